@@ -118,7 +118,7 @@ fn start(arguments: &Arguments, folder: &Path) -> Result<Status> {
     let lists = read_lists(&arguments.list, &profile.info.lists)?;
     let task = arguments.task.as_deref().map(task).transpose()?;
     let beginning =
-        Beginning { task: task.as_deref(), mode: arguments.mode.as_deref(), context: &context, lists: &lists };
+        Beginning { task: task.as_ref(), mode: arguments.mode.as_deref(), context: &context, lists: &lists };
     let opened = agent::start(&shared, &plan, folder, &beginning)?;
     go_on(&shared, opened, folder, |_| Ok(()))
 }
@@ -193,18 +193,18 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
     match end {
         End::Finished(finish) => {
             for reason in &finish.reasons {
-                say(&format!("seamgate: {}: {}", escape_terminal(&finish.status), escape_terminal(&reason.message)));
+                say(&format!("seamgate: {}: {}", finish.status, escape_terminal(&reason.message)));
             }
-            for Uncertain { tool, arguments } in &finish.uncertain {
+            for UncertainCall { tool, arguments, .. } in &finish.uncertain {
                 let (tool, arguments) = (escape_terminal(tool), escape_terminal(&shorten(arguments, MAX_LINE)));
                 say(&format!("seamgate: nobody knows whether this call had its effect: {tool} {arguments}"));
             }
-            match (finish.status.as_str(), &finish.document) {
-                ("final", Some(document)) => {
-                    print(document.get())?;
+            match (finish.status, &finish.document) {
+                (RunStatus::Final, Some(document)) => {
+                    print(document.as_str())?;
                     Ok(Status::Accepted)
                 }
-                ("final_partial", _) => {
+                (RunStatus::FinalPartial, _) => {
                     say(&format!("seamgate: what was found: seamgate trace {name}"));
                     Ok(Status::Partial)
                 }
@@ -257,14 +257,14 @@ pub(crate) fn principal(given: Option<&str>) -> Result<String> {
 }
 
 /// A task as JSON: text that is none is a JSON string.
-fn task(task: &str) -> Result<Box<RawValue>> {
-    match serde_json::from_str(task) {
+fn task(task: &str) -> Result<Json> {
+    match Json::parse(task) {
         Ok(value) => Ok(value),
-        Err(_) => Ok(serde_json::value::to_raw_value(task)?),
+        Err(_) => Ok(Json::of(task)?),
     }
 }
 
-fn value(file: &Path) -> Result<Box<RawValue>> {
+fn value(file: &Path) -> Result<Json> {
     let context = || format!("--context: cannot read {}", file.display());
     let bytes = read_named(file, MAX_FILE).with_context(context)?;
     serde_json::from_slice(input::without_mark(&bytes)).with_context(context)

@@ -9,10 +9,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{FileJournal, Journal, JournalError, Run, StepError, read_named};
+use seamgate::{
+    Action, ApprovalAnswer, ApprovalEvent, Ask, FileJournal, Journal, JournalError, Json, Record, Run, StepError, read_named,
+};
 use seamgate_runner::{
     Error,
-    agent::{Ask, Event, YesOrNo, ignored, now, show_ask},
+    agent::{YesOrNo, ignored, now, show_ask},
     run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
@@ -60,9 +62,9 @@ struct Waiting {
     goes_on: bool,
 }
 
-/// What was decided, and by whom.
-struct Decision {
-    decision: String,
+/// The decision of a person, with their name.
+struct Said {
+    decision: ApprovalAnswer,
     principal: String,
     token: Option<String>,
 }
@@ -111,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 /// What a person says here.
-fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Decision>> {
+fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Said>> {
     let principal = principal(arguments.principal.as_deref())?;
     if !ask.by.contains(&principal) {
         let by = escape_terminal(&ask.by.join(", "));
@@ -120,26 +122,26 @@ fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Decision>> {
             escape_terminal(&principal)
         );
     }
-    match ask.keys(&principal) {
+    match ask.keys_of(&principal) {
         None => {}
         Some([]) => bail!("{}", no_common_key(&principal)),
         Some(_) => bail!("{} has a key in the profile: decide with --token", escape_terminal(&principal)),
     }
     let decision = match (arguments.yes, arguments.reject) {
-        (true, false) => Some("approved"),
-        (true, true) => Some("rejected"),
+        (true, false) => Some(ApprovalAnswer::Approved),
+        (true, true) => Some(ApprovalAnswer::Rejected),
         (false, is_rejected) => asked(ask, &principal, is_rejected)?,
     };
-    Ok(decision.map(|decision| Decision { decision: decision.to_owned(), principal, token: None }))
+    Ok(decision.map(|decision| Said { decision, principal, token: None }))
 }
 
 /// What a token says. It holds for this call of this run, and no other.
-fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
+fn signed(file: &Path, one: &Waiting) -> Result<Said> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
     let token = text.trim();
     let Claims { run, key, digest, decision, principal, .. } =
-        verify(token, |principal| one.ask.keys(principal).unwrap_or_default(), now())
+        verify(token, |principal| one.ask.keys_of(principal).unwrap_or_default(), now())
             .map_err(anyhow::Error::msg)
             .with_context(context)?;
     for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
@@ -148,10 +150,12 @@ fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
             bail!("Invalid token: its {name} is {:?}; this call has {must:?}", escape_terminal(is));
         }
     }
-    if !matches!(decision.as_str(), "approved" | "rejected") {
-        bail!("Invalid token: its decision must be \"approved\" or \"rejected\"");
-    }
-    Ok(Decision { decision, principal, token: Some(token.to_owned()) })
+    let decision = match decision.as_str() {
+        "approved" => ApprovalAnswer::Approved,
+        "rejected" => ApprovalAnswer::Rejected,
+        _ => bail!("Invalid token: its decision must be \"approved\" or \"rejected\""),
+    };
+    Ok(Said { decision, principal, token: Some(token.to_owned()) })
 }
 
 fn no_common_key(principal: &str) -> String {
@@ -163,7 +167,7 @@ fn no_common_key(principal: &str) -> String {
 }
 
 /// Asks on the terminal, below the view. Returns the decision, if there is one.
-fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'static str>> {
+fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<ApprovalAnswer>> {
     if !is_terminal() {
         bail!("there is no terminal to ask on: decide with --yes");
     }
@@ -176,8 +180,8 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'stati
             true => format!("Reject {key} as {principal}? Type \"{code}\" to reject:"),
         },
         take: &|line, code| match (YesOrNo::of(line, code), is_rejected) {
-            (Some(YesOrNo::Yes), false) => Some(Some("approved")),
-            (Some(YesOrNo::Yes), true) | (Some(YesOrNo::No), false) => Some(Some("rejected")),
+            (Some(YesOrNo::Yes), false) => Some(Some(ApprovalAnswer::Approved)),
+            (Some(YesOrNo::Yes), true) | (Some(YesOrNo::No), false) => Some(Some(ApprovalAnswer::Rejected)),
             (None, _) | (Some(YesOrNo::No), true) => {
                 left.set(left.get() - 1);
                 if left.get() == 0 { Some(None) } else { None }
@@ -262,27 +266,25 @@ fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
     struct Line {
         action: Option<Action>,
     }
-    #[derive(Deserialize)]
-    struct Action {
-        ask: Option<Ask>,
-    }
     let mut shown = BTreeMap::new();
     for line in journal.lines(0)? {
         let line = line?;
         if line.contains(r#""type":"ask_approval""#)
-            && let Ok(Line { action: Some(Action { ask: Some(ask) }) }) = serde_json::from_str(&line)
+            && let Ok(Line { action: Some(Action::AskApproval(action)) }) = serde_json::from_str(&line)
         {
+            let ask = action.ask;
             shown.insert((ask.key.clone(), ask.digest.clone()), ask);
         }
     }
     Ok(shown)
 }
 
-fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> Result<()> {
+fn decide(one: &Waiting, said: &Said) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
-    let (key, digest, token) = (&one.ask.key, &one.ask.digest, token.as_deref());
-    let event = Event::Approval { key, digest, decision, principal, token }.now()?;
+    let mut event = ApprovalEvent::new(&one.ask.key, &one.ask.digest, said.decision, &said.principal);
+    event.token = said.token.clone();
+    let event = event.at(now());
     // A gate goes on with its run at the same time.
     for attempt in 0.. {
         match run.send(&event) {
@@ -295,8 +297,11 @@ fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> 
             }
         }
     }
-    match ignored(&run) {
-        Some(record) => bail!("the run did not take it: {}", escape_terminal(record)),
+    match ignored(&run)? {
+        Some(record) => {
+            let record = Json::of(&Record::Ignored(record))?;
+            bail!("the run did not take it: {}", escape_terminal(record.as_str()))
+        }
         None => Ok(()),
     }
 }

@@ -25,14 +25,14 @@ use super::{
 
 /// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole.
 const MAX_INLINE: usize = 1024 * 1024 + 64 * 1024;
-/// A denial names so many tools.
+/// The most allowed tools that a denial names.
 const MAX_NAMED: usize = 20;
-/// And its reason has at most so many bytes.
+/// The longest reason of a denial, in bytes.
 const MAX_REASON: usize = 1024;
 
 /// A call that the client waits for.
 pub(super) struct Call {
-    /// None: a tool of the gate's own.
+    /// The server. `None` if the tool belongs to the gate itself.
     pub(super) upstream: Option<usize>,
     /// The tool, as its server calls it.
     pub(super) tool: String,
@@ -40,7 +40,7 @@ pub(super) struct Call {
     pub(super) name: String,
     /// Whether the client sees the tool.
     pub(super) is_visible: bool,
-    /// What equal calls have in common.
+    /// The fingerprint that equal calls share.
     pub(super) fingerprint: String,
     /// The request, until it is sent.
     pub(super) line: String,
@@ -48,18 +48,18 @@ pub(super) struct Call {
     pub(super) waiters: Vec<String>,
     /// The id under which the server has it.
     pub(super) sent: Option<String>,
-    /// What the server answered: a whole line, and the result in it.
+    /// The server's result.
     pub(super) answered: Option<String>,
     /// Why there is no answer.
     pub(super) failure: Option<String>,
-    /// Who called first.
+    /// The sender of the first request.
     pub(super) sender: Sender,
     /// The text that was judged, once it was sent.
     pub(super) arguments: String,
-    /// What the client was asked for, the last time, and how often its server asked.
+    /// The last round trip to the client, and how many the server has asked for.
     pub(super) round_trip: Option<RoundTrip>,
     pub(super) round_trips: usize,
-    /// What the client was given before the end: who calls again is given the same.
+    /// The answer before the end, which equal calls get as well.
     pub(super) again: Option<String>,
     /// The task that it became.
     pub(super) task: Option<String>,
@@ -173,7 +173,7 @@ impl Gate<'_> {
         }
     }
 
-    /// What the client is told of a denial. The names are those that it sees: the kernel has those of servers.
+    /// Describes a denial for the client, by the names of tools that the client sees.
     fn denial(&self, record: &DecisionRecord) -> String {
         let reason = record.reasons.first().map_or("the profile does not permit it", |reason| &reason.message);
         let mut names: Vec<&str> = self.surface.names().collect();
@@ -444,7 +444,7 @@ pub(super) fn error_result(key: &str, duration_ms: u64, text: &str) -> ToolResul
     event
 }
 
-/// How long ago something was.
+/// Returns the milliseconds since a moment.
 pub(super) fn milliseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

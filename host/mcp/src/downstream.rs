@@ -19,7 +19,7 @@ use super::{
     upstream::Asked,
 };
 
-/// So many requests of the client wait for a list of tools.
+/// The most requests of the client that wait for a list of tools.
 pub(super) const MAX_QUEUED: usize = 1024;
 
 /// The longest token of progress, in bytes, and the most tokens that are remembered.
@@ -42,7 +42,7 @@ pub(super) enum Pending {
 pub(super) enum ForClient {
     /// Of a server, under its own id.
     Server { upstream: usize, id: String },
-    /// Whether a call is approved, by the form that showed the action with this digest.
+    /// The gate's question whether a call may run, by a form that showed the action with this digest.
     Approval { key: String, digest: String },
 }
 
@@ -121,7 +121,7 @@ impl Gate<'_> {
         self.tokens.push_back(token.to_owned());
     }
 
-    /// Whether a client chose this token, as it is written.
+    /// Returns whether a client chose this token, as it is written.
     pub(super) fn has_token(&self, token: &str) -> bool {
         self.tokens.iter().any(|known| known == token)
     }

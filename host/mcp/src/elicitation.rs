@@ -23,7 +23,7 @@ pub(super) fn decision(key: &str, digest: &str, is_approved: bool) -> ApprovalEv
     ApprovalEvent::new(key, digest, answer, CLIENT)
 }
 
-/// Whether an answer of the client approves. Whatever is not a clear yes is a no.
+/// Returns whether an answer of the client approves. Anything but a clear yes is a no.
 pub(super) fn is_approved(result: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Answer {

@@ -11,7 +11,7 @@ use super::{
     methods::{Kind, Side},
 };
 
-/// What the journal calls a line that is no message, and a message that its sender may not send.
+/// The journal's methods for an invalid line, and for a message that its sender may not send.
 pub(super) const MALFORMED: &str = "seamgate/malformed";
 const MISDIRECTED: &str = "seamgate/misdirected";
 
@@ -29,7 +29,7 @@ pub(super) enum Judged {
 }
 
 impl Gate<'_> {
-    /// Whether a message may pass, and as what. What cannot be judged does not pass.
+    /// Returns whether a message may pass, and in which form. A message that cannot be judged does not pass.
     pub(super) fn judge(
         &mut self,
         number: usize,

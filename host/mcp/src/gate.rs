@@ -39,17 +39,17 @@ use super::{
     upstream::{Asked, Upstream},
 };
 
-/// So many messages wait for the loop. Who writes more waits.
+/// The most inputs that wait for the loop. Beyond that, writers wait.
 const MAX_INPUTS: usize = 64;
-/// How often the journal is looked at while a call waits for approval.
+/// How often the journal is checked while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a server may go on when the client has ended the session. Clients wait two seconds for us.
+/// The time that servers have after the client has ended the session. Clients wait two seconds for the gate.
 const CLOSING: Duration = Duration::from_millis(1000);
 const GRACE: Duration = Duration::from_millis(500);
-/// How long the last answers may take.
+/// The time that the last answers may take.
 const LAST: Duration = Duration::from_secs(1);
 
-/// What comes to the loop.
+/// An input of the loop.
 pub(super) enum Input {
     Client(Wrote),
     Server(usize, Wrote),
@@ -58,13 +58,13 @@ pub(super) enum Input {
 
 /// The client of a gate, whatever carries its messages.
 pub(super) struct Downstream {
-    /// What it is told.
+    /// Writes lines to the client.
     pub(super) writer: Arc<LineWriter>,
     /// Is told once where the lines go that it writes.
     pub(super) listen: Box<dyn FnOnce(SyncSender<Input>) -> Result<()> + Send>,
 }
 
-/// How a run starts.
+/// The beginning of a run.
 pub(super) struct Started {
     pub(super) run: String,
     pub(super) principal: String,
@@ -107,38 +107,38 @@ pub(super) struct Gate<'w> {
     pub(super) tokens: VecDeque<String>,
     pub(super) asks: BTreeMap<String, Ask>,
     pub(super) surface: Surface,
-    /// What servers listed last, as the kernel was told.
+    /// The list of tools that the kernel has.
     pub(super) listed: String,
     pub(super) is_listed: bool,
-    /// How many servers have still to say what they list.
+    /// The number of servers that still list their tools.
     pub(super) listing: usize,
     /// A list may have changed while it was read.
     pub(super) is_list_stale: bool,
-    /// So many servers have not answered the first request yet: what they have is not known.
+    /// The number of servers that have not answered the first request, so that their capabilities are not known.
     pub(super) initializing: usize,
     /// Lists are wanted then.
     pub(super) is_list_wanted: bool,
-    /// What the client is told when the list is there.
+    /// The notifications that the client gets with the list.
     pub(super) list_changed: Vec<String>,
     /// Until when servers must have answered what we asked.
     pub(super) deadline: Option<Instant>,
     /// Of several servers: who asked, and what each has answered.
     pub(super) initialize: Option<(String, Vec<Option<Box<RawValue>>>)>,
-    /// Whether the client of the session can show a form.
+    /// True if the client of the session can show a form.
     pub(super) has_forms: bool,
-    /// What our own requests say, where there is no session.
+    /// `_meta` of the gate's own requests, if there is no session.
     pub(super) own_meta: Option<String>,
     /// The error that a server gave in place of its list, for who waits for that.
     pub(super) list_error: Option<String>,
     /// Keys of calls by the `requestState` with which the client comes back.
     pub(super) awaiting_client: HashMap<String, String>,
-    /// What calls came to while the client was away, oldest first.
+    /// The results of calls that ended while the client was away, oldest first.
     pub(super) parked_results: VecDeque<ParkedResult>,
     /// Tasks of servers, by their ids.
     pub(super) tasks: HashMap<String, Task>,
     /// Notifications that do not exist, by server: they are recorded once.
     pub(super) denied: HashSet<(usize, String)>,
-    /// What was cut, oldest first.
+    /// The artifacts of truncated results, oldest first.
     pub(super) artifacts: VecDeque<String>,
     /// The artifact that was read last, cleaned.
     pub(super) last_artifact: Option<(String, String)>,
@@ -291,7 +291,7 @@ impl<'w> Gate<'w> {
         self.closing.filter(|closing| *closing <= Instant::now()).map(|_| End::Client)
     }
 
-    /// How long nothing happens by itself.
+    /// Returns the time until something is due.
     fn timeout(&self) -> Duration {
         let until = |at: Instant| at.saturating_duration_since(Instant::now());
         let wake = self.run.wake_at().map(|at| Duration::from_millis(at.saturating_sub(now())));
@@ -435,7 +435,7 @@ impl<'w> Gate<'w> {
     }
 }
 
-/// At most so many bytes of a text.
+/// Returns at most `limit` bytes of a text.
 pub(super) fn cut_to(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }

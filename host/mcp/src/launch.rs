@@ -8,7 +8,7 @@ use seamgate_runner::{
     process::{Inherited, Paths, Program},
 };
 
-/// How a server is started.
+/// The description of a server's start.
 pub struct Launch {
     pub(super) name: String,
     /// The program and its arguments.

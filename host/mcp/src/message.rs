@@ -27,7 +27,7 @@ pub(super) enum Message<'l> {
     Answer { id: &'l str, answer: Answer<'l> },
 }
 
-/// What answers a request.
+/// The answer to a request.
 #[derive(Clone, Copy)]
 pub(super) enum Answer<'l> {
     Result(&'l RawValue),
@@ -116,7 +116,7 @@ impl<'l> Message<'l> {
     }
 }
 
-/// Whether a decoder that ignores case takes a name for a member of the envelope.
+/// Returns whether a decoder that ignores case takes a name for a member of the envelope.
 fn is_misspelt(name: &str) -> bool {
     !ENVELOPE.contains(&name) && ENVELOPE.contains(&names::folded(name).as_str())
 }
@@ -195,13 +195,13 @@ impl<'l> Members<'l> {
         text
     }
 
-    /// Whether two members have the same name: two readers could take different ones.
+    /// Returns whether two members have the same name, so that two readers could take different ones.
     pub(super) fn has_doubles(&self) -> bool {
         self.0.iter().enumerate().any(|(place, (name, _))| self.0[..place].iter().any(|(other, _)| other == name))
     }
 }
 
-/// What becomes of a member.
+/// A change of a member.
 pub(super) enum Change {
     Keep,
     Drop,

@@ -19,7 +19,7 @@ use super::{
     stateless::complete,
 };
 
-/// What a server may ask the client for.
+/// The methods by which a server may ask the client for input.
 const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
 /// The name under which we ask for an approval.
@@ -27,13 +27,13 @@ const APPROVAL: &str = "seamgate_approval";
 
 /// The longest result that asks for something, in bytes, the server's state included.
 const MAX_QUESTION: usize = 256 * 1024;
-/// It asks for so many things at once, and so often in one call.
+/// The most inputs of one result, and the most round trips of one call.
 const MAX_ASKED: usize = 32;
 const MAX_ROUND_TRIPS: usize = 32;
-/// So many calls wait for the client to come back, and so many results.
+/// The most calls that wait for the client to come back, and the most results that do.
 const MAX_AWAITING: usize = 256;
 const MAX_PARKED: usize = 64;
-/// How long the client may take to come back, and the server to answer then, in seconds.
+/// The time that the client has to come back, and the server to answer then, in seconds.
 const AWAITING_S: u64 = 1200;
 
 /// Why a client cannot come back.
@@ -42,7 +42,7 @@ const OTHER: &str = "it is of another call";
 const ANSWERED: &str = "its call was answered already, in other words";
 const WITHOUT: &str = "inputResponses came without it";
 
-/// What the client was asked for, during a call.
+/// One round trip to the client during a call.
 pub(super) struct RoundTrip {
     /// The `requestState` with which it comes back.
     state: String,
@@ -51,7 +51,7 @@ pub(super) struct RoundTrip {
     answer: Option<String>,
 }
 
-/// Who asked.
+/// The asker.
 enum By {
     /// The server, with its state as it is written.
     Server(Option<String>),
@@ -59,7 +59,7 @@ enum By {
     Gate(String),
 }
 
-/// What a call came to while the client was away.
+/// The result of a call that ended while the client was away.
 pub(super) struct ParkedResult {
     state: String,
     fingerprint: String,
@@ -92,7 +92,8 @@ impl Gate<'_> {
         }
     }
 
-    /// What a server asks the client for by a result, cleaned, and its state as it is written. Inside: why that does not pass.
+    /// Sanitizes a result that asks the client for input. Returns it with the server's state as it is written, or the reason for which it
+    /// does not pass.
     pub(super) fn question(
         &mut self,
         number: usize,
@@ -120,7 +121,7 @@ impl Gate<'_> {
         })
     }
 
-    /// Ask the client by the result of a call whether it may run. Gives whether it is asked.
+    /// Asks the client by the result of a call whether it may run. Returns whether it is asked.
     pub(super) fn ask_by_form(&mut self, ask: &Ask) -> Result<bool> {
         let Some(call) = self.calls.get(&ask.key) else { return Ok(false) };
         // Who is away hears of it when they are back.
@@ -241,7 +242,7 @@ impl Gate<'_> {
         self.send_call(key, id)
     }
 
-    /// What a call's next request has in place of the client's state, and whether it has the client's answers.
+    /// Returns the state for a call's next request to its server, and whether that has the client's answers.
     pub(super) fn state_for_server(round_trip: Option<&RoundTrip>) -> (Option<&str>, bool) {
         match round_trip.map(|round_trip| &round_trip.by) {
             Some(By::Server(state)) => (state.as_deref(), true),
@@ -249,7 +250,7 @@ impl Gate<'_> {
         }
     }
 
-    /// What came of a call for which nobody waits: who comes back gets it. Gives whether somebody can.
+    /// Parks the result of a call that nobody waits for, for a client that comes back. Returns whether one can.
     pub(super) fn keep_result(&mut self, key: &str, result: &str) -> bool {
         let Some(call) = self.calls.get(key).filter(|call| call.waiters.is_empty()) else { return false };
         let Some(round_trip) = &call.round_trip else { return false };

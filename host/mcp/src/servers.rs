@@ -76,7 +76,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// What a server was asked has no answer.
+    /// Fails a request to a server, which has no answer.
     pub(super) fn fail_asked(&mut self, number: usize, id: &str, message: &str) -> Result<()> {
         match self.upstreams[number].asked.remove(id) {
             Some(Asked::Call { key, .. }) => {
@@ -210,7 +210,7 @@ impl Gate<'_> {
         }
     }
 
-    /// What a client gets of the answer to what it asked a server.
+    /// Returns the line that a client gets for a server's answer to its request.
     pub(super) fn forwarded(
         &mut self,
         number: usize,
@@ -248,7 +248,7 @@ impl Gate<'_> {
         })
     }
 
-    /// What a server can do, without what the profile does not name.
+    /// Removes the capabilities that the profile does not name from a server's first answer.
     pub(super) fn initialized(&mut self, number: usize, line: &str) -> String {
         let Some(result) = Members::of(line).and_then(|members| members.get("result")) else { return line.to_owned() };
         let capabilities = Members::of(result.get()).and_then(|members| members.get("capabilities"));

@@ -1,4 +1,4 @@
-//! What all sessions of a gate have in common, and one session.
+//! The settings that all sessions of a gate share, and one session.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use super::{
     launch::Launch,
 };
 
-/// How the servers of a gate are reached.
+/// The way to the servers of a gate.
 #[derive(Clone, Copy)]
 pub enum Reach<'r> {
     /// By a servers file.
@@ -29,7 +29,7 @@ pub enum Reach<'r> {
     Command(&'r [String]),
 }
 
-/// What all sessions of a gate have in common.
+/// The settings that all sessions of a gate share.
 pub struct Setting {
     document: Document,
     pub(super) launches: Vec<Launch>,

@@ -21,7 +21,7 @@ pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// The extension by which results come outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sender {
     /// It says so itself: there is no session.
@@ -30,7 +30,7 @@ pub(super) struct Sender {
     pub(super) has_forms: bool,
 }
 
-/// What a request says of its sender. None: there is a session.
+/// Returns the members by which a request describes its sender. `None` if there is a session.
 fn meta(params: Option<&RawValue>) -> Option<Members<'_>> {
     let meta = Members::of(Members::of(params?.get())?.get("_meta")?.get())?;
     meta.get(VERSION).is_some().then_some(meta)
@@ -41,13 +41,13 @@ pub(super) fn version(params: Option<&RawValue>) -> Option<String> {
     meta(params)?.text(VERSION).map(Cow::into_owned)
 }
 
-/// Whether a request says what its client can.
+/// Returns whether a request names its client's capabilities.
 pub(super) fn has_capabilities(params: Option<&RawValue>) -> bool {
     let capabilities = meta(params).and_then(|meta| meta.get(CAPABILITIES));
     capabilities.is_some_and(|all| Members::of(all.get()).is_some())
 }
 
-/// Whether a client with these capabilities can show a form. One that says no more of elicitation than its name can.
+/// Returns whether a client with these capabilities can show a form. An empty `elicitation` means that it can.
 pub(super) fn has_forms(capabilities: Option<&RawValue>) -> bool {
     let elicitation = capabilities.and_then(|all| Members::of(all.get())?.get("elicitation"));
     elicitation.and_then(|own| Members::of(own.get())).is_some_and(|own| own.0.is_empty() || own.get("form").is_some())
@@ -68,7 +68,7 @@ pub(super) fn complete(result: String) -> String {
 }
 
 impl Gate<'_> {
-    /// Who sent a request.
+    /// Returns the sender of a request.
     pub(super) fn sender(&self, params: Option<&RawValue>) -> Sender {
         match meta(params) {
             Some(meta) => Sender { is_stateless: true, has_forms: has_forms(meta.get(CAPABILITIES)) },
@@ -76,7 +76,7 @@ impl Gate<'_> {
         }
     }
 
-    /// What our own requests say, on behalf of the client. None: there is a session.
+    /// Returns `_meta` for the gate's own requests, on behalf of the client. `None` if there is a session.
     pub(super) fn own_meta(params: Option<&RawValue>) -> Option<String> {
         let meta = meta(params)?;
         let kept = meta.with(|name, _| match name {
@@ -86,14 +86,14 @@ impl Gate<'_> {
         Some(kept)
     }
 
-    /// `_meta` of a request with the capabilities that the profile leaves to a server. None: as it is.
+    /// Returns `_meta` of a request without the capabilities that the profile denies a server. `None` if nothing changes.
     pub(super) fn cut_meta(&self, number: usize, meta: &str) -> Option<String> {
         let meta = Members::of(meta)?;
         let cut = self.cut(&self.upstreams[number].name, meta.get(CAPABILITIES)?, |name| name)?;
         Some(meta.set(CAPABILITIES, &cut))
     }
 
-    /// The parameters of a request with the capabilities that the profile leaves to a server. None: as they are.
+    /// Returns the parameters of a request without the capabilities that the profile denies a server. `None` if nothing changes.
     pub(super) fn cut_params(&self, number: usize, params: Option<&RawValue>) -> Option<String> {
         let params = Members::of(params?.get())?;
         let cut = self.cut_meta(number, params.get("_meta")?.get())?;
@@ -107,7 +107,7 @@ impl Gate<'_> {
         Some(format!("\"_meta\":{meta}"))
     }
 
-    /// Which changes a client may hear of. None: of all that it asks for.
+    /// Removes the changes that a client may not hear of from its subscription. `None` if nothing changes.
     pub(super) fn cut_subscription(&self, number: usize, params: &str) -> Option<String> {
         let params = Members::of(params)?;
         let filter = Members::of(params.get("notifications")?.get())?;
@@ -143,7 +143,7 @@ impl Gate<'_> {
         }
     }
 
-    /// A server does not list its tools. Who asks without a session is told as it says it. Gives whether somebody is.
+    /// Passes a server's refusal to list its tools to stateless clients unchanged. Returns whether any client was waiting.
     pub(super) fn refused_to_list(&mut self, number: usize, error: &RawValue) -> Result<bool> {
         if self.own_meta.is_none() || self.upstreams.len() > 1 {
             return Ok(false);

@@ -17,13 +17,13 @@ use super::{
     upstream::Asked,
 };
 
-/// The longest id of a task, in bytes, and so many are known at once.
+/// The longest id of a task, in bytes, and the most tasks that are known at once.
 const MAX_ID: usize = 1024;
 const MAX_TASKS: usize = 256;
-/// How long a task may take that does not say it, and at the most.
+/// The time that a task has by default, and the longest that it may ask for.
 const DAY_S: u64 = 86_400;
 
-/// What a task came to. Only a result has these.
+/// The members of an ended task. Only its result has these.
 const ENDS: [&str; 3] = ["result", "error", "inputRequests"];
 
 /// A task of a server.
@@ -34,7 +34,7 @@ pub(super) struct Task {
     since: Instant,
     /// The request that gets what it came to, and what stands around that.
     asked: Option<(String, String)>,
-    /// What who asks is given since it ended.
+    /// The answer to requests about the task, once it has ended.
     ended: Option<String>,
 }
 
@@ -218,7 +218,7 @@ impl Gate<'_> {
         }
     }
 
-    /// A call came to its end. Who asked for its task gets that. Gives whether it is a task's.
+    /// Answers a request about the task of a call that has ended. Returns whether the call has a task.
     pub(super) fn end_of_task(&mut self, key: &str, result: &str) -> bool {
         let Some(name) = self.calls.get(key).and_then(|call| call.task.clone()) else { return false };
         let Some((id, told)) = self.tasks.get_mut(&name).and_then(|task| task.asked.take()) else { return true };
@@ -241,7 +241,7 @@ impl Gate<'_> {
         }
     }
 
-    /// Make room for one more task. Gives whether there is some.
+    /// Makes room for one more task. Returns whether there is room.
     fn forget_oldest_task(&mut self) -> bool {
         let ended = self.tasks.iter().filter(|(_, task)| task.ended.is_some());
         let oldest = ended.min_by_key(|(_, task)| task.since).map(|(name, _)| name.clone());

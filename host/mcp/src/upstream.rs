@@ -10,11 +10,11 @@ use seamgate_runner::process::{Refused, Service, Wrote};
 
 use super::{catalog::Listed, gate::Input, launch::Launch};
 
-/// So many messages that answer nothing a server may send at once, and so many more each second.
+/// The most messages that a server may send unasked at once, and the further ones for each second.
 const MAX_UNASKED: f64 = 10_000.0;
 const UNASKED_PER_SECOND: f64 = 1_000.0;
 
-/// So many lines that are no messages are skipped.
+/// The most invalid lines of a server that are skipped.
 const MAX_MALFORMED: usize = 100;
 
 /// A request that a server has not answered.
@@ -29,7 +29,7 @@ pub(super) enum Asked {
     List,
     /// To say when its tools change.
     Listen,
-    /// How far a task is, by its id.
+    /// A question about a task, by its id.
     Task { task: String },
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Upstream {
     service: Service,
     /// By ids, as they are written.
     pub(super) asked: BTreeMap<String, Asked>,
-    /// Whether it has tools, as it said, before anything is cut. None: it was not asked yet.
+    /// True if the server says that it has tools. `None` before it was asked.
     pub(super) has_tools: Option<bool>,
-    /// Whether it may say when its tools change, and was asked to; the id of that request while it holds.
+    /// True if it may report changes of its tools, and was asked to; the id of that subscription.
     pub(super) tells_changes: bool,
     pub(super) is_subscribed: bool,
     pub(super) subscription: Option<String>,
@@ -79,7 +79,7 @@ impl Upstream {
         })
     }
 
-    /// What errors call it.
+    /// Returns the server's name for messages.
     pub(super) fn told(&self) -> String {
         if self.name.is_empty() { "the server".to_owned() } else { format!("the server {:?}", self.name) }
     }

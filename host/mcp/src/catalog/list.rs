@@ -139,7 +139,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// What all servers list, in the format of lock files.
+    /// Returns the tools that all servers list, in the format of lock files.
     pub(crate) fn all_listed(&self) -> String {
         let servers = self.upstreams.iter().map(|upstream| {
             let tools: Vec<&str> = upstream.listed.tools().map(RawValue::get).collect();
@@ -148,7 +148,7 @@ impl Gate<'_> {
         listed(servers, self.document.reads_artifacts())
     }
 
-    /// The same, without what the kernel cannot read.
+    /// Returns the same without the definitions that the kernel cannot read.
     pub(crate) fn readable_listed(&self) -> Result<String> {
         let facts = self.facts()?;
         let servers = self.upstreams.iter().map(|upstream| {
@@ -188,7 +188,7 @@ impl Gate<'_> {
     }
 }
 
-/// What servers list, in the format of lock files.
+/// Writes what servers list in the format of lock files.
 fn listed<'l>(servers: impl Iterator<Item = (&'l str, Vec<&'l str>)>, has_own: bool) -> String {
     let mut all: BTreeMap<&str, Vec<&str>> = servers.collect();
     if has_own {

@@ -30,12 +30,12 @@ pub(super) struct Listed {
 /// A page of a list.
 struct Page {
     tools: Vec<Box<RawValue>>,
-    /// How long the client may keep the list, in milliseconds, and for whom, where the server says it.
+    /// The time that the client may keep the list, in milliseconds, and its scope, if the server names them.
     ttl_ms: Option<u64>,
     scope: Option<Scope>,
 }
 
-/// For whom a list may be kept.
+/// The clients that may share a list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Scope {
@@ -43,7 +43,7 @@ enum Scope {
     Public,
 }
 
-/// What follows a page.
+/// The step after a page.
 pub(super) enum Next {
     /// Ask for the page of this cursor.
     Ask(String),
@@ -102,7 +102,7 @@ impl Listed {
         }
     }
 
-    /// What a version without a session says of a list beside its tools: the least that one of its pages says.
+    /// Returns the shortest time and the narrowest scope of the pages, which versions without sessions add to a list.
     fn freshness(&self) -> (u64, Scope) {
         let ttl_ms = self.pages.iter().map(|page| page.ttl_ms.unwrap_or_default()).min().unwrap_or_default();
         let scope = self.pages.iter().map(|page| page.scope.unwrap_or(Scope::Private)).min();
@@ -123,7 +123,7 @@ pub(super) struct Surface {
 
 /// A tool that the client sees.
 pub(super) struct Visible {
-    /// None: the gate's own.
+    /// The server that has it. `None` if the tool belongs to the gate itself.
     pub(super) upstream: Option<usize>,
     pub(super) tool: String,
     /// As the client calls it.
@@ -147,7 +147,7 @@ struct Shown {
 }
 
 impl Surface {
-    /// What the kernel says of what `upstreams` list, by their names.
+    /// Builds the surface from the kernel's answer about the tools that `upstreams` list.
     pub(super) fn new(answer: &str, upstreams: &[(&str, &Listed)], document: &Document) -> Result<Self, String> {
         let Answer { tools } = serde_json::from_str(answer).map_err(|error| error.to_string())?;
         let mut surface = Surface::default();
@@ -247,7 +247,7 @@ pub(super) fn meant<'n>(name: &'n str, upstreams: &[(&str, &Listed)]) -> (Option
     }
 }
 
-/// Whether two JSON texts have equal values.
+/// Returns whether two JSON texts have equal values.
 fn is_same(one: &str, other: &str) -> bool {
     match (serde_json::from_str::<Value>(one), serde_json::from_str::<Value>(other)) {
         (Ok(one), Ok(other)) => one == other,

@@ -1,4 +1,4 @@
-//! Who may ask: the connection's own address, no page of another place, and who has the token.
+//! Guards the address: requests must come from this machine, from no page of another site, and with the token.
 //!
 //! A page of any site can send requests to this machine, and, with a name that it lets point here, read the answers. So `Host` and `Origin`
 //! must be of this machine. Other users and programs of this machine do not know the token.
@@ -13,10 +13,10 @@ use super::wire::{Refused, Request};
 
 /// The shortest token that somebody may choose, in bytes.
 const MIN_TOKEN: usize = 16;
-/// What is told of a header has at most so many bytes.
+/// The longest part of a header that a message shows, in bytes.
 const MAX_TOLD: usize = 100;
 
-/// What requests must have.
+/// The conditions that requests must meet.
 pub(super) struct Guard {
     port: u16,
     /// Only its digest stays.
@@ -24,7 +24,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// For a port, with the token of a variable. None: with a new one. Gives that.
+    /// Guards a port with the token of an environment variable. Without a variable, makes a new token and returns it.
     pub(super) fn new(port: u16, variable: Option<&str>) -> Result<(Self, Option<String>)> {
         let (token, new) = match variable {
             Some(name) => match std::env::var(name) {
@@ -46,7 +46,7 @@ impl Guard {
         Ok((Guard { port, token: digest(token.as_bytes()) }, new))
     }
 
-    /// Whether a request comes from this machine, and from no page of another place.
+    /// Checks that a request comes from this machine, and from no page of another site.
     pub(super) fn check_place(&self, request: &Request) -> Result<(), Refused> {
         let shown = |text: &str| escape_terminal(&truncate(text, MAX_TOLD));
         match request.header("host") {
@@ -67,7 +67,7 @@ impl Guard {
         }
     }
 
-    /// Whether a request has the token.
+    /// Checks that a request has the token.
     pub(super) fn check_token(&self, request: &Request) -> Result<(), Refused> {
         let given = request.header("authorization").and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;

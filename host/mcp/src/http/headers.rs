@@ -24,7 +24,7 @@ const BAD_REQUEST: [i64; 3] = [MISMATCH, -32021, -32022];
 /// By this member of a schema, an argument is mirrored.
 const MIRRORED: &str = "x-mcp-header";
 
-/// Whether a request is of a session.
+/// The kind of version that a request has: with sessions, or without.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
     Session,
@@ -43,7 +43,7 @@ pub(super) fn era_of(request: &Request) -> Result<Era, Refused> {
     }
 }
 
-/// Whether a version is one of the protocol's: a date.
+/// Returns whether a version has the form of the protocol's versions: a date.
 pub(super) fn is_date(version: &str) -> bool {
     version.len() == 10
         && version.bytes().enumerate().all(|(place, byte)| match place {
@@ -52,7 +52,7 @@ pub(super) fn is_date(version: &str) -> bool {
         })
 }
 
-/// Whether an answer of this kind is taken.
+/// Returns whether a request accepts an answer of this kind.
 pub(super) fn accepts(request: &Request, kind: &str) -> bool {
     let all = kind.split('/').next().unwrap_or_default();
     request.words("accept").any(|word| {
@@ -164,7 +164,7 @@ fn find_mirrored(schema: &Value, path: &mut Vec<String>, all: &mut Mirrored) {
     }
 }
 
-/// Whether the headers of a call say what its arguments say. An error has the body of the answer.
+/// Checks that the headers of a call repeat its arguments. An error is the body of the answer.
 pub(super) fn check_mirrored(
     request: &Request,
     id: &str,
@@ -193,7 +193,7 @@ pub(super) fn check_mirrored(
     Ok(())
 }
 
-/// A value as it was before it was made a header. None: it is malformed.
+/// Decodes the value of a header. `None` if it is malformed.
 fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(BASE64.decode(encoded.as_bytes()).ok()?).ok(),

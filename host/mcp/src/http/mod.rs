@@ -46,20 +46,20 @@ use super::{
 /// The only path.
 const PATH: &str = "/mcp";
 
-/// So many connections at once.
+/// The most connections at once.
 const MAX_CONNECTIONS: usize = 256;
-/// So many refusals are told. A client that tries again and again is not told for ever.
+/// The most refusals that are reported, because a client may try for ever.
 const MAX_TOLD: usize = 20;
 
-/// How often a stream looks whether its client is still there, and how often it tells that we are.
+/// How often a stream checks whether its client is still there, and how often it shows that the gate is.
 const LOOK: Duration = Duration::from_millis(250);
 const ALIVE: Duration = Duration::from_secs(15);
-/// After so long a client whose connection ended comes back, in milliseconds.
+/// The time after which a client reconnects, in milliseconds.
 const RETRY_MS: u32 = 500;
-/// So long an answer without a session may take to be one whole, and not a stream.
+/// The time within which an answer without a session is sent whole, and not as a stream.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// How often sessions are looked at that nobody uses, and how long sessions may take to end.
+/// How often idle sessions are closed, and the time that sessions have to end.
 const TIDY: Duration = Duration::from_secs(60);
 const ENDING: Duration = Duration::from_secs(4);
 
@@ -117,7 +117,7 @@ pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, sign
     }
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 struct Host {
     guard: Guard,
     sessions: Arc<Sessions>,
@@ -125,13 +125,13 @@ struct Host {
     told: AtomicUsize,
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 enum Answer {
     /// A status, more headers, and a body.
     Whole(u16, String, String),
     /// A stream. `headers` are more of them.
     Stream { session: Arc<Session>, reader: Reader, headers: String, is_primed: bool },
-    /// Whatever it becomes: what came of a request without a session.
+    /// A whole answer or a stream, as a request without a session turns out.
     Either(Arc<Session>, Reader),
 }
 

@@ -27,12 +27,12 @@ use super::{
     wire::Refused,
 };
 
-/// So many sessions at once: each has servers of its own.
+/// The most sessions at once. Each has servers of its own.
 const MAX_SESSIONS: usize = 32;
-/// A session that nobody uses for so long ends, and for so long if another one wants to begin, and there are too many.
+/// The idle time after which a session ends, and the one after which it ends to make room for a new session.
 const IDLE: Duration = Duration::from_secs(3600);
 const SHORT_IDLE: Duration = Duration::from_secs(60);
-/// How often who waits for all to end looks.
+/// How often the wait for the end of all sessions checks them.
 const TICK: Duration = Duration::from_millis(20);
 
 /// A session, or what all share who have none.
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    /// How long nobody has used it.
+    /// Returns how long the session has been idle.
     fn idle(&self) -> Duration {
         if self.streams.is_read() {
             return Duration::ZERO;
@@ -106,7 +106,7 @@ impl Sessions {
         self.run(id)
     }
 
-    /// What all share who have no session.
+    /// Returns the session that all clients without a session share.
     pub(super) fn shared(self: &Arc<Self>) -> Result<Arc<Session>, Refused> {
         let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let known = self.lock().shared.clone();
@@ -217,7 +217,7 @@ impl Sessions {
         }
     }
 
-    /// Wait until all have ended, or so long.
+    /// Waits until all sessions have ended, but no longer than `time`.
     pub(super) fn wait(&self, time: Duration) {
         let until = Instant::now() + time;
         while self.lock().running > 0 && Instant::now() < until {

@@ -23,14 +23,14 @@ use super::{
     wire::Request,
 };
 
-/// So many bytes wait for a client that reads slowly. Then the gate waits.
+/// The most bytes that wait for a slow client. Beyond that, the gate waits.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
-/// So many bytes that were written are kept for a client that comes back, and so many streams that have ended.
+/// The most written bytes that are kept for a client that comes back, and the most streams that have ended.
 const MAX_KEPT: usize = 1024 * 1024;
 const MAX_ENDED: usize = 16;
-/// So many messages wait for a client that does not listen. Older ones are forgotten.
+/// The most messages that wait for a client that does not listen. Older ones are dropped.
 const MAX_UNHEARD: usize = 256;
-/// How often who waits for room looks again.
+/// How often a writer that waits for room checks again.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The stream of what answers nothing.
@@ -55,7 +55,7 @@ struct State {
     waiting: usize,
     kept: usize,
     has_ended: bool,
-    /// What calls of tools have as headers, too, as the client was told it last: by names of tools.
+    /// The arguments that calls repeat as headers, by names of tools, as the client learned them last.
     mirrored: HashMap<String, Mirrored>,
 }
 
@@ -70,7 +70,7 @@ struct Stream {
     next: u64,
     /// Nothing comes any more.
     is_done: bool,
-    /// Who writes it to a connection, by their number.
+    /// The number of the reader that writes the stream to a connection.
     reader: Option<u64>,
 }
 
@@ -80,11 +80,11 @@ pub(super) struct Asked {
     /// Its id, as it is written.
     pub(super) id: String,
     pub(super) method: String,
-    /// What its progress is told under, as it is written.
+    /// The token of its progress, as it is written.
     pub(super) token: Option<String>,
 }
 
-/// What comes next of a stream.
+/// The next step of a stream.
 pub(super) enum Next {
     /// A message, by its number.
     Message(u64, String),
@@ -94,7 +94,7 @@ pub(super) enum Next {
     End,
 }
 
-/// Who writes a stream to a connection.
+/// A reader, which writes a stream to a connection.
 pub(super) struct Reader {
     streams: Arc<Streams>,
     pub(super) stream: u64,
@@ -118,7 +118,7 @@ impl Streams {
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Open the stream of a request. Gives it with the id that the request has for the gate. None: another request has this id, and waits.
+    /// Open the stream of a request. Returns it with the id that the request has for the gate. `None` if another request with this id is in flight.
     pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, String)> {
         let mut state = self.lock();
         state.last += 1;
@@ -280,7 +280,7 @@ impl Streams {
         self.changed.notify_all();
     }
 
-    /// Whether the headers of a call say what its arguments say. An error has the body of the answer.
+    /// Checks that the headers of a call repeat its arguments. An error is the body of the answer.
     pub(super) fn check_mirrored(&self, request: &Request, id: &str, params: Option<&RawValue>) -> Result<(), String> {
         let name = params.and_then(|params| Members::of(params.get())?.text("name"));
         let state = self.lock();
@@ -290,17 +290,17 @@ impl Streams {
         }
     }
 
-    /// Whether the session has ended.
+    /// Returns whether the session has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.lock().has_ended
     }
 
-    /// Send the gate a line of the client. Gives whether it takes it.
+    /// Sends the gate a line of the client. Returns whether the gate takes it.
     pub(super) fn say(&self, wrote: Wrote) -> bool {
         self.gate.get().is_some_and(|gate| gate.send(Input::Client(wrote)).is_ok())
     }
 
-    /// Whether a connection has one of its streams.
+    /// Returns whether a connection reads one of its streams.
     pub(super) fn is_read(&self) -> bool {
         self.lock().streams.values().any(|own| own.reader.is_some())
     }
@@ -377,7 +377,7 @@ impl State {
 }
 
 impl Reader {
-    /// What comes next, within this time.
+    /// Waits for the next step, no longer than `time`.
     pub(super) fn next(&self, time: Duration) -> Next {
         let until = Instant::now() + time;
         let mut state = self.streams.lock();
@@ -407,7 +407,8 @@ impl Reader {
         }
     }
 
-    /// The client is gone. Gives the id of the request that this cancels: one without a session, if it has no answer.
+    /// Closes the reader because its client is gone. Returns the id of the request that this cancels: one without a session and without an
+    /// answer.
     pub(super) fn cancel(self) -> Option<String> {
         if !self.streams.is_stateless {
             return None;
@@ -520,7 +521,7 @@ pub(super) fn renamed(line: &str, id: &str) -> String {
     }
 }
 
-/// What a request says of itself.
+/// Describes a request.
 pub(super) fn asked(id: &str, method: &str, params: Option<&RawValue>) -> Asked {
     let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
     let token = meta.and_then(|meta| Members::of(meta.get())?.get("progressToken")).map(|token| token.get().to_owned());

@@ -10,7 +10,7 @@ use std::{
 
 use httparse::Status as Parsed;
 
-/// The longest request line with its headers, in bytes, and so many headers.
+/// The longest request line with its headers, in bytes, and the most headers.
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 /// The longest body, in bytes.
@@ -19,13 +19,13 @@ pub(super) const MAX_BODY: usize = 16 * 1024 * 1024;
 const MAX_CHUNK_LINE: usize = 256;
 const MAX_TRAILERS: usize = 4 * 1024;
 
-/// How long a connection may do nothing, and how long a head and a body may take, from their first byte.
+/// The longest time that a connection may be idle, and that a head and a body may take from their first byte.
 const IDLE: Duration = Duration::from_secs(60);
 const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(60);
-/// How long a client may take nothing of what it is sent.
+/// The longest time that a client may read nothing of what it is sent.
 const WRITE: Duration = Duration::from_secs(30);
-/// What a client still sends after it was refused is read so long, and so much of it, so that it sees the answer.
+/// How long a refused client is still read, and the most bytes of that, so that it sees the answer.
 const LINGER: Duration = Duration::from_millis(500);
 const MAX_LINGER: usize = 1024 * 1024;
 
@@ -41,7 +41,7 @@ const SINGLE: [&str; 8] = [
     "transfer-encoding",
 ];
 
-/// Whether a header has one value.
+/// Returns whether a header has one value.
 fn is_single(name: &str) -> bool {
     SINGLE.contains(&name) || name.starts_with("mcp-")
 }
@@ -62,7 +62,7 @@ enum Length {
     Chunks,
 }
 
-/// What the client is told when it is refused: a status, and why.
+/// A refusal: the status, and the reason.
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) u16, pub(super) String);
 
@@ -93,7 +93,7 @@ impl Request {
         values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
     }
 
-    /// Whether it has a body.
+    /// Returns whether the request has a body.
     pub(super) fn has_body(&self) -> bool {
         self.body != Length::Bytes(0)
     }
@@ -102,7 +102,7 @@ impl Request {
         self.words("connection").any(|word| word.eq_ignore_ascii_case("close"))
     }
 
-    /// Read a head. Gives it with its length in bytes. None: there is more of it to come.
+    /// Reads a head, and returns it with its length in bytes. `None` if it is not complete yet.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Refused> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -145,7 +145,7 @@ impl Request {
         Ok(Some((request, length)))
     }
 
-    /// How long its body is.
+    /// Returns the length of the body.
     fn length(&self) -> Result<Length, Refused> {
         match (self.header("transfer-encoding"), self.header("content-length")) {
             (Some(_), Some(_)) => {
@@ -174,7 +174,7 @@ fn too_long() -> Refused {
 /// A connection of a client.
 pub(super) struct Connection {
     stream: TcpStream,
-    /// What was read, and is of no request yet.
+    /// The bytes that were read and belong to no request yet.
     read: Vec<u8>,
     /// The client has no more requests, or could not be understood.
     is_last: bool,
@@ -263,7 +263,7 @@ impl Connection {
         }
     }
 
-    /// What follows the last chunk. Nobody reads it.
+    /// Skips what follows the last chunk.
     fn trailers(&mut self, until: Instant) -> Result<(), Broken> {
         let mut read = 0;
         loop {
@@ -298,7 +298,7 @@ impl Connection {
         }
     }
 
-    /// Read what comes next. Gives whether something came in time.
+    /// Reads the next bytes. Returns whether some came in time.
     fn more(&mut self, until: Instant) -> Result<bool, Broken> {
         let mut piece = [0; 16 * 1024];
         loop {
@@ -334,7 +334,7 @@ impl Connection {
         self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat())
     }
 
-    /// Whether the connection ends with the answer.
+    /// Returns whether the connection ends with the answer.
     pub(super) fn is_last(&self) -> bool {
         self.is_last
     }
@@ -359,7 +359,7 @@ impl Connection {
         self.stream.write_all(b"0\r\n\r\n")
     }
 
-    /// Whether the client has ended the connection. What it sends early is of its next request.
+    /// Returns whether the client has ended the connection. Bytes that it sends early belong to its next request.
     pub(super) fn has_ended(&self) -> bool {
         if self.stream.set_nonblocking(true).is_err() {
             return true;
