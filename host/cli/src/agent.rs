@@ -8,14 +8,13 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{MAX_FILE, read_named};
+use seamgate::{Json, MAX_FILE, RunStatus, UncertainCall, read_named};
 use seamgate_runner::{
     Error,
-    agent::{self, Beginning, End, Opened, Prompt, Resumed, Uncertain, Waiting, show_ask, show_question},
+    agent::{self, Beginning, End, Opened, Prompt, Resumed, Waiting, show_ask, show_question},
     run_dir::{ModelPlan, Plan},
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
-use serde_json::value::RawValue;
 
 use crate::{console::print, error::NoVerdict, input, lists, status::Status};
 

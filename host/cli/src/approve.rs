@@ -10,7 +10,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, Ask, FileJournal, Journal, JournalError, Json, Record, Run, StepError, read_named,
+    Action, ApprovalAnswer, ApprovalEvent, Ask, FileJournal, Journal, JournalError, Json, Record, Run, StepError,
+    read_named,
 };
 use seamgate_runner::{
     Error,
