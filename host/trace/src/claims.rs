@@ -1,10 +1,9 @@
 //! The claims of a final document, and what they cite: where the profile's contract says that they stand.
 
+use seamgate::Json;
 use seamgate_text::escaped;
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::steps::Json;
 
 /// The places of claims: `evidence` of the final contract.
 #[derive(Debug, Deserialize)]
@@ -66,7 +65,7 @@ impl Claims {
             evidence: Json,
         }
         let profile: Profile = serde_json::from_str(profile).ok()?;
-        serde_json::from_str(profile.r#final.contract.evidence.get()).ok()
+        profile.r#final.contract.evidence.read().ok()
     }
 
     /// The claims of a document: those of the list, then those of absence in a list of their own.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use data_encoding::{BASE64, HEXLOWER};
-use seamgate::{Instance, LineKind, digest};
+use seamgate::{Action, Instance, Json, LineKind, PromptMessage, RunStatus, VisibleTool, digest};
 use seamgate_text::{escape_terminal, tool_name, with_sources};
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ use crate::{
     format::{cut, span, when},
     profile,
     rendering::Rendering,
-    steps::{Json, Step, Steps, child_folder},
+    steps::{Step, Steps, child_folder},
     text::{Entry, Known, Started, Tone},
 };
 
@@ -84,25 +84,11 @@ struct Views<'p> {
     instance: Option<Instance<'p>>,
 }
 
-/// The compiled prompt of an `ask_model`.
+/// The compiled prompt of an `ask_model`. Its messages stay JSON text, by which those of the prompt before are found.
 #[derive(Deserialize)]
 struct Prompt {
     messages: Vec<Json>,
-    #[serde(default)]
-    tools: Vec<Named>,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    #[serde(default)]
-    server: String,
-    tool: String,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    role: String,
-    text: String,
+    tools: Vec<VisibleTool>,
 }
 
 impl Page {
@@ -161,24 +147,25 @@ impl Page {
                 self.views(&steps, &step, &mut views);
             }
             self.body.push_str("</div></li>\n");
-            let finish = step.actions.into_iter().find(|action| action.kind == "finish");
+            let finish = step.actions.into_iter().flatten().find_map(|action| match action {
+                Action::Finish(finish) => Some(finish),
+                _ => None,
+            });
             document = finish.and_then(|finish| finish.document).or(document);
         }
         self.body.push_str("</ol>\n");
         let mut head = String::new();
-        let status = known.status.clone().unwrap_or_else(|| "not ended".to_owned());
-        let tone = if status == "final" {
-            "good"
-        } else if known.status.is_some() {
-            "bad"
-        } else {
-            "wait"
+        let status = known.status.map_or("not ended", RunStatus::as_str);
+        let tone = match known.status {
+            Some(RunStatus::Final) => "good",
+            Some(_) => "bad",
+            None => "wait",
         };
         _ = write!(
             head,
             "<header class=\"top\"><h1>{}</h1><span class=\"chip {tone}\">{}</span></header>\n<p class=\"soft\">run {}, began {}</p>\n",
             text(&about.agent, MAX_TITLE),
-            text(&status, MAX_TITLE),
+            text(status, MAX_TITLE),
             text(&about.run, MAX_TITLE),
             when(began),
         );
@@ -214,7 +201,7 @@ impl Page {
             );
         }
         if let Some(document) = &document {
-            let claims = claims.map(|claims| claims.read(document.get())).unwrap_or_default();
+            let claims = claims.map(|claims| claims.read(document.as_str())).unwrap_or_default();
             final_document(&mut head, document, &claims, &evidence);
         }
         _ = writeln!(
@@ -296,7 +283,7 @@ impl Page {
         let Ok(Prompt { messages, tools }) = serde_json::from_str(&prompt) else {
             return fold(&mut self.body, "prompt", &prompt);
         };
-        let (old, new): (Vec<_>, Vec<_>) = messages.iter().partition(|message| before.contains(message.get()));
+        let (old, new): (Vec<_>, Vec<_>) = messages.iter().partition(|message| before.contains(message.as_str()));
         _ = write!(
             self.body,
             "<details><summary>prompt, {} bytes: {} messages, {} tools</summary>",
@@ -308,21 +295,22 @@ impl Page {
             _ = write!(self.body, "<p class=\"soft\">{} messages are those of the prompt before.</p>", old.len());
         }
         for message in &new {
-            match serde_json::from_str::<Message>(message.get()) {
-                Ok(Message { role, text: says }) => {
+            match message.read::<PromptMessage>() {
+                Ok(PromptMessage { role, text: says, .. }) => {
                     _ = write!(
                         self.body,
                         "<p class=\"soft\">{}</p><pre>{}</pre>",
-                        text(&role, 40),
+                        role.as_str(),
                         text(&says, MAX_TEXT)
                     );
                 }
-                Err(_) => _ = write!(self.body, "<pre>{}</pre>", text(message.get(), MAX_TEXT)),
+                Err(_) => _ = write!(self.body, "<pre>{}</pre>", text(message.as_str(), MAX_TEXT)),
             }
         }
-        let names: Vec<_> = tools.iter().map(|tool| tool_name(&tool.server, &tool.tool)).collect();
+        let names: Vec<_> =
+            tools.iter().map(|tool| tool_name(tool.server.as_deref().unwrap_or_default(), &tool.tool)).collect();
         _ = write!(self.body, "<p class=\"soft\">tools: {}</p></details>", text(&names.join(", "), MAX_TEXT));
-        *before = messages.into_iter().map(|message| message.get().to_owned()).collect();
+        *before = messages.iter().map(Json::to_string).collect();
     }
 
     /// Adds what each audience sees of a step, side by side.
@@ -410,9 +398,9 @@ fn final_document(head: &mut String, document: &Json, claims: &[Claim], evidence
         }
         head.push_str("</ul></div>\n");
     }
-    let pretty: Result<serde_json::Value, _> = serde_json::from_str(document.get());
+    let pretty: Result<serde_json::Value, _> = document.read();
     let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value));
-    fold(head, "the whole document", pretty.as_deref().unwrap_or(document.get()));
+    fold(head, "the whole document", pretty.as_deref().unwrap_or(document.as_str()));
 }
 
 /// Adds a long text, folded.

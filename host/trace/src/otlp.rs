@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use seamgate::digest;
+use seamgate::{
+    Action, DecisionRecord, DelegateAction, EventKind, ObservationRecord, ObservationStatus, Record, RunStatus, digest,
+};
 use seamgate_text::with_sources;
 use serde_json::{Value, json};
 
@@ -12,7 +14,7 @@ use crate::{
     error::TraceError,
     format::cut,
     rendering::Rendering,
-    steps::{Action, Event, Record, Step, Steps, child_folder},
+    steps::{Step, Steps, child_folder, prompt_of},
 };
 
 /// The version of the conventions that define the names.
@@ -101,8 +103,10 @@ impl Trace {
                 Run { name: about.run.clone(), root, open: BTreeMap::new(), input: 0, output: 0 }
             });
             self.step(run, &step);
-            for action in step.actions.iter().filter(|action| action.kind == "delegate") {
-                self.child(&steps.folder, action, run, depth);
+            for action in step.actions() {
+                if let Action::Delegate(action) = action {
+                    self.child(&steps.folder, action, run, depth);
+                }
             }
         }
         if let Some(fault) = steps.fault() {
@@ -123,7 +127,7 @@ impl Trace {
         }
     }
 
-    fn child(&mut self, folder: &Path, action: &Action, run: &Run, depth: usize) {
+    fn child(&mut self, folder: &Path, action: &DelegateAction, run: &Run, depth: usize) {
         let parent = run.open.get(&action.call).map(|open| open.id.clone());
         let Some(child) = child_folder(folder, &action.call).filter(|child| depth < MAX_DEPTH && child.is_dir()) else {
             return;
@@ -135,73 +139,75 @@ impl Trace {
     }
 
     fn step(&mut self, run: &mut Run, step: &Step) {
-        let Step { event, at, .. } = step;
+        let at = step.at;
         // What the model's output led to stands in the span of its ask.
-        let mut asked = self.event(run, event, *at);
-        for record in &step.records {
-            match record.kind.as_str() {
-                "decision" => {
+        let mut asked = step.event().and_then(|event| self.event(run, event, at));
+        for record in step.records() {
+            match record {
+                Record::Decision(record) => {
                     let events = asked.as_mut().map_or(&mut run.root.events, |open| &mut open.events);
-                    events.push(decision(record, *at));
+                    events.push(decision(record, at));
                 }
-                "observation" => self.observed(run, record, *at),
-                "settled" => {
+                Record::Observation(record) => self.observed(run, record, at),
+                Record::Settled(record) => {
                     if let Some(mut open) = run.open.remove(&record.call) {
-                        open.error = Some(record.code.clone());
-                        self.close(open, *at);
+                        open.error = Some(record.code.to_string());
+                        self.close(open, at);
                     }
                 }
-                "stop" => {
-                    run.root.events.push(happened("seamgate.stop", *at, vec![text("seamgate.code", &record.code)]))
+                Record::Stop(record) => {
+                    let code = text("seamgate.code", record.code.as_str());
+                    run.root.events.push(happened("seamgate.stop", at, vec![code]));
                 }
                 _ => {}
             }
         }
         if let Some(open) = asked {
-            self.close(open, *at);
+            self.close(open, at);
         }
-        for action in &step.actions {
-            self.action(run, action, *at);
+        for action in step.actions() {
+            self.action(run, action, at);
         }
     }
 
     /// Ends the span that an event answers. Returns the span of the model's output.
-    fn event(&mut self, run: &mut Run, event: &Event, at: u64) -> Option<Open> {
-        match event.kind.as_str() {
-            "started" => {
-                let conversation = if event.session.is_empty() { &event.run } else { &event.session };
-                run.root.attributes.push(text("gen_ai.conversation.id", conversation));
+    fn event(&mut self, run: &mut Run, event: &EventKind, at: u64) -> Option<Open> {
+        match event {
+            EventKind::Started(event) => {
+                let session = event.session.as_ref().filter(|session| !session.is_empty());
+                run.root.attributes.push(text("gen_ai.conversation.id", session.unwrap_or(&event.run)));
             }
-            "model_output" => {
+            EventKind::ModelOutput(event) => {
                 let mut open = run.open.remove(&event.key)?;
                 if let Some(usage) = &event.usage {
-                    run.input = run.input.saturating_add(usage.input);
-                    run.output = run.output.saturating_add(usage.output);
+                    let [input, output] = [usage.input, usage.output].map(Option::unwrap_or_default);
+                    run.input = run.input.saturating_add(input);
+                    run.output = run.output.saturating_add(output);
                     open.attributes.extend([
-                        number("gen_ai.usage.input_tokens", usage.input),
-                        number("gen_ai.usage.output_tokens", usage.output),
+                        number("gen_ai.usage.input_tokens", input),
+                        number("gen_ai.usage.output_tokens", output),
                     ]);
                 }
-                if !event.finish.is_empty() {
-                    let reasons = json!({"arrayValue": {"values": [{"stringValue": event.finish}]}});
+                if let Some(finish) = event.finish {
+                    let reasons = json!({"arrayValue": {"values": [{"stringValue": finish}]}});
                     open.attributes.push(json!({"key": "gen_ai.response.finish_reasons", "value": reasons}));
                 }
                 return Some(open);
             }
-            "model_failed" => {
+            EventKind::ModelFailed(event) => {
                 let mut open = run.open.remove(&event.key)?;
                 open.error = Some("model_failed".to_owned());
                 return Some(open);
             }
-            "approval" | "input" => {
-                let mut open = run.open.remove(&format!("ask {}", event.key))?;
-                if event.kind == "approval" {
-                    open.attributes.push(text("seamgate.decision", &event.decision));
-                }
-                open.attributes.push(text("seamgate.principal", &event.principal));
-                self.close(open, at);
+            EventKind::Approval(event) => {
+                let decision = text("seamgate.decision", event.decision.as_str());
+                self.answered(run, &event.key, [decision, text("seamgate.principal", &event.principal)], at);
             }
-            "tool_started" => {
+            EventKind::Input(event) => {
+                let principal = event.principal.as_deref().unwrap_or_default();
+                self.answered(run, &event.key, [text("seamgate.principal", principal)], at);
+            }
+            EventKind::ToolStarted(event) => {
                 let open = run.open.get_mut(&event.call)?;
                 if !open.is_sent {
                     (open.is_sent, open.start) = (true, at);
@@ -212,18 +218,26 @@ impl Trace {
         None
     }
 
-    fn observed(&mut self, run: &mut Run, record: &Record, at: u64) {
+    /// Ends the span of a question to a person.
+    fn answered(&mut self, run: &mut Run, key: &str, attributes: impl IntoIterator<Item = Value>, at: u64) {
+        if let Some(mut open) = run.open.remove(&format!("ask {key}")) {
+            open.attributes.extend(attributes);
+            self.close(open, at);
+        }
+    }
+
+    fn observed(&mut self, run: &mut Run, record: &ObservationRecord, at: u64) {
         let Some(mut open) = run.open.remove(&record.call) else {
             return;
         };
         open.attributes.extend([
             text("seamgate.observation", &record.id),
-            text("seamgate.status", &record.status),
+            text("seamgate.status", record.status.as_str()),
             text("seamgate.result.digest", &record.artifact),
             number("seamgate.result.bytes", record.bytes),
         ]);
-        if record.status != "ok" {
-            open.error = Some(record.status.clone());
+        if record.status != ObservationStatus::Ok {
+            open.error = Some(record.status.to_string());
         }
         self.close(open, at);
     }
@@ -231,13 +245,13 @@ impl Trace {
     fn action(&mut self, run: &mut Run, action: &Action, at: u64) {
         let root = Some(run.root.id.clone());
         let mut begin = |key: &str, operation: &str, name: &str, kind, more: Vec<Value>| {
-            let mut open = self.open(&run.name, &action.key, root.as_deref(), operation, name, kind, at);
+            let mut open = self.open(&run.name, action.key(), root.as_deref(), operation, name, kind, at);
             open.attributes.extend(more);
             // A call that is sent again is the same one.
             run.open.entry(key.to_owned()).or_insert(open);
         };
-        match action.kind.as_str() {
-            "ask_model" => {
+        match action {
+            Action::AskModel(action) => {
                 let asks = run.open.extract_if(.., |key, open| open.kind == CLIENT && *key != action.key);
                 let asks: Vec<Open> = asks.map(|(_, open)| open).collect();
                 for mut open in asks {
@@ -246,23 +260,23 @@ impl Trace {
                 }
                 let mut open = self.open(&run.name, &action.key, root.as_deref(), "chat", "", CLIENT, at);
                 open.attributes.extend([
-                    text("seamgate.purpose", &action.purpose),
-                    text("seamgate.prompt.digest", &action.prompt.artifact),
+                    text("seamgate.purpose", action.purpose.as_str()),
+                    text("seamgate.prompt.digest", prompt_of(action).unwrap_or_default()),
                 ]);
                 run.open.insert(action.key.clone(), open);
             }
-            "execute" => {
+            Action::Execute(action) => {
                 let mut more = vec![
                     text("gen_ai.tool.name", &action.tool),
-                    text("seamgate.server", &action.server),
+                    text("seamgate.server", action.server.as_deref().unwrap_or_default()),
                     text("gen_ai.tool.call.id", &action.call),
                     text("gen_ai.tool.type", "function"),
-                    text("seamgate.effect", &action.effect),
+                    text("seamgate.effect", action.effect.as_str()),
                 ];
                 more.extend(action.approval.iter().map(|approval| text("seamgate.principal", &approval.principal)));
                 begin(&action.call, "execute_tool", &action.tool, INTERNAL, more);
             }
-            "delegate" => {
+            Action::Delegate(action) => {
                 let tool = format!("delegate_{}", action.agent);
                 let more = vec![
                     text("gen_ai.tool.name", &tool),
@@ -272,19 +286,21 @@ impl Trace {
                 ];
                 begin(&action.call, "execute_tool", &tool, INTERNAL, more);
             }
-            "ask_approval" => {
+            Action::AskApproval(action) => {
                 let more = vec![text("gen_ai.tool.call.id", &action.call)];
                 begin(&format!("ask {}", action.call), "seamgate.approval", &action.call, INTERNAL, more);
             }
-            "ask_input" => begin(&format!("ask {}", action.key), "seamgate.input", "", INTERNAL, Vec::new()),
-            "finish" => {
-                run.root.attributes.push(text("seamgate.status", &action.status));
-                if matches!(action.status.as_str(), "failed" | "cancelled") {
+            Action::AskInput(action) => {
+                begin(&format!("ask {}", action.key), "seamgate.input", "", INTERNAL, Vec::new());
+            }
+            Action::Finish(action) => {
+                run.root.attributes.push(text("seamgate.status", action.status.as_str()));
+                if matches!(action.status, RunStatus::Failed | RunStatus::Cancelled) {
                     let code = action.reasons.first().map_or("_OTHER", |reason| reason.code.as_str());
                     run.root.error = Some(code.to_owned());
                 }
             }
-            _ => {}
+            Action::Cancel(_) => {}
         }
     }
 
@@ -337,13 +353,13 @@ impl Trace {
 }
 
 /// Returns the decision on a call, with the codes of its reasons.
-fn decision(record: &Record, at: u64) -> Value {
+fn decision(record: &DecisionRecord, at: u64) -> Value {
     let codes: Vec<Value> = record.reasons.iter().map(|reason| json!({"stringValue": reason.code})).collect();
     let mut attributes = vec![
         text("gen_ai.tool.name", &record.tool),
-        text("seamgate.server", &record.server),
+        text("seamgate.server", record.server.as_deref().unwrap_or_default()),
         text("gen_ai.tool.call.id", &record.call),
-        text("seamgate.permit", &record.permit),
+        text("seamgate.permit", record.permit.as_str()),
         text("seamgate.arguments.digest", &record.arguments_digest),
     ];
     if !codes.is_empty() {

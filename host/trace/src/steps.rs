@@ -1,15 +1,16 @@
 //! A run's folder as typed steps. It needs no profile: the journal says all.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use seamgate::{JournalError, JournalLine, JournalReader, LineKind};
+use seamgate::{
+    Action, AskModelAction, Event, EventKind, JournalError, JournalLine, JournalReader, Json, Large, LineKind, Record,
+};
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
 
 use crate::error::TraceError;
-
-/// JSON as it is written.
-pub(crate) type Json = Box<RawValue>;
 
 /// What run it is, as the first line says.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -21,6 +22,22 @@ pub(crate) struct About {
     pub(crate) component: String,
 }
 
+/// A word of a run, if this version can read it.
+pub(crate) type Word<T> = Result<T, Unread>;
+
+/// An event, a record or an action that this version cannot read.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    /// Its type.
+    pub(crate) word: String,
+    /// The time of an event.
+    at: u64,
+    /// Its JSON text.
+    pub(crate) json: String,
+    /// Says why it cannot be read.
+    pub(crate) error: String,
+}
+
 /// An event and what it led to.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -28,200 +45,65 @@ pub(crate) struct Step {
     pub(crate) number: u64,
     /// The run's time, in milliseconds since 1970: the greatest one seen.
     pub(crate) at: u64,
-    pub(crate) event: Event,
-    pub(crate) records: Vec<Record>,
-    pub(crate) actions: Vec<Action>,
+    pub(crate) event: Word<Event>,
+    pub(crate) records: Vec<Word<Record>>,
+    pub(crate) actions: Vec<Word<Action>>,
     /// Its lines as the journal has them, for projections.
     pub(crate) lines: Vec<JournalLine>,
 }
 
-/// An event of any type: see `schemas/event.schema.json`. What a type does not have is empty.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Event {
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) at: u64,
-    pub(crate) key: String,
-    pub(crate) call: String,
-    pub(crate) server: String,
-    pub(crate) tool: String,
-    pub(crate) from: String,
-    pub(crate) method: String,
-    pub(crate) run: String,
-    pub(crate) session: String,
-    pub(crate) principal: String,
-    pub(crate) mode: String,
-    pub(crate) name: String,
-    pub(crate) decision: String,
-    pub(crate) digest: String,
-    pub(crate) outcome: String,
-    pub(crate) reason: String,
-    pub(crate) effect: String,
-    pub(crate) status: String,
-    pub(crate) finish: String,
-    pub(crate) retry: bool,
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) ttl_s: Option<u64>,
-    pub(crate) calls: Vec<Json>,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) parent: Option<Parent>,
-    pub(crate) text: Option<Json>,
-    pub(crate) message: Option<Json>,
-    pub(crate) task: Option<Json>,
-    pub(crate) value: Option<Json>,
-    pub(crate) result: Option<Json>,
-    pub(crate) document: Option<Json>,
-    pub(crate) used: Option<Json>,
-    pub(crate) head: Option<Json>,
+impl Step {
+    /// Returns the event, if this version can read it.
+    pub(crate) fn event(&self) -> Option<&EventKind> {
+        self.event.as_ref().ok().map(|event| &event.kind)
+    }
+
+    /// Returns the records that this version can read.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter().flatten()
+    }
+
+    /// Returns the actions that this version can read.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.actions.iter().flatten()
+    }
+
+    /// Returns a member of the event as it is written in its line: hosts write the members of objects in any order.
+    pub(crate) fn member(&self, name: &str) -> Option<Json> {
+        let line = self.lines.iter().find(|line| line.kind == LineKind::Event)?;
+        serde_json::from_str::<BTreeMap<String, Json>>(&line.json).ok()?.remove(name)
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Usage {
-    pub(crate) input: u64,
-    pub(crate) output: u64,
+/// Returns the key of the call that an event belongs to.
+pub(crate) fn call_of(event: &EventKind) -> Option<&str> {
+    match event {
+        EventKind::ToolStarted(event) => Some(&event.call),
+        EventKind::ToolResult(event) => Some(&event.call),
+        EventKind::ToolFailed(event) => Some(&event.call),
+        EventKind::Job(event) => Some(&event.call),
+        EventKind::Resolution(event) => Some(&event.call),
+        EventKind::ChildResult(event) => Some(&event.call),
+        EventKind::CallCancelled(event) => Some(&event.call),
+        _ => None,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Parent {
-    pub(crate) run: String,
-    pub(crate) call: String,
+/// Returns the key of the `ask_model` that an event answers.
+pub(crate) fn asked_of(event: &EventKind) -> Option<&str> {
+    match event {
+        EventKind::ModelOutput(event) => Some(&event.key),
+        EventKind::ModelFailed(event) => Some(&event.key),
+        _ => None,
+    }
 }
 
-/// A record of any type: see `schemas/record.schema.json`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Record {
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) code: String,
-    pub(crate) message: String,
-    pub(crate) what: String,
-    pub(crate) name: String,
-    pub(crate) call: String,
-    pub(crate) server: String,
-    pub(crate) tool: String,
-    pub(crate) permit: String,
-    pub(crate) effect: String,
-    pub(crate) digest: String,
-    pub(crate) arguments: String,
-    pub(crate) arguments_digest: String,
-    pub(crate) reasons: Vec<Reason>,
-    pub(crate) approval: Option<Approval>,
-    pub(crate) status: String,
-    pub(crate) id: String,
-    pub(crate) kinds: Vec<String>,
-    pub(crate) labels: Vec<String>,
-    pub(crate) confidence: String,
-    pub(crate) complete: bool,
-    pub(crate) limitations: Vec<String>,
-    pub(crate) artifact: String,
-    pub(crate) bytes: u64,
-    pub(crate) found: Option<Json>,
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) tools: Vec<String>,
-    pub(crate) hidden: Vec<Hidden>,
-    pub(crate) from: String,
-    pub(crate) method: String,
-    pub(crate) document: Option<Json>,
-    pub(crate) calls: Vec<String>,
-    pub(crate) entries: u64,
-    pub(crate) request: Option<Json>,
-    pub(crate) steps: u64,
-    pub(crate) budgets: Budgets,
-    #[serde(rename = "kind")]
-    pub(crate) output: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Reason {
-    pub(crate) code: String,
-    pub(crate) message: String,
-    pub(crate) violations: Vec<Violated>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Violated {
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Hidden {
-    pub(crate) tool: String,
-    pub(crate) code: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Approval {
-    pub(crate) principal: String,
-    pub(crate) at: u64,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Budgets {
-    pub(crate) tool_calls: u64,
-    pub(crate) tokens: u64,
-    pub(crate) ms: u64,
-}
-
-/// An action of any type: see `schemas/action.schema.json`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Action {
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) key: String,
-    pub(crate) purpose: String,
-    pub(crate) prompt: Reference,
-    pub(crate) expires: u64,
-    pub(crate) call: String,
-    pub(crate) server: String,
-    pub(crate) tool: String,
-    pub(crate) effect: String,
-    pub(crate) arguments: String,
-    pub(crate) approval: Option<Approval>,
-    pub(crate) ask: Ask,
-    pub(crate) question: String,
-    pub(crate) run: String,
-    pub(crate) agent: String,
-    pub(crate) reason: String,
-    pub(crate) task: Option<Json>,
-    pub(crate) status: String,
-    pub(crate) document: Option<Json>,
-    pub(crate) reasons: Vec<Stop>,
-    pub(crate) missing: Vec<String>,
-    pub(crate) uncertain: Vec<Json>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Ask {
-    pub(crate) digest: String,
-    pub(crate) by: Vec<String>,
-    pub(crate) expires: u64,
-    pub(crate) view: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Stop {
-    pub(crate) code: String,
-    pub(crate) message: String,
-}
-
-/// What stands in a line in place of a large value.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Reference {
-    pub(crate) artifact: String,
+/// Returns the digest of a prompt. `None` if the line holds the prompt itself, which no journal does.
+pub(crate) fn prompt_of(action: &AskModelAction) -> Option<&str> {
+    match &action.prompt {
+        Large::Artifact(digest) => Some(digest),
+        Large::Whole(_) => None,
+    }
 }
 
 /// The steps of a run, one after another. What is damaged ends them: [`fault`](Steps::fault) says so then.
@@ -261,18 +143,31 @@ impl Steps {
         self.reader.artifact(digest)
     }
 
-    /// A text of an event, also if it is an artifact. Else, the JSON.
-    pub(crate) fn text(&self, value: &Json) -> String {
-        if let Ok(text) = serde_json::from_str::<String>(value.get()) {
+    /// Returns the text of a member, also if it is an artifact.
+    pub(crate) fn text(&self, text: &Large<String>) -> String {
+        match text {
+            Large::Whole(text) => text.clone(),
+            Large::Artifact(digest) => self.kept(digest),
+        }
+    }
+
+    /// Returns the text of a member that is a string, also if it is an artifact, or else its JSON.
+    pub(crate) fn value(&self, value: &Json) -> String {
+        if let Ok(text) = value.read::<String>() {
             return text;
         }
-        match serde_json::from_str::<Reference>(value.get()) {
-            Ok(Reference { artifact }) if !artifact.is_empty() => match self.artifact(&artifact) {
-                Ok(Some(text)) => text,
-                Ok(None) => format!("(the artifact {artifact} is missing)"),
-                Err(error) => format!("({error})"),
-            },
-            _ => value.get().to_owned(),
+        match value.read::<Large<Json>>() {
+            Ok(Large::Artifact(digest)) => self.kept(&digest),
+            _ => value.to_string(),
+        }
+    }
+
+    /// Returns the text of an artifact, or says that it is missing.
+    fn kept(&self, digest: &str) -> String {
+        match self.artifact(digest) {
+            Ok(Some(text)) => text,
+            Ok(None) => format!("(the artifact {digest} is missing)"),
+            Err(error) => format!("({error})"),
         }
     }
 
@@ -288,27 +183,20 @@ impl Steps {
     }
 
     fn typed(&mut self, lines: Vec<JournalLine>) -> Result<Step, String> {
-        let mut step = Step {
-            number: self.number + 1,
-            at: self.at,
-            event: Event::default(),
-            records: Vec::new(),
-            actions: Vec::new(),
-            lines: Vec::new(),
-        };
+        let mut event = None;
+        let (mut records, mut actions) = (Vec::new(), Vec::new());
         for line in &lines {
             match line.kind {
-                LineKind::Event => step.event = read(line)?,
-                LineKind::Record => step.records.push(read(line)?),
-                LineKind::Action => step.actions.push(read(line)?),
+                LineKind::Event => event = Some(word(line)?),
+                LineKind::Record => records.push(word(line)?),
+                LineKind::Action => actions.push(word(line)?),
                 _ => {}
             }
         }
-        step.at = step.at.max(step.event.at);
-        step.lines = lines;
-        self.number = step.number;
-        self.at = step.at;
-        Ok(step)
+        let event: Word<Event> = event.ok_or("a step has no event")?;
+        self.number += 1;
+        self.at = self.at.max(event.as_ref().map_or_else(|unread| unread.at, |event| event.at));
+        Ok(Step { number: self.number, at: self.at, event, records, actions, lines })
     }
 }
 
@@ -340,7 +228,23 @@ impl Iterator for Steps {
     }
 }
 
-/// A line of the type that it says.
+/// Reads a line with an event, a record or an action. It is an error if the line does not even say its type.
+fn word<T: DeserializeOwned>(line: &JournalLine) -> Result<Word<T>, String> {
+    #[derive(Deserialize)]
+    struct Tag {
+        r#type: String,
+        #[serde(default)]
+        at: u64,
+    }
+    let error = match serde_json::from_str(&line.json) {
+        Ok(word) => return Ok(Ok(word)),
+        Err(error) => error.to_string(),
+    };
+    let Tag { r#type, at } = read(line)?;
+    Ok(Err(Unread { word: r#type, at, json: line.json.clone(), error }))
+}
+
+/// Reads a line as a type.
 fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
     serde_json::from_str(&line.json)
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))

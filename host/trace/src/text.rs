@@ -2,11 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use seamgate::{
+    Action, Approval, ApprovalAnswer, DecisionRecord, EventKind, Finish, Found, Json, Large, ObservationRecord,
+    ObservationStatus, OutputKind, Party, Permit, PossibleEffect, Record, RunStatus,
+};
 use seamgate_text::tool_name;
+use serde::Serialize;
 
 use crate::{
     format::{cut, many, span},
-    steps::{Action, Approval, Event, Json, Record, Step, Steps},
+    steps::{Step, Steps, Unread, call_of, prompt_of},
 };
 
 /// The look of an entry.
@@ -53,7 +58,7 @@ pub(crate) struct Known {
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
     /// How the run ended.
-    pub(crate) status: Option<String>,
+    pub(crate) status: Option<RunStatus>,
     /// Calls by their keys: their tools, and the beginning of their arguments.
     calls: HashMap<String, (String, String)>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
@@ -76,8 +81,8 @@ impl Known {
 
     /// Describes how far the run came.
     pub(crate) fn ending(&self, steps: u64, last: u64) -> String {
-        let status = match &self.status {
-            Some(status) => status.clone(),
+        let status = match self.status {
+            Some(status) => status.to_string(),
             None => match self.waits().as_slice() {
                 [] => "under way".to_owned(),
                 waits => format!("waits for {}", waits.join("; ")),
@@ -120,174 +125,209 @@ impl Known {
 
     /// Returns the entries of the next step.
     pub(crate) fn entries(&mut self, steps: &Steps, step: &Step) -> Vec<Entry> {
-        let mut first = self.event(steps, &step.event, step.at);
+        let mut first = match &step.event {
+            Ok(event) => self.event(steps, &event.kind, step),
+            Err(unread) => unreadable("event", unread),
+        };
         // The document, or the question, has its own entry.
-        if step.records.iter().any(|record| matches!(record.output.as_str(), "answer" | "question")) {
+        let is_shown = |record: &Record| match record {
+            Record::Output(output) => matches!(output.kind, OutputKind::Answer | OutputKind::Question),
+            _ => false,
+        };
+        if step.records().any(is_shown) {
             first.parts.retain(|(name, _)| *name != "text");
         }
         let mut entries = vec![first];
         for record in &step.records {
-            entries.push(self.record(record, step.at));
+            entries.push(match record {
+                Ok(record) => self.record(record),
+                Err(unread) => unreadable("record", unread),
+            });
         }
         // That a call is sent when it is allowed goes without saying.
-        let is_allowed = |call: &str| step.records.iter().any(|record| record.call == call && record.permit == "allow");
-        for action in step.actions.iter().filter(|action| action.kind != "execute" || !is_allowed(&action.call)) {
-            entries.push(self.action(action, step));
+        let is_allowed = |call: &str| {
+            step.records().any(|record| match record {
+                Record::Decision(decision) => decision.call == call && decision.permit == Permit::Allow,
+                _ => false,
+            })
+        };
+        for action in &step.actions {
+            entries.push(match action {
+                Ok(Action::Execute(execute)) if is_allowed(&execute.call) => continue,
+                Ok(action) => self.action(action, step),
+                Err(unread) => unreadable("action", unread),
+            });
         }
         entries
     }
 
-    fn event(&mut self, steps: &Steps, event: &Event, at: u64) -> Entry {
-        let text = |value: &Option<Json>| value.as_ref().map(|value| steps.text(value)).unwrap_or_default();
-        let call = self.call(&event.call);
-        match event.kind.as_str() {
-            "started" => {
-                let mode = if event.mode.is_empty() { String::new() } else { format!(", in mode {}", event.mode) };
+    fn event(&mut self, steps: &Steps, event: &EventKind, step: &Step) -> Entry {
+        let at = step.at;
+        let value = |value: &Option<Json>| value.as_ref().map(|value| steps.value(value)).unwrap_or_default();
+        let text = |text: &Option<Large<String>>| text.as_ref().map(|text| steps.text(text)).unwrap_or_default();
+        let call = self.call(call_of(event).unwrap_or_default());
+        match event {
+            EventKind::Started(event) => {
+                let mode = event.mode.as_ref().map(|mode| format!(", in mode {mode}")).unwrap_or_default();
                 let entry = plain(format!("started for {}{mode}", event.principal)).part("task", raw(&event.task));
                 match &event.parent {
                     Some(parent) => entry.part("child of", format!("{}, call {}", parent.run, parent.call)),
                     None => entry,
                 }
             }
-            "tools_listed" => plain("servers listed their tools"),
-            "model_output" => {
+            EventKind::ToolsListed(_) => plain("servers listed their tools"),
+            EventKind::ModelOutput(event) => {
                 let after = self.end_wait(&event.key, at);
-                let what = match event.calls.len() {
+                let what = match event.calls.as_ref().map_or(0, Vec::len) {
                     0 => "the model wrote".to_owned(),
                     calls => format!("the model asked for {}", many(calls as u64, "call")),
                 };
-                let entry =
-                    plain(format!("{what}{after}")).part("text", text(&event.text)).part("finish", &event.finish);
+                let entry = plain(format!("{what}{after}"))
+                    .part("text", text(&event.text))
+                    .part("finish", event.finish.map(Finish::as_str).unwrap_or_default());
                 match &event.usage {
                     Some(usage) => {
-                        self.tokens = self.tokens.saturating_add(usage.input).saturating_add(usage.output);
-                        entry.part("tokens", format!("{} in, {} out", usage.input, usage.output))
+                        let [input, output] = [usage.input, usage.output].map(Option::unwrap_or_default);
+                        self.tokens = self.tokens.saturating_add(input).saturating_add(output);
+                        entry.part("tokens", format!("{input} in, {output} out"))
                     }
                     None => entry,
                 }
             }
-            "model_failed" => {
+            EventKind::ModelFailed(event) => {
                 let after = self.end_wait(&event.key, at);
-                let again = if event.retry { "" } else { ", for good" };
-                bad(format!("the model failed{again}{after}")).part("message", text(&event.message))
+                let again = if event.retry.unwrap_or_default() { "" } else { ", for good" };
+                bad(format!("the model failed{again}{after}")).part("message", &event.message)
             }
-            "message" => {
-                let of = if event.server.is_empty() { String::new() } else { format!(" {}", event.server) };
-                let title = match event.from.as_str() {
-                    "client" => format!("the client says {} to the server{of}", event.method),
-                    _ => format!("the server{of} says {}", event.method),
+            EventKind::Message(event) => {
+                let server = event.server.as_deref().unwrap_or_default();
+                let of = if server.is_empty() { String::new() } else { format!(" {server}") };
+                let title = match event.from_ {
+                    Party::Client => format!("the client says {} to the server{of}", event.method),
+                    Party::Server => format!("the server{of} says {}", event.method),
                 };
-                plain(title).part("text", text(&event.document))
+                plain(title).part("text", value(&event.document))
             }
-            "call" => plain(format!("call of {}", tool_name(&event.server, &event.tool))),
-            "tool_started" => plain(format!("{call} was sent")),
-            "tool_result" => {
+            EventKind::Call(event) => {
+                plain(format!("call of {}", tool_name(event.server.as_deref().unwrap_or_default(), &event.tool)))
+            }
+            EventKind::ToolStarted(_) => plain(format!("{call} was sent")),
+            EventKind::ToolResult(event) => {
                 let took = event.duration_ms.map(|ms| format!(", after {}", span(ms))).unwrap_or_default();
                 plain(format!("{call} returned{took}"))
             }
-            "tool_failed" => {
-                bad(format!("{call} failed")).part("effect", &event.effect).part("message", text(&event.message))
+            EventKind::ToolFailed(event) => {
+                bad(format!("{call} failed")).part("effect", possible(event.effect)).part("message", &event.message)
             }
-            "job" => {
+            EventKind::Job(event) => {
                 let ttl = event.ttl_s.map(|ttl| format!(", for at most {ttl} s")).unwrap_or_default();
                 waiting(format!("{call} goes on elsewhere{ttl}"))
             }
-            "approval" => {
+            EventKind::Approval(event) => {
                 let after = self.end_wait(&event.key, at);
                 let title = format!("{} {} {}{after}", event.principal, event.decision, self.call(&event.key));
-                let entry = if event.decision == "approved" { good(title) } else { bad(title) };
+                let entry = match event.decision {
+                    ApprovalAnswer::Approved => good(title),
+                    ApprovalAnswer::Rejected => bad(title),
+                };
                 let arguments = self.calls.get(&event.key).map(|(_, arguments)| arguments.clone()).unwrap_or_default();
                 entry.part("arguments", arguments).part("digest", &event.digest)
             }
-            "input" => {
+            EventKind::Input(event) => {
                 let after = self.end_wait(&event.key, at);
-                plain(format!("{} answered{after}", somebody(&event.principal))).part("text", text(&event.text))
+                plain(format!("{} answered{after}", somebody(&event.principal))).part("text", steps.text(&event.text))
             }
-            "user_message" => plain(format!("{} said", somebody(&event.principal))).part("text", text(&event.text)),
-            "context" => plain(format!("the context {} changed", event.name)).part("value", raw(&event.value)),
-            "resolution" => plain(format!("{} says that {call} is {}", event.principal, event.outcome))
+            EventKind::UserMessage(event) => {
+                plain(format!("{} said", somebody(&event.principal))).part("text", steps.text(&event.text))
+            }
+            EventKind::Context(event) => {
+                plain(format!("the context {} changed", event.name)).part("value", event.value.as_str())
+            }
+            EventKind::Resolution(event) => plain(format!("{} says that {call} is {}", event.principal, event.outcome))
                 .part("text", text(&event.text)),
-            "mode" => plain(format!("{} changes the mode to {}", event.principal, event.mode)),
-            "child_result" => {
+            EventKind::Mode(event) => plain(format!("{} changes the mode to {}", event.principal, event.mode)),
+            EventKind::ChildResult(event) => {
                 let after = self.end_wait(&event.call, at);
                 plain(format!("the child of {call} ended: {}{after}", event.status))
-                    .part("document", text(&event.document))
-                    .part("used", raw(&event.used))
+                    .part("document", value(&event.document))
+                    .part("used", raw(&step.member("used")))
             }
-            "call_cancelled" => plain(format!("{call} was cancelled")).part("effect", &event.effect),
-            "cancelled" => {
-                bad(format!("{} cancelled the run", somebody(&event.principal))).part("reason", &event.reason)
+            EventKind::CallCancelled(event) => {
+                plain(format!("{call} was cancelled")).part("effect", possible(event.effect))
             }
-            "tick" => plain("time passed"),
-            "resumed" => waiting("the run was interrupted, and goes on"),
-            other => plain(format!("event {other}")),
+            EventKind::Cancelled(event) => bad(format!("{} cancelled the run", somebody(&event.principal)))
+                .part("reason", event.reason.as_deref().unwrap_or_default()),
+            EventKind::Tick(_) => plain("time passed"),
+            EventKind::Resumed(_) => waiting("the run was interrupted, and goes on"),
         }
     }
 
-    fn record(&mut self, record: &Record, at: u64) -> Entry {
-        let call = self.call(&record.call);
-        match record.kind.as_str() {
-            "ignored" => waiting(format!("ignored ({})", record.code)).part("message", &record.message),
-            "left_out" => waiting(format!("{} {} is left out ({})", record.what, record.name, record.code))
-                .part("message", &record.message),
-            "surface" => {
+    fn record(&mut self, record: &Record) -> Entry {
+        match record {
+            Record::Ignored(record) => waiting(format!("ignored ({})", record.code)).part("message", &record.message),
+            Record::LeftOut(record) => {
+                waiting(format!("{} {} is left out ({})", record.what, record.name, record.code))
+                    .part("message", &record.message)
+            }
+            Record::Surface(record) => {
                 let hidden: Vec<_> = record.hidden.iter().map(|one| format!("{} ({})", one.tool, one.code)).collect();
                 let tone = if hidden.is_empty() { Tone::Plain } else { Tone::Wait };
                 entry(tone, "tools that the model may see".to_owned())
                     .part("tools", record.tools.join(", "))
                     .part("hidden", hidden.join(", "))
             }
-            "output" => {
-                let tone = match record.output.as_str() {
-                    "answer" => Tone::Good,
-                    "no_answer" | "refusal" | "no_task" | "failure" => Tone::Bad,
-                    _ => Tone::Plain,
+            Record::Output(record) => {
+                let tone = match record.kind {
+                    OutputKind::Answer => Tone::Good,
+                    OutputKind::NoAnswer | OutputKind::Refusal | OutputKind::NoTask | OutputKind::Failure => Tone::Bad,
+                    OutputKind::Question | OutputKind::Plan | OutputKind::Task | OutputKind::Calls => Tone::Plain,
                 };
-                entry(tone, format!("output: {}", record.output)).part("message", &record.message)
+                entry(tone, format!("output: {}", record.kind)).part("message", &record.message)
             }
-            "message" => {
-                let entry = match record.permit.as_str() {
-                    "allow" => plain(format!("{} passes", record.method)),
-                    _ => bad(format!("{} does not pass", record.method)),
+            Record::Message(record) => {
+                let entry = match record.permit {
+                    Permit::Allow => plain(format!("{} passes", record.method)),
+                    Permit::Deny | Permit::Approval => bad(format!("{} does not pass", record.method)),
                 };
-                entry.part("found", found(record)).part("in its place", raw(&record.document))
+                entry.part("found", found(&record.found)).part("in its place", raw(&record.document))
             }
-            "decision" => self.decision(record),
-            "observation" => observation(record),
-            "settled" => {
+            Record::Decision(record) => self.decision(record),
+            Record::Observation(record) => observation(record),
+            Record::Settled(record) => {
                 self.waits.remove(&record.call);
-                bad(format!("{call} came to no result ({})", record.code)).part("message", &record.message)
+                bad(format!("{} came to no result ({})", self.call(&record.call), record.code))
+                    .part("message", &record.message)
             }
-            "cut" => waiting(format!("cut from the {}", record.from))
+            Record::Cut(record) => waiting(format!("cut from the {}", record.from_))
                 .part("observations", record.calls.join(", "))
                 .part("messages", if record.entries == 0 { String::new() } else { record.entries.to_string() }),
-            "stop" => bad(format!("stop ({})", record.code)).part("message", &record.message),
-            "context_request" => {
-                bad(format!("{call} asked for the parent's context: denied")).part("request", raw(&record.request))
+            Record::Stop(record) => bad(format!("stop ({})", record.code)).part("message", &record.message),
+            Record::ContextRequest(record) => {
+                bad(format!("{} asked for the parent's context: denied", self.call(&record.call)))
+                    .part("request", record.request.as_str())
             }
-            "used" => {
+            Record::Used(record) => {
                 let budgets = &record.budgets;
                 let [steps, calls, tokens] =
                     [(record.steps, "model call"), (budgets.tool_calls, "tool call"), (budgets.tokens, "token")]
                         .map(|(number, noun)| many(number, noun));
                 plain(format!("used {steps}, {calls}, {tokens}, {}", span(budgets.ms)))
             }
-            other => plain(format!("record {other}, at {}", self.time(at))),
         }
     }
 
-    fn decision(&mut self, record: &Record) -> Entry {
-        let tool = tool_name(&record.server, &record.tool);
+    fn decision(&mut self, record: &DecisionRecord) -> Entry {
+        let tool = tool_name(record.server.as_deref().unwrap_or_default(), &record.tool);
         self.calls.insert(record.call.clone(), (cut(&tool, 200), cut(&record.arguments, 200)));
-        if record.permit == "allow" {
+        let (tone, word) = match record.permit {
+            Permit::Allow => (Tone::Good, "allowed"),
+            Permit::Approval => (Tone::Wait, "needs approval"),
+            Permit::Deny => (Tone::Bad, "denied"),
+        };
+        if record.permit == Permit::Allow {
             self.tool_calls += 1;
         }
-        let (tone, word) = match record.permit.as_str() {
-            "allow" => (Tone::Good, "allowed"),
-            "approval" => (Tone::Wait, "needs approval"),
-            _ => (Tone::Bad, "denied"),
-        };
-        let effect = if record.effect.is_empty() { String::new() } else { format!(" ({})", record.effect) };
+        let effect = record.effect.map(|effect| format!(" ({effect})")).unwrap_or_default();
         let mut entry = entry(tone, format!("{} {tool}{effect}: {word}", record.call))
             .part("arguments", &record.arguments)
             .part("approval", approval(self, record.approval.as_ref()));
@@ -303,17 +343,17 @@ impl Known {
 
     fn action(&mut self, action: &Action, step: &Step) -> Entry {
         let at = step.at;
-        let call = self.call(&action.call);
-        match action.kind.as_str() {
-            "ask_model" => {
+        match action {
+            Action::AskModel(action) => {
                 self.turns += 1;
                 self.begin_wait(&action.key, "the model".to_owned(), at);
                 let title = format!("turn {}: ask the model ({})", self.turns, action.purpose);
-                Entry { prompt: Some(action.prompt.artifact.clone()), ..plain(title) }
-                    .part("prompt", &action.prompt.artifact)
+                let prompt = prompt_of(action);
+                Entry { prompt: prompt.map(str::to_owned), ..plain(title) }.part("prompt", prompt.unwrap_or_default())
             }
-            "execute" => plain(format!("send {call}")).part("approval", approval(self, action.approval.as_ref())),
-            "ask_approval" => {
+            Action::Execute(action) => plain(format!("send {}", self.call(&action.call)))
+                .part("approval", approval(self, action.approval.as_ref())),
+            Action::AskApproval(action) => {
                 let by = action.ask.by.join(" or ");
                 self.begin_wait(&action.call, format!("approval of {} by {by}", action.call), at);
                 waiting(format!(
@@ -324,72 +364,96 @@ impl Known {
                 .part("to be sent", &action.ask.view)
                 .part("digest", &action.ask.digest)
             }
-            "ask_input" => {
+            Action::AskInput(action) => {
                 self.begin_wait(&action.key, "a person's answer".to_owned(), at);
                 waiting(format!("wait for an answer, until {}", self.time(action.expires)))
                     .part("question", &action.question)
-                    .part("about", call)
+                    .part("about", action.call.as_ref().map(|call| self.call(call)).unwrap_or_default())
             }
-            "delegate" => {
+            Action::Delegate(action) => {
                 self.begin_wait(&action.call, format!("the child {}", action.run), at);
                 let started = Started { call: action.call.clone(), run: action.run.clone() };
                 let child = self.children.insert(action.run.clone()).then_some(started);
                 Entry { child, ..plain(format!("delegate {} to {}", action.call, action.agent)) }
                     .part("run", &action.run)
                     .part("reason", &action.reason)
-                    .part("task", raw(&action.task))
+                    .part("task", action.task.as_str())
             }
-            "cancel" => plain(format!("cancel {call}")),
-            "finish" => {
-                self.status = Some(action.status.clone());
+            Action::Cancel(action) => plain(format!("cancel {}", self.call(&action.call))),
+            Action::Finish(action) => {
+                self.status = Some(action.status);
                 self.waits.clear();
-                let tone = if action.status == "final" { Tone::Good } else { Tone::Bad };
+                let tone = if action.status == RunStatus::Final { Tone::Good } else { Tone::Bad };
                 // What the same step said is not said again.
-                let is_told = |message: &str| step.records.iter().any(|record| record.message == message);
+                let is_told = |message: &str| step.records().any(|record| message_of(record) == message);
                 let reasons = action.reasons.iter().filter(|one| !is_told(&one.message));
                 let reasons = reasons.map(|one| format!("{}: {}", one.code, one.message));
-                let uncertain = action.uncertain.iter().map(|one| one.get().to_owned());
+                let uncertain = action.uncertain.iter().map(written);
                 entry(tone, format!("the run has ended: {}", action.status))
                     .part("reasons", reasons.collect::<Vec<_>>().join("\n"))
                     .part("missing", action.missing.join(", "))
                     .part("uncertain", uncertain.collect::<Vec<_>>().join("\n"))
                     .part("document", raw(&action.document))
             }
-            other => plain(format!("action {other}")),
         }
     }
 }
 
-fn observation(record: &Record) -> Entry {
+/// Returns what a record says to people or to the model.
+fn message_of(record: &Record) -> &str {
+    match record {
+        Record::Ignored(record) => &record.message,
+        Record::LeftOut(record) => &record.message,
+        Record::Output(record) => &record.message,
+        Record::Decision(record) => &record.message,
+        Record::Observation(record) => &record.message,
+        Record::Settled(record) => &record.message,
+        Record::Stop(record) => &record.message,
+        Record::Surface(_) | Record::Cut(_) | Record::ContextRequest(_) | Record::Used(_) | Record::Message(_) => "",
+    }
+}
+
+/// Returns the entry of a line that this version cannot read.
+fn unreadable(what: &str, unread: &Unread) -> Entry {
+    waiting(format!("{what} {}: this version cannot read it", unread.word))
+        .part("error", &unread.error)
+        .part("JSON", &unread.json)
+}
+
+fn observation(record: &ObservationRecord) -> Entry {
     let part = if record.complete { "complete" } else { "not complete" };
-    let tone = if record.status == "ok" { Tone::Plain } else { Tone::Bad };
+    let tone = if record.status == ObservationStatus::Ok { Tone::Plain } else { Tone::Bad };
     let title = format!("observed {}: {}, {} confidence, {part}", record.id, record.status, record.confidence);
+    let limitations: Vec<_> = record.limitations.iter().map(|limitation| limitation.as_str()).collect();
     Entry { observation: Some(record.id.clone()), ..entry(tone, title) }
         .part("the model reads", &record.message)
         .part("kinds", record.kinds.join(", "))
         .part("labels", record.labels.join(", "))
-        .part("limitations", record.limitations.join(", "))
-        .part("found", found(record))
+        .part("limitations", limitations.join(", "))
+        .part("found", found(&record.found))
         .part("result", format!("{} bytes, {}", record.bytes, record.artifact))
 }
 
 /// Returns the findings in a text from outside, if there are any.
-fn found(record: &Record) -> String {
-    let found = record.found.as_ref().filter(|found| found.get().contains([':', '"']) && !is_clean(found));
-    found.map(|found| found.get().to_owned()).unwrap_or_default()
+fn found(found: &Found) -> String {
+    if is_clean(found) { String::new() } else { written(found) }
 }
 
 /// Returns whether there are no findings.
-fn is_clean(found: &Json) -> bool {
-    fn is_empty(value: &serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::Object(members) => members.values().all(is_empty),
-            serde_json::Value::Array(items) => items.is_empty(),
-            serde_json::Value::Number(number) => number.as_u64() == Some(0),
-            _ => false,
-        }
-    }
-    serde_json::from_str(found.get()).is_ok_and(|value| is_empty(&value))
+fn is_clean(found: &Found) -> bool {
+    let Found { defanged, escaped, instructions, instructions_left_out, redacted } = found;
+    let mut counts = [defanged, instructions_left_out].into_iter().chain(escaped.values()).chain(redacted.values());
+    instructions.is_empty() && counts.all(|count| *count == 0)
+}
+
+/// Returns a value as JSON, as the run wrote it.
+fn written(value: &impl Serialize) -> String {
+    Json::of(value).map_or_else(|error| format!("({error})"), |json| json.to_string())
+}
+
+/// Returns whether a call may have had an effect, as far as the host says.
+fn possible(effect: Option<PossibleEffect>) -> &'static str {
+    effect.map(PossibleEffect::as_str).unwrap_or_default()
 }
 
 fn approval(known: &Known, approval: Option<&Approval>) -> String {
@@ -428,9 +492,9 @@ fn waiting(title: impl Into<String>) -> Entry {
 }
 
 fn raw(value: &Option<Json>) -> String {
-    value.as_ref().map(|value| value.get().to_owned()).unwrap_or_default()
+    value.as_ref().map(Json::to_string).unwrap_or_default()
 }
 
-fn somebody(principal: &str) -> &str {
-    if principal.is_empty() { "somebody" } else { principal }
+fn somebody(principal: &Option<String>) -> &str {
+    principal.as_deref().filter(|principal| !principal.is_empty()).unwrap_or("somebody")
 }

@@ -6,16 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{LineKind, digest};
+use seamgate::{
+    Action, AskApprovalAction, DecisionRecord, DelegateAction, EventKind, ExecuteAction, Json, Limitation, LineKind,
+    ModelPrompt, ObservationRecord, Record, digest,
+};
 use seamgate_text::tool_name;
-use serde::Deserialize;
 
 use crate::{
     claims::{Cite, Claim, Claims},
     error::TraceError,
     format::cut,
     profile,
-    steps::{Action, Event, Json, Record, Steps, child_folder},
+    steps::{Steps, asked_of, call_of, child_folder, prompt_of},
     text::Known,
 };
 
@@ -50,14 +52,20 @@ struct End {
 #[derive(Default)]
 struct Call {
     /// The decisions, each with its step, its time, and the `ask_model` in which the model asked for the call.
-    decisions: Vec<(u64, u64, String, Record)>,
-    ask: Option<(u64, Action)>,
-    sent: Option<(u64, Action)>,
-    /// The event with the result: its line, as the journal has it.
-    result: Option<(u64, u64, Event)>,
-    observation: Option<(u64, u64, Record)>,
+    decisions: Vec<(u64, u64, String, DecisionRecord)>,
+    ask: Option<AskApprovalAction>,
+    sent: Option<(u64, Sent)>,
+    /// The event with the result, and its line, as the journal has it.
+    result: Option<(u64, EventKind)>,
+    observation: Option<(u64, u64, ObservationRecord)>,
     /// The folder of the child, if a child was asked.
     child: Option<PathBuf>,
+}
+
+/// The action that sent a call.
+enum Sent {
+    Execute(ExecuteAction),
+    Delegate(DelegateAction),
 }
 
 /// A prompt: the step that asked, its key, its digest.
@@ -83,7 +91,7 @@ pub fn why(folder: &Path, claim: &str, profile: Option<&Path>) -> Result<Chain, 
         return Err(TraceError::Damaged { folder: folder.to_owned(), fault: fault.to_owned() });
     }
     let document = end.document.as_ref().ok_or_else(|| TraceError::NoDocument { folder: folder.to_owned() })?;
-    let claims = claims.read(document.get());
+    let claims = claims.read(document.as_str());
     let claim = chosen(&claims, claim).map_err(TraceError::Claim)?;
 
     let ids: BTreeSet<&str> = claim.cites.iter().map(|cite| cite.id.as_str()).collect();
@@ -111,11 +119,12 @@ fn end(steps: &mut Steps) -> End {
         if step.number == 1 {
             end.start = step.at;
         }
-        for action in step.actions {
-            if action.kind == "finish" {
+        let asked = step.event().and_then(asked_of).unwrap_or_default().to_owned();
+        for action in step.actions.into_iter().flatten() {
+            if let Action::Finish(action) = action {
                 end.document = action.document;
                 end.step = step.number;
-                end.asked.clone_from(&step.event.key);
+                end.asked.clone_from(&asked);
             }
         }
     }
@@ -159,52 +168,82 @@ fn key_of(id: &str) -> &str {
 
 /// Collects the calls whose observations are cited, and all prompts.
 fn collect(steps: &mut Steps, ids: &BTreeSet<&str>) -> (BTreeMap<String, Call>, Vec<Prompt>) {
-    let wanted: BTreeSet<&str> = ids.iter().map(|id| key_of(id)).filter(|key| !key.is_empty()).collect();
-    let mut calls: BTreeMap<String, Call> = BTreeMap::new();
+    let keys = ids.iter().map(|id| key_of(id)).filter(|key| !key.is_empty());
+    let mut calls: BTreeMap<String, Call> = keys.map(|key| (key.to_owned(), Call::default())).collect();
     let mut prompts = Vec::new();
     for step in steps.by_ref() {
-        let asked = step.event.key.clone();
+        let asked = step.event().and_then(asked_of).unwrap_or_default().to_owned();
         let line = step.lines.iter().find(|line| line.kind == LineKind::Event).map_or(0, |line| line.n);
-        let is_result =
-            matches!(step.event.kind.as_str(), "tool_result" | "tool_failed" | "child_result" | "resolution");
-        if is_result && wanted.contains(step.event.call.as_str()) {
-            let key = step.event.call.clone();
-            calls.entry(key).or_default().result = Some((line, step.at, step.event));
+        if let Some(call) = step.event().and_then(result_of).and_then(|key| calls.get_mut(key)) {
+            call.result = step.event.ok().map(|event| (line, event.kind));
         }
-        for record in step.records {
-            if !wanted.contains(record.call.as_str()) {
-                continue;
-            }
-            let call = calls.entry(record.call.clone()).or_default();
-            match record.kind.as_str() {
-                "decision" => call.decisions.push((step.number, step.at, asked.clone(), record)),
-                "observation" if ids.contains(record.id.as_str()) => {
-                    call.observation = Some((step.number, step.at, record));
+        for record in step.records.into_iter().flatten() {
+            match record {
+                Record::Decision(record) => {
+                    if let Some(call) = calls.get_mut(&record.call) {
+                        call.decisions.push((step.number, step.at, asked.clone(), record));
+                    }
+                }
+                Record::Observation(record) if ids.contains(record.id.as_str()) => {
+                    if let Some(call) = calls.get_mut(&record.call) {
+                        call.observation = Some((step.number, step.at, record));
+                    }
                 }
                 _ => {}
             }
         }
-        for action in step.actions {
-            if action.kind == "ask_model" {
-                prompts.push((step.number, action.key, action.prompt.artifact));
-                continue;
-            }
-            if !wanted.contains(action.call.as_str()) {
-                continue;
-            }
-            let call = calls.entry(action.call.clone()).or_default();
-            match action.kind.as_str() {
-                "ask_approval" => call.ask = Some((step.at, action)),
-                "execute" => call.sent = Some((step.at, action)),
-                "delegate" => {
-                    call.child = child_folder(Path::new(""), &action.call);
-                    call.sent = Some((step.at, action));
+        for action in step.actions.into_iter().flatten() {
+            match action {
+                Action::AskModel(action) => {
+                    let digest = prompt_of(&action).unwrap_or_default().to_owned();
+                    prompts.push((step.number, action.key, digest));
+                }
+                Action::AskApproval(action) => {
+                    if let Some(call) = calls.get_mut(&action.call) {
+                        call.ask = Some(action);
+                    }
+                }
+                Action::Execute(action) => {
+                    if let Some(call) = calls.get_mut(&action.call) {
+                        call.sent = Some((step.at, Sent::Execute(action)));
+                    }
+                }
+                Action::Delegate(action) => {
+                    if let Some(call) = calls.get_mut(&action.call) {
+                        call.child = child_folder(Path::new(""), &action.call);
+                        call.sent = Some((step.at, Sent::Delegate(action)));
+                    }
                 }
                 _ => {}
             }
         }
     }
     (calls, prompts)
+}
+
+/// Returns the key of the call that an event ends.
+fn result_of(event: &EventKind) -> Option<&str> {
+    match event {
+        EventKind::ToolResult(_) | EventKind::ToolFailed(_) | EventKind::ChildResult(_) | EventKind::Resolution(_) => {
+            call_of(event)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the texts of an event that may be the result of its call.
+fn results(steps: &Steps, event: &EventKind) -> Vec<String> {
+    let value = |value: &Option<Json>| value.as_ref().map(|value| steps.value(value));
+    match event {
+        EventKind::ToolResult(event) => {
+            let text = event.text.as_ref().map(|text| steps.text(text));
+            value(&event.result).into_iter().chain(text).collect()
+        }
+        EventKind::ToolFailed(event) => vec![event.message.clone()],
+        EventKind::ChildResult(event) => value(&event.document).into_iter().collect(),
+        EventKind::Resolution(event) => event.text.iter().map(|text| steps.text(text)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The chain as it is written, line by line.
@@ -263,8 +302,9 @@ impl Links {
             observation.confidence
         );
         self.link("observation", &about);
+        let limitations = observation.limitations.iter().map(Limitation::to_string).collect();
         for (name, what) in
-            [("kinds", &observation.kinds), ("labels", &observation.labels), ("limitations", &observation.limitations)]
+            [("kinds", &observation.kinds), ("labels", &observation.labels), ("limitations", &limitations)]
         {
             if !what.is_empty() {
                 self.link("", &format!("{name}: {}", what.join(", ")));
@@ -278,15 +318,14 @@ impl Links {
         self.read(steps, observation, *step, prompts, end);
     }
 
-    fn result(&mut self, steps: &Steps, call: &Call, observation: &Record) {
+    fn result(&mut self, steps: &Steps, call: &Call, observation: &ObservationRecord) {
         let place = format!("{} bytes, {}", observation.bytes, observation.artifact);
         let kept = match steps.artifact(&observation.artifact) {
             Ok(Some(text)) => Ok((text, "in artifacts".to_owned())),
             Ok(None) => match &call.result {
-                Some((line, _, event)) => {
-                    let parts = [&event.result, &event.text, &event.document, &event.message];
-                    let texts = parts.into_iter().flatten().map(|part| steps.text(part));
-                    let same = { texts }.find(|text| digest(text.as_bytes()) == observation.artifact);
+                Some((line, event)) => {
+                    let mut texts = results(steps, event).into_iter();
+                    let same = texts.find(|text| digest(text.as_bytes()) == observation.artifact);
                     same.map(|text| (text, format!("in journal.ndjson, line {}", line + 1)))
                         .ok_or_else(|| "the journal does not have the whole result".to_owned())
                 }
@@ -302,7 +341,7 @@ impl Links {
             Err(why) => {
                 self.link("result", &place);
                 // A person's word on an uncertain call is an observation without a result.
-                match call.result.as_ref().is_some_and(|(.., event)| event.kind == "resolution") {
+                match matches!(call.result, Some((_, EventKind::Resolution(_)))) {
                     true => self.link("", "a person said what became of the call"),
                     false => self.breaks(4, &why),
                 }
@@ -310,21 +349,22 @@ impl Links {
         }
     }
 
-    fn permission(&mut self, call: &Call, observation: &Record, prompts: &[Prompt]) {
-        let tool = tool_name(&observation.server, &observation.tool);
+    fn permission(&mut self, call: &Call, observation: &ObservationRecord, prompts: &[Prompt]) {
+        let tool = tool_name(observation.server.as_deref().unwrap_or_default(), &observation.tool);
         let sent = match &call.sent {
-            Some((at, action)) if action.kind == "delegate" => {
-                format!("delegated to {}, {}", action.agent, self.known.time(*at))
-            }
-            Some((at, action)) => format!("{}, sent {}", action.effect, self.known.time(*at)),
+            Some((at, Sent::Delegate(action))) => format!("delegated to {}, {}", action.agent, self.known.time(*at)),
+            Some((at, Sent::Execute(action))) => format!("{}, sent {}", action.effect, self.known.time(*at)),
             None => String::new(),
         };
         self.link("call", &format!("{} {tool}: {sent}", observation.call));
         let Some((.., decision)) = call.decisions.last() else {
             return self.breaks(4, "the journal has no decision on the call");
         };
-        let arguments = call.sent.as_ref().map(|(_, action)| action.arguments.as_str()).filter(|text| !text.is_empty());
-        self.link("arguments", arguments.unwrap_or(&decision.arguments));
+        let arguments = match &call.sent {
+            Some((_, Sent::Execute(action))) if !action.arguments.is_empty() => &action.arguments,
+            _ => &decision.arguments,
+        };
+        self.link("arguments", arguments);
         if call.sent.is_none() {
             self.breaks(4, "the call was never sent");
         }
@@ -336,8 +376,8 @@ impl Links {
                 self.link("", &format!("approved by {}, {}", approval.principal, self.known.time(approval.at)));
             }
         }
-        if let Some((_, ask)) = &call.ask {
-            self.link("", &format!("what was approved: {}", ask.ask.digest));
+        if let Some(AskApprovalAction { ask, .. }) = &call.ask {
+            self.link("", &format!("what was approved: {}", ask.digest));
         }
         if let Some((step, _, digest)) = call.decisions.first().and_then(|(_, _, asked, _)| by_key(prompts, asked)) {
             self.link("asked in", &format!("the prompt of step {step}, {digest}"));
@@ -345,7 +385,7 @@ impl Links {
     }
 
     /// Adds the prompts in which the model read an observation.
-    fn read(&mut self, steps: &Steps, observation: &Record, after: u64, prompts: &[Prompt], end: &End) {
+    fn read(&mut self, steps: &Steps, observation: &ObservationRecord, after: u64, prompts: &[Prompt], end: &End) {
         let reads = |(_, _, digest): &&Prompt| prompt_has(steps, digest, observation);
         let first = prompts.iter().filter(|(step, ..)| *step >= after).find(reads);
         let Some((step, _, digest)) = first else {
@@ -373,20 +413,11 @@ fn by_key<'p>(prompts: &'p [Prompt], key: &str) -> Option<&'p Prompt> {
 }
 
 /// Returns whether a prompt has the message of an observation as the answer to its call.
-fn prompt_has(steps: &Steps, digest: &str, observation: &Record) -> bool {
-    #[derive(Deserialize)]
-    struct Whole {
-        messages: Vec<Message>,
-    }
-    #[derive(Deserialize)]
-    struct Message {
-        #[serde(default)]
-        call: String,
-        text: String,
-    }
+fn prompt_has(steps: &Steps, digest: &str, observation: &ObservationRecord) -> bool {
     let Ok(Some(prompt)) = steps.artifact(digest) else {
         return false;
     };
-    let prompt: Whole = serde_json::from_str(&prompt).unwrap_or(Whole { messages: Vec::new() });
-    prompt.messages.iter().any(|message| message.call == observation.call && message.text == observation.message)
+    let messages = serde_json::from_str::<ModelPrompt>(&prompt).map(|prompt| prompt.messages).unwrap_or_default();
+    let is_answer = |call: &Option<String>| call.as_ref() == Some(&observation.call);
+    messages.iter().any(|message| is_answer(&message.call) && message.text == observation.message)
 }

@@ -267,6 +267,30 @@ fn what_is_damaged_is_named_and_all_before_it_is_shown() {
 }
 
 #[test]
+fn lines_of_another_version_are_shown_as_they_are() {
+    let folder = played("projections/run", "version");
+    rewrite(&folder, |_, value| {
+        if value["type"] == "ask_model" {
+            value["purpose"] = "ponder".into();
+        }
+        if value["type"] == "used" {
+            value["type"] = "spent".into();
+        }
+    });
+    let trace = seamgate(&["trace", "version"]);
+    is_status(&trace, 0);
+    for shown in [
+        "action ask_model: this version cannot read it",
+        "unknown variant `ponder`",
+        "record spent: this version cannot read it",
+        "unknown type \"spent\"",
+        "the run has ended: final",
+    ] {
+        assert!(out(&trace).contains(shown), "{shown}: {}", out(&trace));
+    }
+}
+
+#[test]
 fn a_large_result_floods_nobody() {
     let folder = played("projections/run", "large");
     let result = format!("[{}0]", "\"DB timeout after 30 s, and more.\",".repeat(160_000));
@@ -305,24 +329,24 @@ fn poison(value: &mut Value, but: &[&str]) {
     }
 }
 
-/// A run with a child, and hostile text in every field; with `is_linked`, what links them stays as it is.
+/// A run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its parts stay as
+/// they are. Without it, many lines cannot be read.
 fn hostile(name: &str, is_linked: bool) -> PathBuf {
     let family = with_child(name);
-    let but: &[&str] = match is_linked {
-        true => {
-            &["type", "kind", "key", "call", "run", "agent", "profile", "artifact", "id", "permit", "effect", "status"]
-        }
-        false => &["type", "kind", "key", "artifact"],
-    };
+    let words = "type kind key artifact";
+    let links = "call run agent profile id permit effect status purpose code confidence limitations finish decision \
+                 outcome from what";
+    let links = if is_linked { links } else { "" };
+    let but: Vec<&str> = words.split(' ').chain(links.split(' ')).collect();
     for folder in [family.join("children/c1"), family.clone()] {
         rewrite(&folder, |kind, value| {
             if kind != "state" {
-                poison(value, but);
+                poison(value, &but);
             }
             // What the model read, with a digest of its own.
             if value["type"] == "ask_model" {
-                let prompt =
-                    json!({"messages": [{"role": HOSTILE, "text": HOSTILE}], "tools": [{"tool": HOSTILE}]}).to_string();
+                let tool = json!({"tool": HOSTILE, "effect": "read", "permit": "allow"});
+                let prompt = json!({"messages": [{"role": "user", "text": HOSTILE}], "tools": [tool]}).to_string();
                 let digest = seamgate::digest(prompt.as_bytes());
                 fs::write(folder.join("artifacts").join(&digest[7..]), &prompt).expect("written");
                 value["prompt"]["artifact"] = digest.into();
