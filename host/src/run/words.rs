@@ -61,6 +61,7 @@ impl<'de> Deserialize<'de> for Event {
 }
 
 /// What happened.
+#[expect(clippy::large_enum_variant, reason = "an event is made, sent and dropped: nothing keeps many")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
     /// A run starts. It is the first event, and the only one of its kind.

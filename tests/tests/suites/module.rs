@@ -139,7 +139,9 @@ fn same_answer(case: &Case) -> Result<()> {
         ensure!(answer == expected, "the module answers otherwise:\n  {expected}\n  {answer}");
         // The module checks that its bytes are UTF-8. The component gets a string.
         let most = fuel + 200 + 20 * request.len() as u64;
-        ensure!((fuel..=most).contains(&counted), "{fuel} fuel in the component, {counted} in the module");
+        // The keys of some maps are addresses, which differ between the two: a lookup then takes a few steps more or less.
+        let least = fuel - fuel / 200;
+        ensure!((least..=most).contains(&counted), "{fuel} fuel in the component, {counted} in the module");
     }
     Ok(())
 }

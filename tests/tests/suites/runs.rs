@@ -156,7 +156,7 @@ impl Schemas {
             Ok(schema)
         };
         let mut registry = Registry::new();
-        for name in ["event", "action", "record", "facts", "run-state"] {
+        for name in ["event", "action", "record", "observation", "facts", "run-state"] {
             let schema = schema(name)?;
             let id = schema["$id"].as_str().context("$id")?.to_owned();
             registry = registry.add(id, schema)?;

@@ -116,8 +116,14 @@ fn tagged(union: &Union, name: &str, what: &str) -> String {
             )
         }
     };
+    let large = match name {
+        "EventKind" => {
+            "#[expect(clippy::large_enum_variant, reason = \"an event is made, sent and dropped: nothing keeps many\")]\n"
+        }
+        _ => "",
+    };
     format!(
-        "\n{about}#[derive(Debug, Clone, PartialEq)]\npub enum {name} {{\n{variants}}}\n\
+        "\n{about}{large}#[derive(Debug, Clone, PartialEq)]\npub enum {name} {{\n{variants}}}\n\
          \nimpl {name} {{\n/// Returns its `type`.\npub fn word(&self) -> &'static str {{\nmatch self {{\n{words}}}\n}}\n{key}}}\n\
          {serialize}\
          \nimpl<'de> Deserialize<'de> for {name} {{\n/// Reads {what}.\nfn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
