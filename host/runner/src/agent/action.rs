@@ -11,7 +11,7 @@ use crate::error::{AddContext, Result};
 /// Why the loop of a run ended.
 pub enum End {
     /// The run has ended.
-    Finished(FinishAction),
+    Finished(Box<FinishAction>),
     /// A person is asked.
     Waits(Vec<Waiting>),
     /// The model is out of reach. The run can go on.
@@ -29,7 +29,7 @@ pub struct Waiting {
 }
 
 /// Returns the action that ended a run, if it has ended.
-pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<FinishAction>> {
+pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<Box<FinishAction>>> {
     #[derive(Deserialize)]
     struct Line {
         action: Option<Action>,
@@ -42,7 +42,7 @@ pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<FinishAction>> {
         }
         let Line { action } = serde_json::from_str(&line).context("an action of the kernel")?;
         if let Some(Action::Finish(finish)) = action {
-            last = Some(finish);
+            last = Some(Box::new(finish));
         }
     }
     Ok(last)

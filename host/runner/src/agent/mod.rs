@@ -57,7 +57,7 @@ pub struct Opened<'w> {
 /// A run that was opened again.
 pub enum Resumed<'w> {
     /// It had ended already.
-    Ended(FinishAction),
+    Ended(Box<FinishAction>),
     /// It can go on.
     Opened(Box<Opened<'w>>),
 }

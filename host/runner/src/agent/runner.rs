@@ -116,7 +116,7 @@ impl<'s> Runner<'s> {
                 }
             }
             if let Some(finish) = self.finish.take() {
-                return Ok(End::Finished(finish));
+                return Ok(End::Finished(Box::new(finish)));
             }
             if self.under_way.is_empty() && self.asked.is_none() {
                 if let Some(end) = self.idle()? {

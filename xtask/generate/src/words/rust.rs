@@ -25,7 +25,7 @@ pub(super) fn words(words: &Words) -> Result<String> {
         format!("//! The words of a run, which `schemas/` states and documents.\n//!\n//! {}\n{USES}", super::HEAD);
     for union in &words.unions {
         match union.name.as_str() {
-            "Decision" => out.push_str(&decision(union, words)),
+            "Decision" => out.push_str(&decision(union)),
             "Event" => out.push_str(&event(union)),
             _ => out.push_str(&tagged(union, &union.name, "JSON text")),
         }
@@ -132,7 +132,7 @@ fn tagged(union: &Union, name: &str, what: &str) -> String {
 }
 
 /// A decision is told apart by `permit`, and shares most of its members.
-fn decision(union: &Union, words: &Words) -> String {
+fn decision(union: &Union) -> String {
     let shared: Vec<_> = match union.of.split_first() {
         Some((first, rest)) => first
             .fields
@@ -145,7 +145,6 @@ fn decision(union: &Union, words: &Words) -> String {
             .collect(),
         None => Vec::new(),
     };
-    let _ = words;
     let variants: String =
         union.of.iter().map(|one| format!("{}{}({}),\n", docs(&one.docs), variant(one), one.name)).collect();
     let reads: String =

@@ -23,7 +23,7 @@ pub(super) fn words(words: &Words) -> String {
         }
     }
     for one in &words.structs {
-        out.push_str(&interface(one, if one.name == "Observation" { &JSON } else { "" }));
+        out.push_str(&interface(one, if one.name == "Observation" { JSON } else { "" }));
     }
     for one in &words.choices {
         out.push('\n');
