@@ -1,4 +1,4 @@
-//! The small component: [`seamgate_core`] alone, behind the WIT world `seamgate:validator/validator`.
+//! The small component: `seamgate_core` alone, behind the WIT world `seamgate:validator/validator`.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the macro that exports it")]
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 

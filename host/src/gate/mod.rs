@@ -318,16 +318,21 @@ impl Gate {
     }
 
     /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,
-    /// `schemas/call.schema.json`). The answer is a decision (`schemas/decision.schema.json`).
+    /// `schemas/call.schema.json`). The answer is a [`Decision`](crate::Decision) as JSON
+    /// text (`schemas/decision.schema.json`).
     ///
     /// ```
+    /// use seamgate::Decision;
+    ///
     /// let mut gate = seamgate::Gate::new()?;
     /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
     /// let facts = r#"{"run": "r1", "at": 1790000000000, "principal": "anna"}"#;
-    /// let decision = gate.permit("reader", facts, r#"{"key": "1", "tool": "search", "arguments": {"q": "x"}}"#)?;
-    /// assert!(decision.json.starts_with(r#"{"permit":"allow""#));
-    /// let decision = gate.permit("reader", facts, r#"{"key": "2", "tool": "delete", "arguments": {}}"#)?;
-    /// assert!(decision.json.starts_with(r#"{"permit":"deny""#));
+    /// let answer = gate.permit("reader", facts, r#"{"key": "1", "tool": "search", "arguments": {"q": "x"}}"#)?;
+    /// let decision: Decision = serde_json::from_str(&answer.json)?;
+    /// assert!(decision.is_allowed());
+    /// let answer = gate.permit("reader", facts, r#"{"key": "2", "tool": "delete", "arguments": {}}"#)?;
+    /// let decision: Decision = serde_json::from_str(&answer.json)?;
+    /// assert!(matches!(decision, Decision::Deny(denied) if denied.allowed == ["search"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
-use seamgate::Gate;
+use seamgate::{Decision, Gate, ToolObservation};
 use seamgate_kernel::Profile;
 use seamgate_tests::{
     calls::{CallCase, call_cases},
@@ -84,6 +84,17 @@ fn check(case: &CallCase) -> Result<()> {
         let errors: Vec<String> =
             SCHEMAS[kind].iter_errors(&value).map(|error| format!("{} {error}", error.instance_path())).collect();
         ensure!(errors.is_empty(), "the answer does not match its schema: {errors:?}");
+        match kind {
+            0 => {
+                let decision: Decision = serde_json::from_str(json).context("no decision")?;
+                ensure!(decision.is_allowed() == (is == "allow"), "it is allowed: {}", decision.is_allowed());
+            }
+            1 => {
+                let observation: ToolObservation = serde_json::from_str(json).context("no observation")?;
+                ensure!(serde_json::to_string(&observation)? == *json, "it is written otherwise: {observation:?}");
+            }
+            _ => {}
+        }
     }
     expect(&case.folder, file, other, &indented(json))
 }
