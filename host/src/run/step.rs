@@ -99,7 +99,7 @@ fn texts(values: Vec<Box<RawValue>>) -> Vec<String> {
 ///
 /// A component of others gave an action that `schemas/action.schema.json` does not have.
 pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
-    let read = |text: &String| serde_json::from_str(text).map_err(|error| trap(&format!("an action: {error}")));
+    let read = |text: &String| Action::from_json(text).map_err(|error| trap(&format!("an action: {error}")));
     texts.iter().map(read).collect()
 }
 
@@ -109,7 +109,7 @@ pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
 ///
 /// A component of others gave a record that `schemas/record.schema.json` does not have.
 pub(super) fn read_records(texts: &[String]) -> Result<Vec<Record>, Fault> {
-    let read = |text: &String| serde_json::from_str(text).map_err(|error| trap(&format!("a record: {error}")));
+    let read = |text: &String| Record::from_json(text).map_err(|error| trap(&format!("a record: {error}")));
     texts.iter().map(read).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Values of events, actions and records that are JSON themselves, or that a journal keeps apart.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -157,18 +157,19 @@ pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Json::deserialize(deserializer).map(Some)
 }
 
-/// Reads an object by its member `type`.
-pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
-    deserializer: D,
-    read: impl FnOnce(&str, &Json) -> Result<T, serde_json::Error>,
-) -> Result<T, D::Error> {
+/// Returns the member `type` of an object.
+pub(super) fn tag(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     #[derive(Deserialize)]
-    struct Tag {
-        r#type: String,
+    struct Tag<'t> {
+        #[serde(borrow)]
+        r#type: Cow<'t, str>,
     }
-    let text = Json::deserialize(deserializer)?;
-    let Tag { r#type } = text.read().map_err(D::Error::custom)?;
-    read(&r#type, &text).map_err(D::Error::custom)
+    // The kernel writes it first. To look for it would read a large text once more.
+    let first = text.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"'));
+    match first.filter(|(word, _)| word.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())) {
+        Some((word, _)) => Ok(Cow::Borrowed(word)),
+        None => serde_json::from_str(text).map(|Tag { r#type }| r#type),
+    }
 }
 
 /// The error for a `type` of another version.

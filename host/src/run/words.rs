@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::value::{Json, Large, present, tagged, unknown, write};
+use super::value::{Json, Large, present, tag, unknown, write};
 use crate::types::{Confidence, Finish, Span, Violation};
 
 /// A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for Event {
         }
         let text = Json::deserialize(deserializer)?;
         let At { at } = text.read().map_err(D::Error::custom)?;
-        let kind = text.read().map_err(D::Error::custom)?;
+        let kind = EventKind::from_json(text.as_str()).map_err(D::Error::custom)?;
         Ok(Event { at, kind })
     }
 }
@@ -135,35 +135,43 @@ impl EventKind {
             EventKind::Resumed(_) => "resumed",
         }
     }
+
+    /// Reads the members of an event, without its time, without a copy of the whole.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, is of another version, or lacks a member.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        match &*tag(text)? {
+            "started" => serde_json::from_str(text).map(EventKind::Started),
+            "tools_listed" => serde_json::from_str(text).map(EventKind::ToolsListed),
+            "model_output" => serde_json::from_str(text).map(EventKind::ModelOutput),
+            "model_failed" => serde_json::from_str(text).map(EventKind::ModelFailed),
+            "call" => serde_json::from_str(text).map(EventKind::Call),
+            "tool_started" => serde_json::from_str(text).map(EventKind::ToolStarted),
+            "tool_result" => serde_json::from_str(text).map(EventKind::ToolResult),
+            "tool_failed" => serde_json::from_str(text).map(EventKind::ToolFailed),
+            "job" => serde_json::from_str(text).map(EventKind::Job),
+            "approval" => serde_json::from_str(text).map(EventKind::Approval),
+            "input" => serde_json::from_str(text).map(EventKind::Input),
+            "user_message" => serde_json::from_str(text).map(EventKind::UserMessage),
+            "context" => serde_json::from_str(text).map(EventKind::Context),
+            "resolution" => serde_json::from_str(text).map(EventKind::Resolution),
+            "mode" => serde_json::from_str(text).map(EventKind::Mode),
+            "child_result" => serde_json::from_str(text).map(EventKind::ChildResult),
+            "call_cancelled" => serde_json::from_str(text).map(EventKind::CallCancelled),
+            "cancelled" => serde_json::from_str(text).map(EventKind::Cancelled),
+            "message" => serde_json::from_str(text).map(EventKind::Message),
+            "tick" => serde_json::from_str(text).map(EventKind::Tick),
+            "resumed" => serde_json::from_str(text).map(EventKind::Resumed),
+            other => Err(unknown(other)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for EventKind {
-    /// Reads the members of an event, without its time.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged(deserializer, |word, text| match word {
-            "started" => text.read().map(EventKind::Started),
-            "tools_listed" => text.read().map(EventKind::ToolsListed),
-            "model_output" => text.read().map(EventKind::ModelOutput),
-            "model_failed" => text.read().map(EventKind::ModelFailed),
-            "call" => text.read().map(EventKind::Call),
-            "tool_started" => text.read().map(EventKind::ToolStarted),
-            "tool_result" => text.read().map(EventKind::ToolResult),
-            "tool_failed" => text.read().map(EventKind::ToolFailed),
-            "job" => text.read().map(EventKind::Job),
-            "approval" => text.read().map(EventKind::Approval),
-            "input" => text.read().map(EventKind::Input),
-            "user_message" => text.read().map(EventKind::UserMessage),
-            "context" => text.read().map(EventKind::Context),
-            "resolution" => text.read().map(EventKind::Resolution),
-            "mode" => text.read().map(EventKind::Mode),
-            "child_result" => text.read().map(EventKind::ChildResult),
-            "call_cancelled" => text.read().map(EventKind::CallCancelled),
-            "cancelled" => text.read().map(EventKind::Cancelled),
-            "message" => text.read().map(EventKind::Message),
-            "tick" => text.read().map(EventKind::Tick),
-            "resumed" => text.read().map(EventKind::Resumed),
-            other => Err(unknown(other)),
-        })
+        EventKind::from_json(Json::deserialize(deserializer)?.as_str()).map_err(D::Error::custom)
     }
 }
 
@@ -903,6 +911,24 @@ impl Action {
         }
     }
 
+    /// Reads JSON text, without a copy of the whole.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, is of another version, or lacks a member.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        match &*tag(text)? {
+            "ask_model" => serde_json::from_str(text).map(Action::AskModel),
+            "execute" => serde_json::from_str(text).map(Action::Execute),
+            "ask_approval" => serde_json::from_str(text).map(Action::AskApproval),
+            "ask_input" => serde_json::from_str(text).map(Action::AskInput),
+            "delegate" => serde_json::from_str(text).map(Action::Delegate),
+            "cancel" => serde_json::from_str(text).map(Action::Cancel),
+            "finish" => serde_json::from_str(text).map(Action::Finish),
+            other => Err(unknown(other)),
+        }
+    }
+
     /// Returns its key. No other action of the run has the same.
     pub fn key(&self) -> &str {
         match self {
@@ -932,18 +958,8 @@ impl Serialize for Action {
 }
 
 impl<'de> Deserialize<'de> for Action {
-    /// Reads JSON text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged(deserializer, |word, text| match word {
-            "ask_model" => text.read().map(Action::AskModel),
-            "execute" => text.read().map(Action::Execute),
-            "ask_approval" => text.read().map(Action::AskApproval),
-            "ask_input" => text.read().map(Action::AskInput),
-            "delegate" => text.read().map(Action::Delegate),
-            "cancel" => text.read().map(Action::Cancel),
-            "finish" => text.read().map(Action::Finish),
-            other => Err(unknown(other)),
-        })
+        Action::from_json(Json::deserialize(deserializer)?.as_str()).map_err(D::Error::custom)
     }
 }
 
@@ -1160,6 +1176,29 @@ impl Record {
             Record::Message(_) => "message",
         }
     }
+
+    /// Reads JSON text, without a copy of the whole.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, is of another version, or lacks a member.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        match &*tag(text)? {
+            "ignored" => serde_json::from_str(text).map(Record::Ignored),
+            "left_out" => serde_json::from_str(text).map(Record::LeftOut),
+            "surface" => serde_json::from_str(text).map(Record::Surface),
+            "output" => serde_json::from_str(text).map(Record::Output),
+            "decision" => serde_json::from_str(text).map(Record::Decision),
+            "observation" => serde_json::from_str(text).map(Record::Observation),
+            "settled" => serde_json::from_str(text).map(Record::Settled),
+            "cut" => serde_json::from_str(text).map(Record::Cut),
+            "stop" => serde_json::from_str(text).map(Record::Stop),
+            "context_request" => serde_json::from_str(text).map(Record::ContextRequest),
+            "used" => serde_json::from_str(text).map(Record::Used),
+            "message" => serde_json::from_str(text).map(Record::Message),
+            other => Err(unknown(other)),
+        }
+    }
 }
 
 impl Serialize for Record {
@@ -1182,23 +1221,8 @@ impl Serialize for Record {
 }
 
 impl<'de> Deserialize<'de> for Record {
-    /// Reads JSON text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged(deserializer, |word, text| match word {
-            "ignored" => text.read().map(Record::Ignored),
-            "left_out" => text.read().map(Record::LeftOut),
-            "surface" => text.read().map(Record::Surface),
-            "output" => text.read().map(Record::Output),
-            "decision" => text.read().map(Record::Decision),
-            "observation" => text.read().map(Record::Observation),
-            "settled" => text.read().map(Record::Settled),
-            "cut" => text.read().map(Record::Cut),
-            "stop" => text.read().map(Record::Stop),
-            "context_request" => text.read().map(Record::ContextRequest),
-            "used" => text.read().map(Record::Used),
-            "message" => text.read().map(Record::Message),
-            other => Err(unknown(other)),
-        })
+        Record::from_json(Json::deserialize(deserializer)?.as_str()).map_err(D::Error::custom)
     }
 }
 

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::value::{Json, Large, present, tagged, unknown, write};
+use super::value::{Json, Large, present, tag, unknown, write};
 use crate::types::{Confidence, Finish, Span, Violation};
 ";
 
@@ -70,7 +70,7 @@ fn event(union: &Union) -> String {
          \nimpl<'de> Deserialize<'de> for Event {{\nfn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
          #[derive(Deserialize)]\nstruct At {{\nat: u64,\n}}\n\
          let text = Json::deserialize(deserializer)?;\nlet At {{ at }} = text.read().map_err(D::Error::custom)?;\n\
-         let kind = text.read().map_err(D::Error::custom)?;\nOk(Event {{ at, kind }})\n}}\n}}\n{kinds}"
+         let kind = EventKind::from_json(text.as_str()).map_err(D::Error::custom)?;\nOk(Event {{ at, kind }})\n}}\n}}\n{kinds}"
     )
 }
 
@@ -90,7 +90,7 @@ fn tagged(union: &Union, name: &str, what: &str) -> String {
     let about = if name == union.name { docs(&union.docs) } else { docs("What happened.") };
     let variants = each(&|_, variant, one| format!("{}{variant}({}),\n", docs(&one.docs), one.name));
     let words = each(&|word, variant, _| format!("{name}::{variant}(_) => \"{word}\",\n"));
-    let reads = each(&|word, variant, _| format!("\"{word}\" => text.read().map({name}::{variant}),\n"));
+    let reads = each(&|word, variant, _| format!("\"{word}\" => serde_json::from_str(text).map({name}::{variant}),\n"));
     let from = each(&|_, variant, one| {
         let of = &one.name;
         format!("\nimpl From<{of}> for {name} {{\nfn from(body: {of}) -> Self {{\n{name}::{variant}(body)\n}}\n}}\n")
@@ -124,10 +124,13 @@ fn tagged(union: &Union, name: &str, what: &str) -> String {
     };
     format!(
         "\n{about}{large}#[derive(Debug, Clone, PartialEq)]\npub enum {name} {{\n{variants}}}\n\
-         \nimpl {name} {{\n/// Returns its `type`.\npub fn word(&self) -> &'static str {{\nmatch self {{\n{words}}}\n}}\n{key}}}\n\
+         \nimpl {name} {{\n/// Returns its `type`.\npub fn word(&self) -> &'static str {{\nmatch self {{\n{words}}}\n}}\n\
+         \n/// Reads {what}, without a copy of the whole.\n///\n/// # Errors\n///\n/// The text is not JSON, is of another version, or lacks \
+         a member.\npub fn from_json(text: &str) -> Result<Self, serde_json::Error> {{\nmatch &*tag(text)? {{\n{reads}\
+         other => Err(unknown(other)),\n}}\n}}\n{key}}}\n\
          {serialize}\
-         \nimpl<'de> Deserialize<'de> for {name} {{\n/// Reads {what}.\nfn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
-         tagged(deserializer, |word, text| match word {{\n{reads}other => Err(unknown(other)),\n}})\n}}\n}}\n{from}"
+         \nimpl<'de> Deserialize<'de> for {name} {{\nfn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
+         {name}::from_json(Json::deserialize(deserializer)?.as_str()).map_err(D::Error::custom)\n}}\n}}\n{from}"
     )
 }
 
