@@ -2,11 +2,10 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use seamgate::{MAX_FILE, read_named};
+use seamgate::{MAX_FILE, read_named, write_private};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{AddContext, Error, Result, bail};
@@ -103,19 +102,4 @@ impl Plan {
             .and_then(|()| File::open(run)?.sync_all())
             .map_err(|error| Error::NoVerdict(format!("cannot write {}: {error}", path.display())))
     }
-}
-
-/// Writes a file that only its owner can read, in place of any file or link of the same name.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
