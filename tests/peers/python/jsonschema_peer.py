@@ -7,6 +7,9 @@ from jsonschema import FormatChecker, validators
 from referencing import Registry, Resource
 from referencing.jsonschema import specification_with
 
+# Formats are asserted in every draft.
+FORMATS = FormatChecker(["date", "email", "ipv4", "uri", "json-pointer", "uuid"])
+
 
 def answer(asked: dict) -> dict:
     dialect = asked["dialect"]
@@ -21,7 +24,7 @@ def answer(asked: dict) -> dict:
         judge = kind(
             asked["schema"],
             registry=Registry().with_resources(resources),
-            format_checker=kind.FORMAT_CHECKER,
+            format_checker=FORMATS,
         )
         return {"seed": asked["seed"], "verdicts": [judge.is_valid(document) for document in asked["documents"]]}
     except Exception as error:  # Whatever it is, it is no verdict.
