@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use super::value::{Json, Large, present, tag, unknown, write};
 use crate::types::{Confidence, Finish, Span, Violation};
 
-/// A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is
-/// recorded, and changes nothing.
+/// A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is recorded,
+/// and changes nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// When, in milliseconds since 1970. The run's time is the greatest one seen.
@@ -499,8 +499,8 @@ pub struct ToolResultEvent {
     /// Any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Json>,
-    /// A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its `structuredContent`
-    /// is held to the schema, or without one its only text.
+    /// A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its `structuredContent` is
+    /// held to the schema, or without one its only text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Json>,
     /// Text. Where the profile has a schema or items for the result, it is read as JSON.
@@ -1673,8 +1673,8 @@ pub struct Bounds {
     pub call: String,
     /// The tools that were handed on.
     pub tools: Vec<String>,
-    /// The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and by its
-    /// own profile.
+    /// The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and by its own
+    /// profile.
     pub rules: Vec<ParentRules>,
     /// What the parent has read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

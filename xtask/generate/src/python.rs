@@ -97,34 +97,38 @@ fn name(of: &str) -> String {
     }
 }
 
-/// A docstring, with the members of a class that have something said of them.
+/// The docstring of a class, with the members that have documentation.
 fn docstring(paragraphs: &[String], members: &[Member<Type>]) -> String {
-    let raw = if paragraphs.iter().chain(members.iter().flat_map(|it| &it.docs)).any(|text| text.contains('\\')) {
-        "r"
-    } else {
-        ""
-    };
+    let attributes: Vec<(String, String)> =
+        members.iter().map(|member| (snake(&member.name), member.docs.join(" "))).collect();
+    documented(paragraphs, &attributes, "    ")
+}
+
+/// Returns a docstring, with the attributes that have documentation: names, and what is said of them.
+pub(super) fn documented(paragraphs: &[String], attributes: &[(String, String)], indent: &str) -> String {
+    let attributes: Vec<_> = attributes.iter().filter(|(_, docs)| !docs.is_empty()).collect();
+    let mut texts = paragraphs.iter().chain(attributes.iter().map(|(_, docs)| docs));
+    let raw = if texts.any(|text| text.contains('\\')) { "r" } else { "" };
     let mut lines: Vec<String> = Vec::new();
     for (index, paragraph) in paragraphs.iter().enumerate() {
         if index > 0 {
             lines.push(String::new());
         }
-        let head = if index == 0 { 4 + raw.len() + 3 } else { 4 };
-        lines.extend(wrap(paragraph, WIDTH - head).into_iter().map(|line| format!("    {line}")));
+        let head = if index == 0 { indent.len() + raw.len() + 3 } else { indent.len() };
+        lines.extend(wrap(paragraph, WIDTH - head).into_iter().map(|line| format!("{indent}{line}")));
     }
-    if members.iter().any(|member| !member.docs.is_empty()) {
-        lines.extend([String::new(), "    Attributes:".to_owned()]);
-        for member in members.iter().filter(|member| !member.docs.is_empty()) {
-            let text = format!("{}: {}", snake(&member.name), member.docs.join(" "));
-            let mut wrapped = wrap(&text, WIDTH - 12).into_iter();
-            lines.extend(wrapped.next().map(|line| format!("        {line}")));
-            lines.extend(wrapped.map(|line| format!("            {line}")));
+    if !attributes.is_empty() {
+        lines.extend([String::new(), format!("{indent}Attributes:")]);
+        for (name, docs) in attributes {
+            let mut wrapped = wrap(&format!("{name}: {docs}"), WIDTH - 8 - indent.len()).into_iter();
+            lines.extend(wrapped.next().map(|line| format!("{indent}    {line}")));
+            lines.extend(wrapped.map(|line| format!("{indent}        {line}")));
         }
     }
     let text = lines.join("\n");
     let text = text.trim_start();
     match lines.as_slice() {
-        [line] if line.len() + 6 + raw.len() <= WIDTH => format!("    {raw}\"\"\"{text}\"\"\"\n"),
-        _ => format!("    {raw}\"\"\"{text}\n    \"\"\"\n"),
+        [line] if line.len() + 6 + raw.len() <= WIDTH => format!("{indent}{raw}\"\"\"{text}\"\"\"\n"),
+        _ => format!("{indent}{raw}\"\"\"{text}\n{indent}\"\"\"\n"),
     }
 }

@@ -505,7 +505,7 @@ fn is_copied(model: &Model, name: &str) -> bool {
     model.get(name).is_ok_and(|definition| definition.members().iter().all(|member| is_copied(&member.ty)))
 }
 
-fn docs(paragraphs: &[String], indent: usize) -> String {
+pub(super) fn docs(paragraphs: &[String], indent: usize) -> String {
     let prefix = format!("{}/// ", " ".repeat(indent));
     commented(paragraphs, &prefix).iter().map(|line| format!("{line}\n")).collect()
 }

@@ -46,14 +46,19 @@ pub(super) fn types(model: &Model) -> Result<String> {
     Ok(out)
 }
 
-/// One of some words.
-fn union(name: &str, words: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
-    let line = format!("export type {name} = {};\n", words.join(" | "));
+/// Returns a type that has one of some words.
+pub(super) fn union(name: &str, words: impl Iterator<Item = String>) -> String {
+    one_of(name, words.map(|word| format!("\"{word}\"")))
+}
+
+/// Returns a type that is one of others.
+pub(super) fn one_of(name: &str, types: impl Iterator<Item = String>) -> String {
+    let types: Vec<String> = types.collect();
+    let line = format!("export type {name} = {};\n", types.join(" | "));
     if line.len() <= WIDTH + 1 {
         return line;
     }
-    format!("export type {name} =\n  | {};\n", words.join("\n  | "))
+    format!("export type {name} =\n  | {};\n", types.join("\n  | "))
 }
 
 fn member_type(definition: &Definition, member: &str, of: &Type) -> String {
@@ -80,7 +85,7 @@ fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { pascal(of) }
 }
 
-fn docs(paragraphs: &[String], indent: &str) -> String {
+pub(super) fn docs(paragraphs: &[String], indent: &str) -> String {
     if paragraphs.is_empty() {
         return String::new();
     }

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::model::{Field, Struct, Type, Union, Words};
-use crate::text::{WIDTH, wrap};
+use crate::{
+    python::documented,
+    text::{WIDTH, wrap},
+};
 
 /// The name of a union: Python programs have events and records of other kinds.
 fn name(of: &str) -> String {
@@ -200,20 +203,7 @@ fn in_class(ty: &Type) -> String {
 
 fn docstring(text: &str, fields: &[&Field], indent: &str) -> String {
     let text = if text.is_empty() { "A part of a word." } else { text };
-    let mut lines: Vec<String> =
-        wrap(text, WIDTH - indent.len() - 3).into_iter().map(|line| format!("{indent}{line}")).collect();
-    if fields.iter().any(|field| !field.docs.is_empty()) {
-        lines.extend([String::new(), format!("{indent}Attributes:")]);
-        for field in fields.iter().filter(|field| !field.docs.is_empty()) {
-            let mut wrapped = wrap(&format!("{}: {}", field.name, field.docs), WIDTH - 12).into_iter();
-            lines.extend(wrapped.next().map(|line| format!("{indent}    {line}")));
-            lines.extend(wrapped.map(|line| format!("{indent}        {line}")));
-        }
-    }
-    let text = lines.join("\n");
-    let text = text.trim_start();
-    match lines.as_slice() {
-        [line] if line.len() + 6 <= WIDTH => format!("{indent}\"\"\"{text}\"\"\"\n"),
-        _ => format!("{indent}\"\"\"{text}\n{indent}\"\"\"\n"),
-    }
+    let attributes: Vec<(String, String)> =
+        fields.iter().map(|field| (field.name.clone(), field.docs.clone())).collect();
+    documented(&[text.to_owned()], &attributes, indent)
 }

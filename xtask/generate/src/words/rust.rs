@@ -3,10 +3,7 @@
 use anyhow::Result;
 
 use super::model::{Choice, Struct, Type, Union, Words, pascal};
-use crate::{
-    rust::formatted,
-    text::{WIDTH, wrap},
-};
+use crate::rust::{docs as paragraphs, formatted};
 
 /// Words that Rust reads as its own.
 const KEYWORDS: [&str; 3] = ["from", "type", "final"];
@@ -45,7 +42,7 @@ pub(super) fn words(words: &Words) -> Result<String> {
 }
 
 fn docs(text: &str) -> String {
-    wrap(text, WIDTH - 8).iter().map(|line| format!("/// {line}\n")).collect()
+    paragraphs(&[text.to_owned()], 0)
 }
 
 /// An event has the time beside its kind.

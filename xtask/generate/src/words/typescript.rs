@@ -1,7 +1,7 @@
 //! The words of a run in TypeScript.
 
 use super::model::{Field, Struct, Type, Union, Words};
-use crate::text::{WIDTH, wrap};
+use crate::typescript::{docs as paragraphs, one_of, union};
 
 /// The name of a union: browsers have a global `Event`, and TypeScript a type `Record`.
 fn name(of: &str) -> String {
@@ -14,12 +14,12 @@ fn name(of: &str) -> String {
 pub(super) fn words(words: &Words) -> String {
     let mut out =
         format!("// {}\n\nimport type {{ Confidence, Finish, Span, Violation }} from \"./types.js\";\n", super::HEAD);
-    for union in &words.unions {
+    for several in &words.unions {
         out.push('\n');
-        out.push_str(&docs(&union.docs, ""));
-        out.push_str(&one_of(&name(&union.name), union.of.iter().map(|one| one.name.clone()).collect()));
-        for one in &union.of {
-            out.push_str(&interface(one, &tag(union, one)));
+        out.push_str(&docs(&several.docs, ""));
+        out.push_str(&one_of(&name(&several.name), several.of.iter().map(|one| one.name.clone())));
+        for one in &several.of {
+            out.push_str(&interface(one, &tag(several, one)));
         }
     }
     for one in &words.structs {
@@ -27,7 +27,7 @@ pub(super) fn words(words: &Words) -> String {
     }
     for one in &words.choices {
         out.push('\n');
-        out.push_str(&one_of(&one.name, one.words.iter().map(|word| format!("\"{word}\"")).collect()));
+        out.push_str(&union(&one.name, one.words.iter().cloned()));
     }
     out
 }
@@ -76,23 +76,6 @@ fn ty(ty: &Type) -> String {
     }
 }
 
-fn one_of(name: &str, words: Vec<String>) -> String {
-    let line = format!("export type {name} = {};\n", words.join(" | "));
-    if line.len() <= WIDTH + 1 {
-        return line;
-    }
-    format!("export type {name} =\n  | {};\n", words.join("\n  | "))
-}
-
 fn docs(text: &str, indent: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    let one = format!("{indent}/** {text} */");
-    if one.chars().count() <= WIDTH {
-        return one + "\n";
-    }
-    let prefix = format!("{indent} * ");
-    let lines: Vec<String> = wrap(text, WIDTH - prefix.len()).iter().map(|line| format!("{prefix}{line}")).collect();
-    format!("{indent}/**\n{}\n{indent} */\n", lines.join("\n"))
+    if text.is_empty() { String::new() } else { paragraphs(&[text.to_owned()], indent) }
 }
