@@ -28,7 +28,7 @@ thread_local! {
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
 
-/// Room for a request of so many bytes, for the next [`fast_validate`]; 0 where there is none.
+/// Reserves this many bytes for the request of the next [`fast_validate`]. Returns their address, or 0 if they do not fit.
 #[unsafe(no_mangle)]
 extern "C" fn fast_allocate(length: usize) -> *mut u8 {
     begin_call();

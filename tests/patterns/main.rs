@@ -55,7 +55,7 @@ fn read(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// What `tests/core/patterns.rs` holds without V8.
+/// The properties that `tests/core/patterns.rs` checks without V8.
 fn table() -> Result<()> {
     let chosen: Vec<Made> = serde_json::from_str(include_str!("chosen.json"))?;
     let mut random = Random(42);

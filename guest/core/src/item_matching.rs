@@ -31,7 +31,7 @@ const MIN_BEGINNING: usize = 8;
 /// A member that more items than this have alike does not tell which of them another is.
 const MAX_ALIKE: usize = 16;
 
-/// What an item is identified by. Values are written in one way of all that JSON has for them.
+/// The identity of an item. Equal values have one spelling, whichever one JSON used.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprint {
     /// Each with its name; an item that is no object is one without a name.

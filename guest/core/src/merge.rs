@@ -152,7 +152,7 @@ impl Entry<'_> {
         }
     }
 
-    /// What it is identified by.
+    /// Its fingerprint.
     fn fingerprint(&self, items: &Items, contract: &Contract) -> Fingerprint {
         match self {
             Entry::Kept(value) => Fingerprint::of_value(value, items, contract.caps()),
@@ -285,7 +285,7 @@ impl<'r> Whole<'r> {
         self.base.is_accepted || (self.entries.values().all(is_kept) && !was_repaired)
     }
 
-    /// What is there, by what it is identified by.
+    /// The items that are there, by their fingerprints.
     fn before(&self, contract: &Contract, wanted: &[u32]) -> Vec<Before> {
         let Some(items) = contract.items() else {
             return Vec::new();

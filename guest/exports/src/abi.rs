@@ -32,7 +32,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: us
     unsafe { wit_bindgen::rt::cabi_realloc(old, old_length, alignment, length) }
 }
 
-/// Room for a request of so many bytes, for the next `seamgate_call`; 0 where there is none.
+/// Reserves this many bytes for the request of the next `seamgate_call`. Returns their address, or 0 if they do not fit.
 #[unsafe(no_mangle)]
 extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     begin_call();

@@ -1,4 +1,4 @@
-//! What both components export: the bindings of all interfaces, and the implementation of those of `seamgate:validator`.
+//! The exports of both components: bindings of all interfaces, and an implementation of those of `seamgate:validator`.
 //!
 //! `guest` adds the kernel. `guest/validator` adds nothing. Each is a package of its own, and no feature of this one, so both are
 //! built from the same compiled crates, and neither build throws the other's result away.

@@ -1,4 +1,4 @@
-//! What the model may read of a result: checked, cut, sanitized, with where it comes from and how far it goes.
+//! Observations: results that are checked, truncated and sanitized for the model, with their source and completeness.
 
 use seamgate_core::{
     Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,

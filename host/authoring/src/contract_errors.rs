@@ -18,7 +18,7 @@ use crate::{
 pub struct ContractError {
     /// The file as the user named it.
     pub file: String,
-    /// What is wrong, and where. Empty if a file cannot be read, and no place in a file names it.
+    /// The errors, with their places. Empty if a file cannot be read, and no place in a file names it.
     pub findings: Vec<Finding>,
     /// The error without its places.
     #[source]

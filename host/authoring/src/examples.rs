@@ -53,7 +53,7 @@ pub enum ExamplesError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What the object must have.
+        /// The members that the object must have.
         expected: &'static str,
         /// The reason.
         source: serde_json::Error,

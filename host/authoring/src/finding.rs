@@ -1,4 +1,4 @@
-//! What was found in a file, and where.
+//! Findings in files, with their places.
 
 use std::sync::Arc;
 
@@ -78,9 +78,9 @@ pub struct Finding {
     pub location: Location,
     /// The place in the document, as a JSONPath. Empty if no place in a document is meant.
     pub path: String,
-    /// What is wrong.
+    /// A description of the problem.
     pub message: String,
-    /// What would be right, or what to do.
+    /// A correction, or the next step.
     pub help: Option<String>,
 }
 

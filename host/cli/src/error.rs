@@ -59,7 +59,7 @@ pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&G
     }
 }
 
-/// What is wrong with a contract, drawn in the text of its file. A person sees this in place of a message.
+/// The errors of a contract, drawn in the text of its file. A person sees this in place of a message.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     /// The file, for messages in one line.

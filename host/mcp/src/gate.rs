@@ -41,7 +41,7 @@ use super::{
 
 /// The most inputs that wait for the loop. Beyond that, writers wait.
 const MAX_INPUTS: usize = 64;
-/// How often the journal is checked while a call waits for approval.
+/// The interval at which the gate checks the journal while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
 /// The time that servers have after the client has ended the session. Clients wait two seconds for the gate.
 const CLOSING: Duration = Duration::from_millis(1000);

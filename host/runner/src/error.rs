@@ -18,18 +18,18 @@ pub enum Error {
     Profile {
         /// The profile's file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in the profile.
         fault: Fault,
     },
     /// The run cannot go on now, for a reason that is not the caller's.
     #[error("{0}")]
     NoVerdict(String),
-    /// What the caller named cannot be used.
+    /// The caller named something that cannot be used.
     #[error("{message}")]
     Invalid {
-        /// What is wrong, or where.
+        /// A description of the error, or of its place.
         message: String,
-        /// What is wrong there.
+        /// The error at that place.
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
     /// A profile cannot be read.

@@ -1,4 +1,4 @@
-//! What every side of JSON-RPC 2.0 needs: the codes of its errors, and messages of one line.
+//! The parts of JSON-RPC 2.0 that every side needs: error codes, and messages of one line.
 //!
 //! <https://www.jsonrpc.org/specification>
 

@@ -38,7 +38,7 @@ pub enum RetryJournalError {
         path: PathBuf,
         /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// A description of the error.
         #[source]
         source: serde_json::Error,
     },
@@ -65,7 +65,7 @@ pub enum RetryJournalError {
     OtherRun {
         /// The journal.
         path: PathBuf,
-        /// What differs: `agent`, `contract`, `command`, `standard input`, `lists` or `evidence`. The command is the
+        /// The part that differs: `agent`, `contract`, `command`, `standard input`, `lists` or `evidence`. The command is the
         /// producer, and standard input the prompt.
         what: &'static str,
     },

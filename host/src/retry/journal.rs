@@ -32,7 +32,7 @@ const BEGIN: &[u8] = b"{\"event\":\"";
 /// The most skipped lines that are reported one by one.
 const MAX_SKIPPED: usize = 5;
 
-/// What identifies a run. A run is resumed only if all of it is the same.
+/// The identity of a run. A run is resumed only if all of it is the same.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Identity {
     pub(super) agent: String,

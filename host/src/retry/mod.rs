@@ -246,7 +246,7 @@ pub struct Attempts<'g> {
     findings: Vec<Findings>,
 }
 
-/// What is wrong after an attempt. Two texts with the same mistakes have equal findings, because spans are left out.
+/// The mistakes after an attempt. Two texts with the same mistakes have equal findings, because spans are left out.
 #[derive(PartialEq, Eq)]
 struct Findings {
     wrong: Vec<Violation>,

@@ -105,7 +105,7 @@ impl fmt::Debug for RetryJournal {
     }
 }
 
-/// What a journal reports although the run continues.
+/// A problem that a journal reports although the run continues.
 ///
 /// The texts of skipped and incomplete lines come from the file, so anybody may have written them. `Display` escapes them, but
 /// not paths: escape a notice before you print it to a terminal.

@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use super::journal::Reference;
+
 /// JSON as it is written: numbers keep their digits, and members their order.
 #[derive(Clone)]
 pub struct Json(Box<RawValue>);
@@ -97,16 +99,6 @@ pub enum Large<T> {
     Whole(T),
     /// The digest of its text, under which the journal keeps it.
     Artifact(String),
-}
-
-/// What stands in a line in place of a value.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reference {
-    artifact: String,
-    /// Whether the artifact is the text of a string, and not JSON.
-    #[serde(default, rename = "text")]
-    _text: bool,
 }
 
 impl<T> Large<T> {

@@ -11,7 +11,7 @@ pub(crate) struct MemoryLimiter {
     pub(crate) peak: usize,
     /// The instance asked for more than the limit.
     pub(crate) refused: bool,
-    /// Whether the guest runs on a stack of its own, and yields so that the host can check the clock.
+    /// `true` if the guest runs on a stack of its own, and yields so that the host can check the clock.
     pub(crate) yields: bool,
 }
 

@@ -415,7 +415,7 @@ impl Live<'_> {
         self.watch.as_ref().is_some_and(Watch::is_known)
     }
 
-    /// What the memory holds; `None` where the instance cannot begin from a snapshot.
+    /// The contents of the memory. `None` if the instance cannot begin from a snapshot.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.exports {
             Exports::Component(_) => None,

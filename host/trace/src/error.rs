@@ -32,7 +32,7 @@ pub enum TraceError {
     FirstLine {
         /// The folder of the run.
         folder: PathBuf,
-        /// What is wrong with the line.
+        /// A description of the error in the line.
         message: String,
     },
     /// No profile is given, and the folder of the run names none.
@@ -57,7 +57,7 @@ pub enum TraceError {
     Profile {
         /// The file of the profile.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the error.
         fault: Fault,
     },
     /// The run began with another profile.
@@ -78,7 +78,7 @@ pub enum TraceError {
     Damaged {
         /// The folder of the run.
         folder: PathBuf,
-        /// What is wrong with the journal.
+        /// A description of the damage.
         fault: String,
     },
     /// The profile does not say where claims stand.

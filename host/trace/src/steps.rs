@@ -12,7 +12,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::error::TraceError;
 
-/// What run it is, as the first line says.
+/// The identity of a run, from the first line of its journal.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct About {

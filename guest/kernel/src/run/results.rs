@@ -101,7 +101,7 @@ impl Run<'_> {
         self.state.facts.approvals = approvals;
     }
 
-    /// What failed is observed as an error: told, sanitized, and no evidence.
+    /// Records a failure as an error that the model reads, sanitized, and that is no evidence.
     pub(super) fn failed(&mut self, index: usize, message: &str, duration_ms: Option<u64>) -> Result<(), Fault> {
         self.told(index, true, message.to_owned(), duration_ms)
     }

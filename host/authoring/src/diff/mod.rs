@@ -33,7 +33,7 @@ pub enum DiffError {
     Contract {
         /// The file of the contract.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the error.
         fault: Fault,
     },
     /// A contract that the gate took is not JSON.
@@ -73,7 +73,7 @@ pub enum DiffError {
         new: PathBuf,
         /// The contract that cannot be used: `OLD` or `NEW`.
         side: &'static str,
-        /// What is wrong with it.
+        /// A description of the error.
         fault: Fault,
     },
 }

@@ -151,7 +151,7 @@ pub struct Started {
     pub contract: PathBuf,
     /// The folder of the examples.
     pub examples: PathBuf,
-    /// Whether there are examples. There are none if no document was found that the contract accepts.
+    /// `true` if there are examples. `false` if no document was found that the contract accepts.
     pub has_examples: bool,
     /// The number of warnings and hints that `lint` has for the contract.
     pub remarks: usize,

@@ -76,7 +76,7 @@ pub(crate) struct Root {
     draft: Draft,
     /// Whether `format` is checked.
     formats: bool,
-    /// Whether all of it can be read here: its dialect is known, and references lead only by pointers.
+    /// `true` if all of it can be read here: its dialect is known, and references lead only by pointers.
     readable: bool,
 }
 

@@ -51,7 +51,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// The most refusals that are reported, because a client may try for ever.
 const MAX_TOLD: usize = 20;
 
-/// How often a stream checks whether its client is still there, and how often it shows that the gate is.
+/// The intervals at which a stream checks that its client is there, and shows that the gate is.
 const LOOK: Duration = Duration::from_millis(250);
 const ALIVE: Duration = Duration::from_secs(15);
 /// The time after which a client reconnects, in milliseconds.
@@ -59,7 +59,7 @@ const RETRY_MS: u32 = 500;
 /// The time within which an answer without a session is sent whole, and not as a stream.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// How often idle sessions are closed, and the time that sessions have to end.
+/// The interval at which idle sessions are closed, and the time that sessions have to end.
 const TIDY: Duration = Duration::from_secs(60);
 const ENDING: Duration = Duration::from_secs(4);
 

@@ -32,7 +32,7 @@ const MAX_SESSIONS: usize = 32;
 /// The idle time after which a session ends, and the one after which it ends to make room for a new session.
 const IDLE: Duration = Duration::from_secs(3600);
 const SHORT_IDLE: Duration = Duration::from_secs(60);
-/// How often the wait for the end of all sessions checks them.
+/// The interval at which the wait for the end of all sessions checks them.
 const TICK: Duration = Duration::from_millis(20);
 
 /// A session, or what all share who have none.

@@ -30,7 +30,7 @@ const MAX_KEPT: usize = 1024 * 1024;
 const MAX_ENDED: usize = 16;
 /// The most messages that wait for a client that does not listen. Older ones are dropped.
 const MAX_UNHEARD: usize = 256;
-/// How often a writer that waits for room checks again.
+/// The interval at which a writer that waits for room checks again.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The stream of what answers nothing.

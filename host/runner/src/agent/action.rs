@@ -20,11 +20,11 @@ pub enum End {
     Signal(i32),
 }
 
-/// What a run waits for.
+/// A run that waits for a person.
 pub struct Waiting {
     /// The folder of the run that asks.
     pub folder: PathBuf,
-    /// What a person is asked.
+    /// The prompt for the person.
     pub prompt: Prompt,
 }
 

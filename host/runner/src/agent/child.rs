@@ -96,7 +96,7 @@ pub(super) fn run<'s>(
     go_on((run, actions), &folder).map(ChildEnd::Ended)
 }
 
-/// What a child takes from its parent's state.
+/// The facts that a child takes from its parent's state.
 #[derive(Deserialize)]
 struct Facts {
     principal: String,

@@ -1,4 +1,4 @@
-//! What all runs of a process share.
+//! The context that all runs of a process share.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use crate::{
     run_dir::{ModelPlan, Plan, Profiles, Servers},
 };
 
-/// What all runs of a process share: profiles, servers, the model, and the person at the terminal.
+/// The context that all runs of a process share: profiles, servers, the model, and the person at the terminal.
 pub struct Context {
     /// The profiles, registered in a gate.
     pub profiles: Profiles,

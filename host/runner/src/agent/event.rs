@@ -1,4 +1,4 @@
-//! What a host makes events of: the time, the answers of models, and results that are too large to be handed on.
+//! The parts of events that a host makes: the time, answers of models, and results that are too large to be handed on.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

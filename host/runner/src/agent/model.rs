@@ -42,7 +42,7 @@ const ATTEMPTS: u32 = 4;
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// The longest wait that a server may ask for.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// How often a wait checks whether it was stopped.
+/// The interval at which a wait checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// The longest message of a server to show, in characters.
 const MAX_SHOWN: usize = 300;

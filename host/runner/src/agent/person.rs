@@ -25,7 +25,7 @@ pub(super) fn place(question: &AskInputAction) -> &str {
 /// A prompt for a person.
 #[derive(Clone)]
 pub enum Prompt {
-    /// Whether a call may run.
+    /// A call that needs approval.
     Approval(Ask),
     /// A question of the model, or what became of a call.
     Input(AskInputAction),

@@ -25,7 +25,7 @@ const PROTOCOL: &str = "2025-06-18";
 /// The version for servers without sessions: each request names it.
 const STATELESS: &str = "2026-07-28";
 
-/// How often a call checks whether it was stopped.
+/// The interval at which a call checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server may take to start, and to list its tools.
 pub const START: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ pub struct Client {
     service: Service,
     shared: Arc<Shared>,
     info: ServerInfo,
-    /// Whether the server has no sessions.
+    /// `true` if the server has no sessions.
     is_stateless: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct CallResult {
     /// The result as JSON.
     #[serde(rename = "structuredContent")]
     pub structured: Option<Box<RawValue>>,
-    /// Whether the tool says that it failed.
+    /// `true` if the tool says that it failed.
     #[serde(rename = "isError", default)]
     pub is_error: bool,
     #[serde(rename = "resultType")]

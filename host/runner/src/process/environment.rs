@@ -1,4 +1,4 @@
-//! What a program gets of this process's environment.
+//! The part of this process's environment that a program inherits.
 
 use std::{ffi::OsStr, path::PathBuf, process::Command};
 

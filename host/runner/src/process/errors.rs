@@ -1,4 +1,4 @@
-//! What programs write to their standard error.
+//! The standard error of programs.
 
 use std::{
     io::{self, BufRead, BufReader, Read},

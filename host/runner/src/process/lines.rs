@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 /// The longest line, in bytes. A program that writes a longer one counts as ended.
 pub const MAX_LINE: u64 = 64 * 1024 * 1024;
 
-/// What a program or a client wrote.
+/// Input from a program or a client.
 pub enum Wrote {
     /// A line, without its end.
     Line(String),

@@ -35,7 +35,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct Run<'a> {
     /// The program and its arguments. Not empty.
     pub command: &'a [OsString],
-    /// What the child gets of this process's environment.
+    /// The part of this process's environment that the child inherits.
     pub inherited: Inherited<'a>,
     /// Variables that are added to its environment.
     pub environment: &'a [(&'a str, OsString)],
@@ -107,7 +107,7 @@ pub enum Ended {
     },
     /// The child ran for too long.
     TimedOut {
-        /// Whether it had closed its output and lived on.
+        /// `true` if it had closed its output and lived on.
         closed: bool,
         /// The bytes that it wrote.
         output: Vec<u8>,
@@ -125,7 +125,7 @@ pub enum Ended {
     Interrupted(i32),
 }
 
-/// What other threads tell the thread of the run.
+/// A message of another thread to the thread of the run.
 enum RunEvent {
     /// The child wrote these bytes. No bytes mean the end of output.
     Output(io::Result<Vec<u8>>),

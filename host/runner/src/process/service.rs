@@ -28,7 +28,7 @@ use super::{
 pub struct Program<'a> {
     /// The program and its arguments. Not empty.
     pub command: &'a [String],
-    /// What it gets of this process's environment.
+    /// The part of this process's environment that it inherits.
     pub inherited: Inherited<'a>,
     /// Variables that are added to its environment.
     pub environment: &'a BTreeMap<String, String>,

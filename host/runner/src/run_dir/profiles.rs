@@ -23,7 +23,7 @@ pub struct Profiles {
 
 /// One registered profile.
 pub struct Registered {
-    /// What the gate says of it.
+    /// Its description in the gate.
     pub info: ProfileInfo,
     /// Its tools, with the definitions that are pinned.
     pub tools: Vec<Pinned>,

@@ -30,11 +30,11 @@ pub(crate) struct Artifact {
     pub(crate) text: String,
 }
 
-/// What a line holds in place of a value.
+/// The reference that a line holds in place of a value.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reference {
-    artifact: String,
+pub(crate) struct Reference {
+    pub(crate) artifact: String,
     /// Whether the artifact is the text of a string, and not JSON.
     #[serde(default)]
     text: bool,

@@ -8,7 +8,7 @@ mod line;
 mod reader;
 mod scan;
 
-pub(crate) use artifacts::{Artifact, EventLine, inline, restore, without_prompt};
+pub(crate) use artifacts::{Artifact, EventLine, Reference, inline, restore, without_prompt};
 pub use error::JournalError;
 pub use file::FileJournal;
 pub(crate) use line::{Chain, Checked, Line};

@@ -1,4 +1,4 @@
-//! What the schemas do not say about the words: the names of types, and which values may be kept beside a line.
+//! Facts about the words that the schemas do not state: names of types, and values that a journal may keep beside a line.
 
 /// Types that each package has already.
 pub(super) const EXTERNAL: [&str; 4] = ["Confidence", "Finish", "Span", "Violation"];
