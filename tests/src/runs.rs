@@ -287,7 +287,7 @@ pub fn summary(step: &Result<String, String>) -> String {
             "cut" => format!("cut:{}", word(&record["from"])),
             "message" if record["document"].is_null() => format!("message:{}", word(&record["permit"])),
             "message" => format!("message:{}:changed", word(&record["permit"])),
-            kind @ ("surface" | "context_request") => kind.to_owned(),
+            kind @ ("surface" | "context_request" | "joined") => kind.to_owned(),
             _ => continue,
         });
     }

@@ -47,15 +47,15 @@ impl Action<'_> {
     }
 }
 
-/// The digest of a call, which equal arguments share however they are written. It is cut to 128 bits: the state holds one for
-/// each call.
+/// Returns the digest of a call, which equal arguments share however they are written. It is cut to 128 bits because the state
+/// holds one for each call.
 pub(crate) fn same_call(server: &str, tool: &str, arguments: &Document) -> String {
     first(&envelope("call", &[server, tool, &canonical(arguments, Document::ROOT)]), 32)
 }
 
-/// The same for a call whose arguments are not JSON.
+/// Returns the digest of a call whose arguments are not JSON. It never equals that of a call whose arguments are.
 pub(crate) fn same_text(server: &str, tool: &str, arguments: &str) -> String {
-    first(&digest(&format!("{server}/{tool}:{arguments}")), 32)
+    first(&envelope("text_call", &[server, tool, arguments]), 32)
 }
 
 /// The digest by which a run knows an event that it had before.

@@ -58,7 +58,7 @@ const AUDIT: Table = &[
     (
         "record",
         "decision",
-        &["call", "permit", "server", "tool", "effect", "digest", "arguments_digest", "codes", "approval"],
+        &["call", "permit", "server", "tool", "effect", "digest", "arguments_digest", "same", "codes", "approval"],
     ),
     (
         "record",
@@ -78,6 +78,7 @@ const AUDIT: Table = &[
             "found",
         ],
     ),
+    ("record", "joined", &["same"]),
     ("record", "settled", &["call", "tool", "code"]),
     ("record", "cut", &["from", "calls", "entries"]),
     ("record", "stop", &["code"]),

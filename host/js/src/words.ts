@@ -106,6 +106,11 @@ export interface CallEvent {
   readonly server?: string;
   readonly tool: string;
   readonly arguments: unknown;
+  /**
+   * Digests of calls that an equal call may join, as `same` of their decisions has them. A call that joins one is not
+   * decided.
+   */
+  readonly joinable?: readonly string[];
 }
 
 /** The host is about to send a call. It journals this before it sends. */
@@ -440,6 +445,7 @@ export type RunRecord =
   | SurfaceRecord
   | OutputRecord
   | DecisionRecord
+  | JoinedRecord
   | ObservationRecord
   | SettledRecord
   | CutRecord
@@ -500,11 +506,23 @@ export interface DecisionRecord {
   readonly arguments: string;
   /** Of the whole. */
   readonly arguments_digest: string;
+  /** The digest that equal calls share: calls of the same tool with equal arguments, however these are written. */
+  readonly same: string;
   /** What the model is told. */
   readonly message: string;
   readonly reasons: readonly Reason[];
   /** The approval that it uses. */
   readonly approval?: Approval;
+}
+
+/**
+ * A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
+ * result.
+ */
+export interface JoinedRecord {
+  readonly type: "joined";
+  /** The digest that equal calls share: calls of the same tool with equal arguments, however these are written. */
+  readonly same: string;
 }
 
 /** What the model may read of a result. See observation.schema.json. */

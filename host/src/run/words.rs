@@ -453,12 +453,16 @@ pub struct CallEvent {
     pub server: Option<String>,
     pub tool: String,
     pub arguments: Json,
+    /// Digests of calls that an equal call may join, as `same` of their decisions has them. A call that joins one is not
+    /// decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joinable: Option<Vec<String>>,
 }
 
 impl CallEvent {
     /// Makes one with the members that it must have.
     pub fn new(tool: impl Into<String>, arguments: Json) -> Self {
-        CallEvent { id: None, server: None, tool: tool.into(), arguments }
+        CallEvent { id: None, server: None, tool: tool.into(), arguments, joinable: None }
     }
 
     /// Returns it as an event at a time, in milliseconds since 1970.
@@ -1142,6 +1146,9 @@ pub enum Record {
     Output(OutputRecord),
     /// Whether a call may run. See decision.schema.json.
     Decision(DecisionRecord),
+    /// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
+    /// result.
+    Joined(JoinedRecord),
     /// What the model may read of a result. See observation.schema.json.
     Observation(ObservationRecord),
     /// A call that came to no result.
@@ -1167,6 +1174,7 @@ impl Record {
             Record::Surface(_) => "surface",
             Record::Output(_) => "output",
             Record::Decision(_) => "decision",
+            Record::Joined(_) => "joined",
             Record::Observation(_) => "observation",
             Record::Settled(_) => "settled",
             Record::Cut(_) => "cut",
@@ -1189,6 +1197,7 @@ impl Record {
             "surface" => serde_json::from_str(text).map(Record::Surface),
             "output" => serde_json::from_str(text).map(Record::Output),
             "decision" => serde_json::from_str(text).map(Record::Decision),
+            "joined" => serde_json::from_str(text).map(Record::Joined),
             "observation" => serde_json::from_str(text).map(Record::Observation),
             "settled" => serde_json::from_str(text).map(Record::Settled),
             "cut" => serde_json::from_str(text).map(Record::Cut),
@@ -1209,6 +1218,7 @@ impl Serialize for Record {
             Record::Surface(body) => write(serializer, None, "surface", body),
             Record::Output(body) => write(serializer, None, "output", body),
             Record::Decision(body) => write(serializer, None, "decision", body),
+            Record::Joined(body) => write(serializer, None, "joined", body),
             Record::Observation(body) => write(serializer, None, "observation", body),
             Record::Settled(body) => write(serializer, None, "settled", body),
             Record::Cut(body) => write(serializer, None, "cut", body),
@@ -1253,6 +1263,12 @@ impl From<OutputRecord> for Record {
 impl From<DecisionRecord> for Record {
     fn from(body: DecisionRecord) -> Self {
         Record::Decision(body)
+    }
+}
+
+impl From<JoinedRecord> for Record {
+    fn from(body: JoinedRecord) -> Self {
+        Record::Joined(body)
     }
 }
 
@@ -1353,12 +1369,22 @@ pub struct DecisionRecord {
     pub arguments: String,
     /// Of the whole.
     pub arguments_digest: String,
+    /// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
+    pub same: String,
     /// What the model is told.
     pub message: String,
     pub reasons: Vec<Reason>,
     /// The approval that it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+}
+
+/// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
+/// result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JoinedRecord {
+    /// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
+    pub same: String,
 }
 
 /// What the model may read of a result. See observation.schema.json.

@@ -292,6 +292,7 @@ impl Known {
                 entry.part("found", found(&record.found)).part("in its place", raw(&record.document))
             }
             Record::Decision(record) => self.decision(record),
+            Record::Joined(record) => plain("the call joins an equal one").part("same", &record.same),
             Record::Observation(record) => observation(record),
             Record::Settled(record) => {
                 self.waits.remove(&record.call);
@@ -409,7 +410,12 @@ fn message_of(record: &Record) -> &str {
         Record::Observation(record) => &record.message,
         Record::Settled(record) => &record.message,
         Record::Stop(record) => &record.message,
-        Record::Surface(_) | Record::Cut(_) | Record::ContextRequest(_) | Record::Used(_) | Record::Message(_) => "",
+        Record::Surface(_)
+        | Record::Joined(_)
+        | Record::Cut(_)
+        | Record::ContextRequest(_)
+        | Record::Used(_)
+        | Record::Message(_) => "",
     }
 }
 

@@ -8,7 +8,7 @@ use seamgate_core::{
 use super::{
     Run,
     event::Event,
-    state::{Carved, ContextRequest, Phase},
+    state::{CallState, Carved, ContextRequest, Phase},
     step::{Action, Record},
     written,
 };
@@ -41,7 +41,13 @@ impl Run<'_> {
             self.ignore("loop", "in a loop, calls come from the model");
             return Ok(());
         }
-        let index = self.new_call(event.document(), Document::ROOT);
+        let call = Run::asked_call(event.document(), Document::ROOT);
+        let same = self.same(&call);
+        if event.items("joinable").any(|at| event.document().string(at) == same) {
+            self.records.push(Record::Joined { same });
+            return Ok(());
+        }
+        let index = self.add_call(call);
         if let Some(reason) = self.too_large() {
             self.deny(index, reason);
             return Ok(());
@@ -50,12 +56,16 @@ impl Run<'_> {
     }
 
     pub(super) fn as_call(&self, index: usize) -> Call {
-        let call = &self.state.calls[index];
-        Call {
-            key: call.key.clone(),
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
+        self.state.calls[index].as_call()
+    }
+
+    /// Returns the digest that a call shares with all calls that are equal to it.
+    fn same(&self, call: &CallState) -> String {
+        let tool = surface::known(self.profile, &call.as_call());
+        let server = tool.map_or(call.server.as_deref().unwrap_or_default(), |tool| &tool.server);
+        match Json::read(&call.arguments, &CAPS) {
+            Ok(arguments) => same_call(server, &call.tool, &arguments),
+            Err(_) => same_text(server, &call.tool, &call.arguments),
         }
     }
 
@@ -126,6 +136,7 @@ impl Run<'_> {
             digest: decision.digest.clone(),
             arguments: short(&call.arguments, MAX_SHOWN),
             arguments_digest: digest(&call.arguments),
+            same: self.same(call),
             message: decision.message.clone(),
             reasons: decision.reasons.clone(),
             approval: decision.approval.clone(),
@@ -199,13 +210,7 @@ impl Run<'_> {
 
     /// Equal calls that are denied for the same reason share it.
     fn denial(&self, index: usize, code: &str) -> String {
-        let call = &self.state.calls[index];
-        let server = call.server.as_deref().unwrap_or_default();
-        let same = match Json::read(&call.arguments, &CAPS) {
-            Ok(arguments) => same_call(server, &call.tool, &arguments),
-            Err(_) => same_text(server, &call.tool, &call.arguments),
-        };
-        format!("{code}:{same}")
+        format!("{code}:{}", self.same(&self.state.calls[index]))
     }
 
     /// A child asked for what its parent knows.
@@ -348,6 +353,17 @@ impl Run<'_> {
                 (Phase::Uncertain, _) => self.state.calls[index].expires = None,
                 (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
             }
+        }
+    }
+}
+
+impl CallState {
+    fn as_call(&self) -> Call {
+        Call {
+            key: self.key.clone(),
+            server: self.server.clone(),
+            tool: self.tool.clone(),
+            arguments: self.arguments.clone(),
         }
     }
 }

@@ -157,13 +157,24 @@ impl Run<'_> {
 
     /// A call as the model asked for it, under a key of the run's own.
     pub(super) fn new_call(&mut self, document: &Document, at: NodeId) -> usize {
+        self.add_call(Run::asked_call(document, at))
+    }
+
+    /// Adds a call to the run under a key of its own.
+    pub(super) fn add_call(&mut self, call: CallState) -> usize {
         self.state.calls_made += 1;
+        self.state.calls.push(CallState { key: format!("c{}", self.state.calls_made), ..call });
+        self.state.calls.len() - 1
+    }
+
+    /// Reads a call that has no key yet.
+    pub(super) fn asked_call(document: &Document, at: NodeId) -> CallState {
         let arguments = document.member(at, "arguments").map_or(String::new(), |at| match document.kind(at) {
             Kind::String => document.string(at).to_owned(),
             _ => source(document, at),
         });
-        self.state.calls.push(CallState {
-            key: format!("c{}", self.state.calls_made),
+        CallState {
+            key: String::new(),
             id: text_in(document, at, "id").map(str::to_owned),
             server: text_in(document, at, "server").map(str::to_owned),
             tool: text_in(document, at, "tool").unwrap_or_default().to_owned(),
@@ -176,7 +187,6 @@ impl Run<'_> {
             carved: None,
             told: None,
             seen: None,
-        });
-        self.state.calls.len() - 1
+        }
     }
 }

@@ -135,11 +135,15 @@ pub(crate) enum Record {
         /// The text as the model wrote it, cut.
         arguments: String,
         arguments_digest: String,
+        /// The digest that equal calls share.
+        same: String,
         message: String,
         reasons: Vec<Reason>,
         #[serde(skip_serializing_if = "Option::is_none")]
         approval: Option<Used>,
     },
+    /// The host answers a call by an equal one.
+    Joined { same: String },
     Observation {
         call: String,
         #[serde(skip_serializing_if = "Option::is_none")]

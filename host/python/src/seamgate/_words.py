@@ -592,10 +592,16 @@ class _CallEvent(TypedDict):
 
 
 class CallEvent(_CallEvent, total=False):
-    """One call from outside of a loop, for profiles that have none."""
+    """One call from outside of a loop, for profiles that have none.
+
+    Attributes:
+        joinable: Digests of calls that an equal call may join, as `same` of their decisions has them. A call that
+            joins one is not decided.
+    """
 
     id: str
     server: str
+    joinable: list[str]
 
 
 class ToolStartedEvent(TypedDict):
@@ -1112,6 +1118,7 @@ class _DecisionRecord(TypedDict):
     tool: str
     arguments: str
     arguments_digest: str
+    same: str
     message: str
     reasons: list[ReasonDict]
 
@@ -1126,6 +1133,8 @@ class DecisionRecord(_DecisionRecord, total=False):
         digest: Of the action.
         arguments: As the model wrote them, cut to 4 KiB.
         arguments_digest: Of the whole.
+        same: The digest that equal calls share: calls of the same tool with equal arguments, however these are
+            written.
         message: What the model is told.
         approval: The approval that it uses.
     """
@@ -1134,6 +1143,19 @@ class DecisionRecord(_DecisionRecord, total=False):
     effect: Effect
     digest: str
     approval: ApprovalDict
+
+
+class JoinedRecord(TypedDict):
+    """A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
+    result.
+
+    Attributes:
+        same: The digest that equal calls share: calls of the same tool with equal arguments, however these are
+            written.
+    """
+
+    type: Literal["joined"]
+    same: str
 
 
 class _ObservationRecord(TypedDict):
@@ -1281,6 +1303,7 @@ RunRecord = (
     | SurfaceRecord
     | OutputRecord
     | DecisionRecord
+    | JoinedRecord
     | ObservationRecord
     | SettledRecord
     | CutRecord
