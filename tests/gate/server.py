@@ -1,6 +1,6 @@
 """A scripted MCP server. Its rules are a JSON file: for each method, `tools/call NAME` or `tasks/get ID`, what it writes then.
 
-An action is one of: {"result": R}, {"error": E}, {"notify": M}, {"request": M}, {"raw": TEXT}, {"echo": true} (a result whose text is
+An action is one of: {"result": R}, {"error": E}, {"notify": M}, {"request": M}, {"raw": TEXT} ($ID in it is the id of the request), {"echo": true} (a result whose text is
 the line as it came), {"listen": true} (a subscription: it is acknowledged as it was asked for), {"tools_changed": true} (each subscription hears
 it), {"state_bytes": N} (a result that asks for input, with a state of so many), {"repeat": TEXT, "times": N} (one string without a line end), {"environment": [NAME, …]} (those that it has), {"exit": STATUS}, {"sleep": SECONDS}, {"forget": true} (no answer).
 Where a method comes again and again, `METHOD#2` is the second time. What it is told without being asked comes back as an answer: see "heard".
@@ -55,7 +55,7 @@ def act(action, text, id):
     elif "request" in action:
         line(json.dumps({"jsonrpc": "2.0", **action["request"]}))
     elif "raw" in action:
-        line(action["raw"])
+        line(action["raw"].replace("$ID", id or "null"))
     elif "echo" in action:
         result = {"content": [{"type": "text", "text": text}]}
         line('{"jsonrpc":"2.0","id":%s,"result":%s}' % (id, json.dumps(result)))

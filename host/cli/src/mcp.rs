@@ -6,7 +6,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::{Result, bail};
 use seamgate::read_profile;
-use seamgate_mcp::{End, Reach, Setting, http, stdio};
+use seamgate_mcp::{End, Reach, Setting, Times, http, stdio};
 use seamgate_runner::process::Signals;
 use seamgate_text::{escape_terminal, say, shell_word};
 
@@ -58,6 +58,12 @@ pub(crate) struct Arguments {
     /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
     #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
     listen: Option<SocketAddr>,
+    /// The time that a server has to start and to list its tools, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    start_time: u64,
+    /// The time that servers have to end by themselves after the client has ended, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
+    grace: u64,
     /// The environment variable with the token that clients must send. Default: a new one, which is told once
     #[arg(long, value_name = "NAME", requires = "listen")]
     token_env: Option<String>,
@@ -115,6 +121,7 @@ fn setting(arguments: &Arguments) -> Result<Setting> {
     let mut setting = Setting::new(path, &text, servers, principal)?;
     setting.lists = read_lists(&arguments.list, setting.list_names())?;
     setting.mode.clone_from(&arguments.mode);
+    setting.times = Times { start: arguments.start_time * 1000, grace: arguments.grace * 1000 };
     setting.journal.clone_from(&arguments.journal);
     Ok(setting)
 }

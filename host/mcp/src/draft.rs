@@ -7,7 +7,7 @@ use seamgate_text::{escape_terminal, truncate};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{catalog::name_of, document::READ_ARTIFACT};
+use super::core::{READ_ARTIFACT, name_of};
 
 /// The longest description of a tool that a profile has, in bytes.
 const MAX_SHOWN: usize = 300;

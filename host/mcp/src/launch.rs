@@ -33,6 +33,11 @@ impl Launch {
         &self.name
     }
 
+    /// Returns the server's name for messages.
+    pub(super) fn told(&self) -> String {
+        if self.name.is_empty() { "the server".to_owned() } else { format!("the server {:?}", self.name) }
+    }
+
     /// Starts the server with a client of its own, to ask what it lists. Its programs are not confined.
     pub fn connect(&self) -> Result<Client> {
         let program = Program { paths: None, ..self.program() };

@@ -6,7 +6,7 @@ use seamgate_text::{tool_name, truncate};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{catalog::name_of, document::READ_ARTIFACT};
+use super::core::{READ_ARTIFACT, name_of};
 
 /// The longest piece of a definition that a difference shows, in bytes.
 const MAX_SHOWN: usize = 300;

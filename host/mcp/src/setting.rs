@@ -15,8 +15,9 @@ use seamgate_runner::{
 };
 
 use super::{
+    core::{End, Policy, Times},
     document::Document,
-    gate::{Downstream, End, Gate, Started},
+    driver::{Downstream, Driver, Session, Started},
     launch::Launch,
 };
 
@@ -31,7 +32,8 @@ pub enum Reach<'r> {
 
 /// The settings that all sessions of a gate share.
 pub struct Setting {
-    document: Document,
+    /// The whole text of the profile, as far as the gate decides by it itself.
+    profile: String,
     pub(super) launches: Vec<Launch>,
     plan: Plan,
     profiles: Profiles,
@@ -41,6 +43,8 @@ pub struct Setting {
     pub mode: Option<String>,
     /// The folder for journals: each session gets a folder of its own in it. `None`: a temporary one, which is removed at the end.
     pub journal: Option<PathBuf>,
+    /// The time that servers have to start and to end.
+    pub times: Times,
 }
 
 impl Setting {
@@ -53,7 +57,16 @@ impl Setting {
         };
         let plan = Plan::new(vec![path.to_owned()], file, ModelPlan::Client, principal)?;
         let profiles = Profiles::read_by(&plan.profiles, |_| Ok(text.to_owned()))?;
-        Ok(Setting { document, launches, plan, profiles, lists: BTreeMap::new(), mode: None, journal: None })
+        Ok(Setting {
+            profile: text.to_owned(),
+            launches,
+            plan,
+            profiles,
+            lists: BTreeMap::new(),
+            mode: None,
+            journal: None,
+            times: Times::default(),
+        })
     }
 
     /// Returns the names of the lists that the profile's `scope` names.
@@ -96,9 +109,16 @@ impl Setting {
             lists: self.lists.clone(),
         };
         let Downstream { writer, listen } = client;
-        let mut gate = Gate::start(&self.profiles, &self.document, journal, &folder, started, writer)?;
-        let end = gate.serve(&self.launches, listen, signals);
-        drop(gate);
+        let session = Session {
+            profiles: &self.profiles,
+            policy: Policy::read(&self.profile),
+            times: self.times,
+            launches: &self.launches,
+            folder: &folder,
+        };
+        let mut driver = Driver::start(session, journal, started, writer)?;
+        let end = driver.serve(listen, signals);
+        drop(driver);
         // The run has ended: nobody approves anything here any more.
         Plan::put_aside(&folder);
         end

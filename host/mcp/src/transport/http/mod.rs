@@ -7,6 +7,7 @@
 
 mod guard;
 mod headers;
+mod renames;
 mod sessions;
 mod streams;
 mod wire;
@@ -25,7 +26,6 @@ use std::{
 
 use seamgate_runner::{
     Error, Result,
-    jsonrpc::one_line,
     process::{Signals, Wrote},
 };
 use seamgate_text::{escape_terminal, say};
@@ -34,12 +34,16 @@ use serde_json::value::RawValue;
 use self::{
     guard::Guard,
     headers::{Era, era_of},
+    renames::{asked, renamed},
     sessions::{Session, Sessions},
-    streams::{GENERAL, Next, Reader, asked, renamed},
+    streams::{GENERAL, Next, Reader},
     wire::{Broken, Connection, Refused, Request},
 };
-use super::{
-    message::{self, INTERNAL_ERROR, INVALID_REQUEST, Members, Message, PARSE_ERROR},
+use crate::{
+    core::{
+        Message,
+        message::{INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Members, PARSE_ERROR},
+    },
     setting::Setting,
 };
 
@@ -144,7 +148,7 @@ impl From<Refused> for Answer {
             _ => "",
         };
         let code = if matches!(status, 500 | 503) { INTERNAL_ERROR } else { INVALID_REQUEST };
-        Answer::Whole(status, headers.to_owned(), message::error("null", code, &why))
+        Answer::Whole(status, headers.to_owned(), Message::error(None, code, &why).to_line())
     }
 }
 
@@ -271,80 +275,67 @@ impl Host {
             return Err(Refused(415, "Content-Type must be application/json".to_owned()).into());
         }
         let body = connection.body(request)?;
-        let refused =
-            |status, code, why: &str| Ok(Answer::Whole(status, String::new(), message::error("null", code, why)));
+        let refused = |status, code, why: &str| {
+            Ok(Answer::Whole(status, String::new(), Message::error(None, code, why).to_line()))
+        };
         let Ok(body) = String::from_utf8(body) else { return refused(400, PARSE_ERROR, "the body is not UTF-8") };
-        // To a server, a line end would begin a message.
-        let line = one_line(body);
-        let message = match Message::read(&line) {
+        let message = match Message::read(&body) {
             Ok(message) => message,
-            Err(wrong) => return Ok(Answer::Whole(400, String::new(), wrong.answer(&line))),
+            Err(malformed) => return Ok(Answer::Whole(400, String::new(), malformed.answer().to_line())),
         };
-        let params = match &message {
-            Message::Request { params, .. } | Message::Notification { params, .. } => *params,
-            Message::Answer { .. } => None,
-        };
-        let era = match headers::check(request, &message, params) {
+        let era = match headers::check(request, &message, params_of(&message)) {
             Ok(era) => era,
-            Err(told) => return Ok(Answer::Whole(400, String::new(), told)),
+            Err(told) => return Ok(Answer::Whole(400, String::new(), told.to_line())),
         };
         Ok(match era {
-            Era::Session => self.in_session(request, message, params, &line)?,
-            Era::Stateless => self.without_session(request, message, params, &line)?,
+            Era::Session => self.in_session(request, &message)?,
+            Era::Stateless => self.without_session(request, message)?,
         })
     }
 
     /// A message of a session, or the first.
-    fn in_session(
-        &self,
-        request: &Request,
-        message: Message,
-        params: Option<&RawValue>,
-        line: &str,
-    ) -> Result<Answer, Refused> {
+    fn in_session(&self, request: &Request, message: &Message) -> Result<Answer, Refused> {
         let is_first = request.header("mcp-session-id").is_none();
-        let is_initialize = matches!(&message, Message::Request { method, .. } if method == "initialize");
+        let is_initialize = matches!(message, Message::Request { method, .. } if method == "initialize");
         let session = match (is_first, is_initialize) {
             (true, true) => self.sessions.start()?,
-            (false, true) => return Err(Refused(400, "the session has begun already".to_owned())),
+            (false, true) => {
+                self.session(request)?;
+                return Err(Refused(400, "the session has begun already".to_owned()));
+            }
             (_, false) => self.session(request)?,
         };
-        let said = match (&message, request.header("mcp-protocol-version")) {
+        let said = match (message, request.header("mcp-protocol-version")) {
             (_, Some(version)) => Some(Cow::Borrowed(version)),
             (Message::Request { .. }, None) if is_initialize => {
-                params.and_then(|params| Members::of(params.get())?.text("protocolVersion"))
+                params_of(message).and_then(|params| Members::of(params.get())?.text("protocolVersion"))
             }
             _ => None,
         };
         let is_primed =
             said.is_some_and(|version| headers::is_date(&version) && *version >= *headers::LAST_WITH_SESSIONS);
-        let Message::Request { id, method, .. } = message else {
-            return match session.streams.say(Wrote::Line(line.to_owned())) {
+        let line = Wrote::Line(message.to_line());
+        let Message::Request { id, method, params } = message else {
+            return match session.streams.say(line, Vec::new()) {
                 true => Ok(Answer::Whole(202, String::new(), String::new())),
                 false => Err(gone()),
             };
         };
-        let opened = session.streams.open(asked(id, &method, params));
+        let opened = session.streams.open(asked(id, method, params.as_deref()));
         let Some((reader, _)) = opened else {
             return Err(Refused(400, "another request has this id, and waits".to_owned()));
         };
-        if !session.streams.say(Wrote::Line(line.to_owned())) {
+        if !session.streams.say(line, Vec::new()) {
             return Err(gone());
         }
         let headers = if is_first { format!("Mcp-Session-Id: {}\r\n", session.id) } else { String::new() };
         Ok(Answer::Stream { session, reader, headers, is_primed })
     }
 
-    /// A message that says itself who asks.
-    fn without_session(
-        &self,
-        request: &Request,
-        message: Message,
-        params: Option<&RawValue>,
-        line: &str,
-    ) -> Result<Answer, Refused> {
-        let (id, method) = match message {
-            Message::Request { id, method, .. } => (id, method),
+    /// A message that says itself who sends it.
+    fn without_session(&self, request: &Request, message: Message) -> Result<Answer, Refused> {
+        let (id, method, params) = match &message {
+            Message::Request { id, method, params } => (id, method, params.as_deref()),
             // The end of its stream cancels a request, and nothing else is told by a client.
             Message::Notification { .. } => return Ok(Answer::Whole(202, String::new(), String::new())),
             Message::Answer { .. } => {
@@ -355,21 +346,26 @@ impl Host {
             }
         };
         if method == "initialize" {
-            let error = message::error(id, message::METHOD_NOT_FOUND, "Method not found: this version has no sessions");
-            return Ok(Answer::Whole(404, String::new(), error));
+            let why = "Method not found: this version has no sessions";
+            let error = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why);
+            return Ok(Answer::Whole(404, String::new(), error.to_line()));
         }
         let session = self.sessions.shared()?;
-        if method == "tools/call"
-            && let Err(told) = session.streams.check_mirrored(request, id, params)
-        {
-            return Ok(Answer::Whole(400, String::new(), told));
-        }
-        let opened = session.streams.open(asked(id, &method, params));
+        let headers = if method == "tools/call" { headers::repeated(request) } else { Vec::new() };
+        let opened = session.streams.open(asked(id, method, params));
         let Some((reader, own)) = opened else { return Err(gone()) };
-        match session.streams.say(Wrote::Line(renamed(line, &own))) {
+        match session.streams.say(Wrote::Line(renamed(message, &own).to_line()), headers) {
             true => Ok(Answer::Either(session, reader)),
             false => Err(gone()),
         }
+    }
+}
+
+/// Returns the parameters of a message.
+fn params_of(message: &Message) -> Option<&RawValue> {
+    match message {
+        Message::Request { params, .. } | Message::Notification { params, .. } => params.as_deref(),
+        Message::Answer { .. } => None,
     }
 }
 
@@ -393,8 +389,8 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
             let first = loop {
                 match reader.next(LOOK) {
                     Next::Message(number, text) => {
-                        if let Ok(Message::Answer { answer, .. }) = Message::of_own(&text) {
-                            return connection.answer(headers::status_of(answer), "", &text);
+                        if let Ok(Message::Answer { answer, .. }) = Message::read(&text) {
+                            return connection.answer(headers::status_of(&answer), "", &text);
                         }
                         break Some((number, text));
                     }
@@ -405,7 +401,7 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
                     Next::Nothing if Instant::now() < until => {}
                     Next::Nothing => break None,
                     Next::End => {
-                        return connection.answer(404, "", &message::error("null", INVALID_REQUEST, &gone().1));
+                        return connection.answer(404, "", &Message::error(None, INVALID_REQUEST, &gone().1).to_line());
                     }
                 }
             };

@@ -87,6 +87,12 @@ impl Request {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
+    /// Returns the headers whose names begin so, with their values.
+    pub(super) fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.headers.iter().filter(move |(name, _)| name.starts_with(prefix));
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The words of a header that may come several times, without their parameters.
     pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.headers.iter().filter(move |(own, _)| own == name);

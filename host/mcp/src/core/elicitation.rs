@@ -9,11 +9,22 @@ use super::message::json;
 /// The principal as whom the client decides. A profile that trusts the client's word names it in a group of `approvers`.
 pub(super) const CLIENT: &str = "client";
 
+/// The name under which the gate asks for an approval by a result.
+pub(super) const APPROVAL: &str = "seamgate_approval";
+
 /// The parameters of `elicitation/create` that ask whether a call may run.
 pub(super) fn question(view: &str) -> String {
     let message = json(&format!("Approve this call?\n\n{view}"));
     format!(
         r#"{{"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Approve this call"}}}},"required":["approve"]}}}}"#
+    )
+}
+
+/// The result of a call that asks whether it may run, in versions without a session.
+pub(super) fn question_by_result(view: &str) -> String {
+    format!(
+        r#"{{"resultType":"input_required","inputRequests":{{"{APPROVAL}":{{"method":"elicitation/create","params":{}}}}}}}"#,
+        question(view)
     )
 }
 

@@ -18,13 +18,13 @@ use seamgate_runner::{
 use seamgate_text::{escape_terminal, say, shell_word};
 
 use super::{
-    super::{
-        gate::{Downstream, End, Input},
-        message::json,
-        setting::Setting,
-    },
     streams::{Reader, Sink, Streams},
     wire::Refused,
+};
+use crate::{
+    core::{End, Message},
+    driver::{Downstream, Happened},
+    setting::Setting,
 };
 
 /// The most sessions at once. Each has servers of its own.
@@ -72,10 +72,8 @@ impl Session {
     /// The client of a stream is gone. Without a session, that cancels its request.
     pub(super) fn cancel(&self, reader: Reader) {
         if let Some(id) = reader.cancel() {
-            let reason = json("the client closed the stream");
-            self.streams.say(Wrote::Line(format!(
-                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#
-            )));
+            let cancelled = Message::cancelled(&id, Some("the client closed the stream"));
+            self.streams.say(Wrote::Line(cancelled.to_line()), Vec::new());
         }
     }
 
@@ -128,7 +126,7 @@ impl Sessions {
         // A gate that does not start leaves it open, and with it a thread.
         let closing = Arc::clone(&writer);
         let (tell, told) = mpsc::channel();
-        let listen = move |gate: SyncSender<Input>| {
+        let listen = move |gate: SyncSender<Happened>| {
             // Who waits for it has not gone.
             let _ = tell.send(gate);
             Ok(())
@@ -180,7 +178,7 @@ impl Sessions {
     /// End a session.
     pub(super) fn end(&self, session: &Arc<Session>) {
         self.forget(session);
-        session.streams.say(Wrote::End);
+        session.streams.say(Wrote::End, Vec::new());
     }
 
     fn forget(&self, session: &Arc<Session>) {

@@ -10,17 +10,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate_runner::{jsonrpc::one_line, mcp::MAX_TOOLS, process::Wrote};
+use seamgate_runner::process::Wrote;
 use serde_json::value::RawValue;
 
-use super::super::{
-    gate::Input,
-    message::{self, METHOD_NOT_FOUND, Members, Message, with_member},
-    stateless::{SUBSCRIPTION, subscription},
-};
-use super::{
-    headers::{Mirrored, check_mirrored, mirrored},
-    wire::Request,
+use super::renames::{Asked, own_answer, own_notification, token_of};
+use crate::{
+    core::{
+        Id, Message,
+        message::{METHOD_NOT_FOUND, Members},
+        meta::subscription,
+    },
+    driver::Happened,
 };
 
 /// The most bytes that wait for a slow client. Beyond that, the gate waits.
@@ -40,7 +40,7 @@ pub(super) const GENERAL: u64 = 0;
 pub(super) struct Streams {
     is_stateless: bool,
     /// Where the gate gets what the client writes.
-    pub(super) gate: OnceLock<SyncSender<Input>>,
+    pub(super) gate: OnceLock<SyncSender<Happened>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -50,20 +50,19 @@ struct State {
     last: u64,
     last_reader: u64,
     /// Streams of requests that have no answer yet, by ids as the gate has them.
-    open: HashMap<String, u64>,
+    open: HashMap<Id, u64>,
     /// Bytes that are not written yet, and those that are, and are kept.
     waiting: usize,
     kept: usize,
     has_ended: bool,
-    /// The arguments that calls repeat as headers, by names of tools, as the client learned them last.
-    mirrored: HashMap<String, Mirrored>,
 }
 
 #[derive(Default)]
 struct Stream {
-    /// The id of its request, as the gate has it.
-    id: String,
-    asked: Asked,
+    /// The id of its request, as the gate has it. `None` for the stream of what answers nothing.
+    id: Option<Id>,
+    /// The request, as the client made it.
+    asked: Option<Asked>,
     events: VecDeque<String>,
     /// The number of the oldest event, and of the next to be written. The first has 1.
     oldest: u64,
@@ -72,16 +71,6 @@ struct Stream {
     is_done: bool,
     /// The number of the reader that writes the stream to a connection.
     reader: Option<u64>,
-}
-
-/// A request, as the client made it.
-#[derive(Default, Clone)]
-pub(super) struct Asked {
-    /// Its id, as it is written.
-    pub(super) id: String,
-    pub(super) method: String,
-    /// The token of its progress, as it is written.
-    pub(super) token: Option<String>,
 }
 
 /// The next step of a stream.
@@ -113,22 +102,21 @@ impl Streams {
             waiting: 0,
             kept: 0,
             has_ended: false,
-            mirrored: HashMap::new(),
         };
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
     /// Open the stream of a request. Returns it with the id that the request has for the gate. `None` if another request with this id is in flight.
-    pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, String)> {
+    pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, Id)> {
         let mut state = self.lock();
         state.last += 1;
         let stream = state.last;
-        let id = if self.is_stateless { format!("\"http-{stream}\"") } else { asked.id.clone() };
+        let id = if self.is_stateless { Id::text(&format!("http-{stream}")) } else { asked.id.clone() };
         if state.open.contains_key(&id) {
             return None;
         }
         state.open.insert(id.clone(), stream);
-        let own = Stream { id: id.clone(), asked, oldest: 1, next: 1, ..Stream::default() };
+        let own = Stream { id: Some(id.clone()), asked: Some(asked), oldest: 1, next: 1, ..Stream::default() };
         state.streams.insert(stream, own);
         drop(state);
         Some((self.attach(stream, None)?, id))
@@ -159,28 +147,29 @@ impl Streams {
         Some(Reader { streams: Arc::clone(self), stream, number })
     }
 
-    /// A line of the gate.
+    /// Takes a line of the gate.
     fn take(&self, line: &str) {
-        let Ok(message) = Message::of_own(line) else { return };
-        match message {
-            Message::Answer { id, answer } => {
-                let Some(stream) = self.lock().open.remove(id) else { return };
-                if let (true, message::Answer::Result(result)) = (self.is_stateless, answer) {
-                    self.lock().learn(stream, result);
-                }
-                self.push(
-                    stream,
-                    |asked| if self.is_stateless { own_answer(line, id, asked) } else { line.to_owned() },
-                    true,
-                );
+        let Ok(message) = Message::read(line) else { return };
+        match &message {
+            Message::Answer { id, .. } => {
+                let stream = id.as_ref().and_then(|id| self.lock().open.remove(id));
+                let Some(stream) = stream else { return };
+                let own = |asked: Option<&Asked>| match asked.filter(|_| self.is_stateless) {
+                    Some(asked) => own_answer(&message, asked).to_line(),
+                    None => line.to_owned(),
+                };
+                self.push(stream, own, true);
             }
             Message::Request { id, .. } if self.is_stateless => {
                 let Some(gate) = self.gate.get() else { return };
-                let refused = message::error(id, METHOD_NOT_FOUND, "without a session, a server asks by its results");
+                let why = "without a session, a server asks by its results";
+                let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
                 // A gate that takes nothing now has more to do than to tell this.
-                let _ = gate.try_send(Input::Client(Wrote::Line(refused)));
+                let _ = gate.try_send(Happened::Client(Wrote::Line(refused), Vec::new()));
             }
-            Message::Notification { method, params } if self.is_stateless => self.take_told(&method, params, line),
+            Message::Notification { method, params } if self.is_stateless => {
+                self.take_told(method, params.as_deref(), &message);
+            }
             Message::Request { .. } => {
                 let stream = self.lock().newest();
                 self.push(stream, |_| line.to_owned(), false);
@@ -188,7 +177,7 @@ impl Streams {
             Message::Notification { params, .. } => {
                 let stream = {
                     let state = self.lock();
-                    let token = token_of(params);
+                    let token = token_of(params.as_deref());
                     let is_its = |stream: &u64| {
                         token.is_some() && state.asked(*stream).is_some_and(|asked| asked.token.as_deref() == token)
                     };
@@ -199,17 +188,17 @@ impl Streams {
         }
     }
 
-    /// A notification, where there is no session: it belongs to a request, or to nobody.
-    fn take_told(&self, method: &str, params: Option<&RawValue>, line: &str) {
+    /// Takes a notification, where there is no session: it belongs to a request, or to nobody.
+    fn take_told(&self, method: &str, params: Option<&RawValue>, message: &Message) {
         let (stream, named) = {
             let state = self.lock();
             let params_of = params.and_then(|params| Members::of(params.get()));
             let cancelled = params_of.as_ref().and_then(|params| params.get("requestId")).map(RawValue::get);
-            let named = subscription(params).or_else(|| token_of(params)).or(cancelled);
-            match named.and_then(|named| Some((*state.open.get(named)?, named))) {
+            let named = subscription(params).or_else(|| token_of(params)).or(cancelled).and_then(Id::read);
+            match named.and_then(|named| Some((*state.open.get(&named)?, named))) {
                 Some((stream, named)) => (stream, Some(named)),
                 None => {
-                    // A log line says no request. If only one is under way, it is of that. Nothing else goes to who did not ask for it.
+                    // A log line names no request. If only one is in flight, it belongs to that. Nothing else goes to who did not ask for it.
                     if method != "notifications/message" {
                         return;
                     }
@@ -217,8 +206,8 @@ impl Streams {
                         state.asked(**stream).is_some_and(|asked| asked.method != "subscriptions/listen")
                     };
                     let mut calls = state.open.values().filter(is_call);
-                    match (named, calls.next(), calls.next()) {
-                        (None, Some(stream), None) => (*stream, None),
+                    match (calls.next(), calls.next()) {
+                        (Some(stream), None) => (*stream, None),
                         _ => return,
                     }
                 }
@@ -228,19 +217,25 @@ impl Streams {
             // A server ends a subscription so.
             (Some(named), "notifications/cancelled") => {
                 let mut state = self.lock();
-                state.open.remove(named);
+                state.open.remove(&named);
                 if let Some(own) = state.streams.get_mut(&stream) {
                     own.is_done = true;
                 }
                 self.changed.notify_all();
             }
-            (Some(named), _) => self.push(stream, |asked| own_names(line, named, asked), false),
-            (None, _) => self.push(stream, |_| line.to_owned(), false),
+            (Some(named), _) => {
+                let own = |asked: Option<&Asked>| match asked {
+                    Some(asked) => own_notification(message, &named, asked).to_line(),
+                    None => message.to_line(),
+                };
+                self.push(stream, own, false);
+            }
+            (None, _) => self.push(stream, |_| message.to_line(), false),
         }
     }
 
     /// Put a message into a stream, when there is room.
-    fn push(&self, stream: u64, text: impl FnOnce(&Asked) -> String, is_last: bool) {
+    fn push(&self, stream: u64, text: impl FnOnce(Option<&Asked>) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
             // What nobody reads gives way first, this one too.
@@ -250,8 +245,7 @@ impl Streams {
             }
         }
         let Some(own) = state.streams.get_mut(&stream) else { return };
-        // In an event, each of these would begin a line of its own.
-        let text = one_line(text(&own.asked));
+        let text = text(own.asked.as_ref());
         let added = text.len();
         own.events.push_back(text);
         own.is_done |= is_last;
@@ -280,24 +274,14 @@ impl Streams {
         self.changed.notify_all();
     }
 
-    /// Checks that the headers of a call repeat its arguments. An error is the body of the answer.
-    pub(super) fn check_mirrored(&self, request: &Request, id: &str, params: Option<&RawValue>) -> Result<(), String> {
-        let name = params.and_then(|params| Members::of(params.get())?.text("name"));
-        let state = self.lock();
-        match name.and_then(|name| state.mirrored.get(&*name)) {
-            Some(all) => check_mirrored(request, id, params, all),
-            None => Ok(()),
-        }
-    }
-
     /// Returns whether the session has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.lock().has_ended
     }
 
-    /// Sends the gate a line of the client. Returns whether the gate takes it.
-    pub(super) fn say(&self, wrote: Wrote) -> bool {
-        self.gate.get().is_some_and(|gate| gate.send(Input::Client(wrote)).is_ok())
+    /// Sends the gate a line of the client, with the headers that repeat arguments. Returns whether the gate takes it.
+    pub(super) fn say(&self, wrote: Wrote, headers: Vec<(String, String)>) -> bool {
+        self.gate.get().is_some_and(|gate| gate.send(Happened::Client(wrote, headers)).is_ok())
     }
 
     /// Returns whether a connection reads one of its streams.
@@ -313,18 +297,7 @@ impl Streams {
 impl State {
     /// The request of a stream.
     fn asked(&self, stream: u64) -> Option<&Asked> {
-        self.streams.get(&stream).map(|own| &own.asked)
-    }
-
-    /// A list of tools says what their calls must have as headers.
-    fn learn(&mut self, stream: u64, result: &RawValue) {
-        if self.asked(stream).is_some_and(|asked| asked.method == "tools/list") {
-            // A server that gives its tools ever new names does not fill the memory.
-            if self.mirrored.len() > MAX_TOOLS {
-                self.mirrored.clear();
-            }
-            self.mirrored.extend(mirrored(result));
-        }
+        self.streams.get(&stream)?.asked.as_ref()
     }
 
     /// Where a message goes that says no request: to the newest request that waits, for it may be of that, else to who listens.
@@ -343,8 +316,9 @@ impl State {
         own.next = own.oldest;
         own.events.clear();
         if stream != GENERAL {
-            let id = std::mem::take(&mut own.id);
-            self.open.remove(&id);
+            if let Some(id) = own.id.take() {
+                self.open.remove(&id);
+            }
             self.streams.remove(&stream);
         }
     }
@@ -409,12 +383,12 @@ impl Reader {
 
     /// Closes the reader because its client is gone. Returns the id of the request that this cancels: one without a session and without an
     /// answer.
-    pub(super) fn cancel(self) -> Option<String> {
+    pub(super) fn cancel(self) -> Option<Id> {
         if !self.streams.is_stateless {
             return None;
         }
         let mut state = self.streams.lock();
-        let id = state.streams.get(&self.stream)?.id.clone();
+        let id = state.streams.get(&self.stream)?.id.clone()?;
         let is_open = state.open.contains_key(&id);
         state.forget(self.stream);
         drop(state);
@@ -473,72 +447,18 @@ impl Write for Sink {
     }
 }
 
-/// The token of a notification of progress, as it is written.
-fn token_of(params: Option<&RawValue>) -> Option<&str> {
-    Members::of(params?.get())?.get("progressToken").map(RawValue::get)
-}
-
-/// An answer with the client's own id, also where it names the subscription that it ends.
-fn own_answer(line: &str, id: &str, asked: &Asked) -> String {
-    match asked.method.as_str() {
-        "subscriptions/listen" => with_member(&own_names(line, id, asked), "id", &asked.id),
-        _ => with_member(line, "id", &asked.id),
-    }
-}
-
-/// A message with the client's own id and token in place of ours.
-fn own_names(line: &str, named: &str, asked: &Asked) -> String {
-    let Some(members) = Members::of(line) else { return line.to_owned() };
-    let part = if members.get("params").is_some() { "params" } else { "result" };
-    let Some(inner) = members.get(part).and_then(|inner| Members::of(inner.get())) else { return line.to_owned() };
-    let mut text = None;
-    if let (Some(token), Some(own)) = (&asked.token, inner.get("progressToken").map(RawValue::get))
-        && own == named
-    {
-        text = Some(inner.set("progressToken", token));
-    }
-    let meta = inner.get("_meta").and_then(|meta| Members::of(meta.get()));
-    if let Some(meta) = meta
-        && meta.get(SUBSCRIPTION).map(RawValue::get) == Some(named)
-    {
-        text = Some(inner.set("_meta", &meta.set(SUBSCRIPTION, &asked.id)));
-    }
-    text.map_or_else(|| line.to_owned(), |text| with_member(line, part, &text))
-}
-
-/// A request as the gate gets it, where there is no session: with an id of ours, also as the token of its progress.
-pub(super) fn renamed(line: &str, id: &str) -> String {
-    let line = with_member(line, "id", id);
-    let Some(params) = Members::of(&line).and_then(|members| members.get("params")) else { return line };
-    let Some(members) = Members::of(params.get()) else { return line.clone() };
-    let meta = members.get("_meta").and_then(|meta| Members::of(meta.get()));
-    match meta {
-        Some(meta) if meta.get("progressToken").is_some() => {
-            let params = members.set("_meta", &meta.set("progressToken", id));
-            with_member(&line, "params", &params)
-        }
-        _ => line,
-    }
-}
-
-/// Describes a request.
-pub(super) fn asked(id: &str, method: &str, params: Option<&RawValue>) -> Asked {
-    let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
-    let token = meta.and_then(|meta| Members::of(meta.get())?.get("progressToken")).map(|token| token.get().to_owned());
-    Asked { id: id.to_owned(), method: method.to_owned(), token }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::message::json;
 
     fn ask(streams: &Arc<Streams>, id: u64) -> Reader {
-        let asked = Asked { id: id.to_string(), method: "tools/call".to_owned(), token: None };
+        let asked = Asked { id: Id::number(id), method: "tools/call".to_owned(), token: None };
         streams.open(asked).expect("no other request has this id").0
     }
 
     fn answer(id: u64, bytes: usize) -> String {
-        message::result(&id.to_string(), &message::json(&"x".repeat(bytes)))
+        Message::result(Id::number(id), json(&"x".repeat(bytes))).to_line()
     }
 
     fn next(reader: &Reader) -> Option<String> {
@@ -591,12 +511,13 @@ mod tests {
     #[test]
     fn without_a_session_nothing_is_kept() {
         let streams = Streams::new(true);
-        let (reader, id) = streams.open(Asked { id: "7".to_owned(), ..Asked::default() }).expect("a stream");
-        streams.take(&message::result(&id, "{}"));
-        assert_eq!(next(&reader), Some(message::result("7", "{}")));
+        let asked = |id: u64| Asked { id: Id::number(id), method: String::new(), token: None };
+        let (reader, id) = streams.open(asked(7)).expect("a stream");
+        streams.take(&Message::result(id, "{}".to_owned()).to_line());
+        assert_eq!(next(&reader), Some(Message::result(Id::number(7), "{}".to_owned()).to_line()));
         drop(reader);
         drop(ask(&streams, 8));
-        let (reader, own) = streams.open(Asked { id: "9".to_owned(), ..Asked::default() }).expect("a stream");
+        let (reader, own) = streams.open(asked(9)).expect("a stream");
         assert_eq!(reader.cancel(), Some(own));
         let state = streams.lock();
         assert_eq!((state.streams.len(), state.waiting, state.kept), (1, 0, 0));

@@ -7,8 +7,9 @@ use seamgate_runner::{
     process::{LineWriter, Signals, read_lines},
 };
 
-use super::{
-    gate::{Downstream, End, Input},
+use crate::{
+    core::End,
+    driver::{Downstream, Happened},
     setting::Setting,
 };
 
@@ -20,8 +21,8 @@ pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -
 
 fn client() -> io::Result<Downstream> {
     let writer = LineWriter::start(io::stdout())?;
-    let listen = |sender: SyncSender<Input>| {
-        let read = move || read_lines(io::stdin(), |wrote| sender.send(Input::Client(wrote)).is_ok());
+    let listen = |sender: SyncSender<Happened>| {
+        let read = move || read_lines(io::stdin(), |wrote| sender.send(Happened::Client(wrote, Vec::new())).is_ok());
         let spawned = thread::Builder::new().spawn(read);
         spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
     };

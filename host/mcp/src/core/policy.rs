@@ -1,0 +1,114 @@
+//! A profile, as far as the gate decides by it itself.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The smallest `max_bytes` with which the gate never truncates a result.
+const NEVER_TRUNCATED: u64 = 1024 * 1024;
+
+/// The tool by which a client reads whole results: the gate's own.
+pub(crate) const READ_ARTIFACT: &str = "read_artifact";
+
+/// A profile, as far as the gate decides by it itself.
+#[derive(Default, Deserialize)]
+pub struct Policy {
+    #[serde(default)]
+    tools: Vec<Tool>,
+    #[serde(default)]
+    servers: BTreeMap<String, Server>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    name: String,
+    #[serde(default)]
+    server: String,
+    #[serde(default)]
+    result: ResultRule,
+    #[serde(default)]
+    equal_calls: EqualCalls,
+}
+
+#[derive(Default, Deserialize)]
+struct ResultRule {
+    max_bytes: Option<u64>,
+}
+
+/// What happens to calls that are equal to one that runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EqualCalls {
+    /// Each runs.
+    #[default]
+    Separate,
+    /// They get the result of the one that runs.
+    Join,
+}
+
+/// A server of the profile.
+#[derive(Default, Deserialize)]
+struct Server {
+    #[serde(default)]
+    methods: Vec<String>,
+    #[serde(default)]
+    environment: Vec<String>,
+}
+
+impl Policy {
+    /// Reads the whole text of a profile. The kernel reports what is wrong with it when the profile is registered.
+    pub fn read(profile: &str) -> Self {
+        serde_json::from_str(profile).unwrap_or_default()
+    }
+
+    /// Returns the names that servers have in the profile.
+    pub(crate) fn servers(&self) -> Vec<&str> {
+        let tools = self.tools.iter().filter(|tool| !tool.is_own()).map(|tool| tool.server.as_str());
+        let mut names: Vec<&str> = tools.chain(self.servers.keys().map(String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the variables of the environment that a server gets.
+    pub(crate) fn environment(&self, server: &str) -> Vec<String> {
+        self.servers.get(server).map(|server| server.environment.clone()).unwrap_or_default()
+    }
+
+    /// Returns whether results of a tool may be truncated.
+    pub(super) fn may_truncate(&self, server: &str, name: &str) -> bool {
+        let tool = self.tool(server, name);
+        tool.is_none_or(|tool| tool.result.max_bytes.is_none_or(|bytes| bytes < NEVER_TRUNCATED))
+    }
+
+    /// Returns whether calls of a tool join an equal one that runs.
+    pub(super) fn joins_equal_calls(&self, server: &str, name: &str) -> bool {
+        self.tool(server, name).is_some_and(|tool| tool.equal_calls == EqualCalls::Join)
+    }
+
+    /// Returns whether the profile has the gate's own tool.
+    pub(super) fn reads_artifacts(&self) -> bool {
+        self.tools.iter().any(Tool::is_own)
+    }
+
+    /// Returns whether a server keeps the capability that a kind of methods belongs to.
+    pub(super) fn has_kind(&self, server: &str, kind: &str) -> bool {
+        let methods = self.servers.get(server).map(|server| &server.methods[..]).unwrap_or_default();
+        methods.iter().any(|word| word == "*" || word.split('/').next() == Some(kind))
+    }
+
+    /// Returns whether a server keeps all capabilities.
+    pub(super) fn has_all(&self, server: &str) -> bool {
+        self.servers.get(server).is_some_and(|server| server.methods.iter().any(|word| word == "*"))
+    }
+
+    fn tool(&self, server: &str, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.server == server && tool.name == name)
+    }
+}
+
+impl Tool {
+    fn is_own(&self) -> bool {
+        self.server.is_empty() && self.name == READ_ARTIFACT
+    }
+}

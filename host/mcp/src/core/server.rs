@@ -1,0 +1,140 @@
+//! A server of the gate: a program that is not trusted, and the requests that it has to answer.
+
+use std::collections::BTreeMap;
+
+use super::links::Asked;
+
+/// The most messages that a server may send unasked at once, and the further ones for each second.
+const MAX_UNASKED: u64 = 10_000;
+const UNASKED_PER_SECOND: u64 = 1_000;
+
+/// The pause before a server is started again, in milliseconds: the second one, and the longest. The first time there is none, and each
+/// further pause is twice the one before.
+const SECOND_PAUSE: u64 = 1_000;
+const LAST_PAUSE: u64 = 60_000;
+/// The time after which a server that ran counts as one that starts well, in milliseconds.
+const STEADY: u64 = 60_000;
+
+/// The state of a server's process.
+enum State {
+    /// It runs, since then.
+    Up(u64),
+    /// It is down: why, and when it is started again. `None` if it is not, or if it is being started.
+    Down(String, Option<u64>),
+}
+
+/// A server.
+pub(super) struct Server {
+    pub(super) name: String,
+    /// Requests without an answer, by their ids.
+    pub(super) asked: BTreeMap<u64, Asked>,
+    last_id: u64,
+    state: State,
+    /// The number of starts since it last ran steadily.
+    starts: u32,
+    /// Messages that nobody asked for, less those that the time since allows; and the time of that count.
+    unasked: u64,
+    unasked_at: u64,
+    /// The number of lines that are no messages.
+    pub(super) invalid_lines: usize,
+    /// Whether it has ever answered.
+    pub(super) has_answered: bool,
+}
+
+impl Server {
+    pub(super) fn new(name: String) -> Self {
+        Server {
+            name,
+            asked: BTreeMap::new(),
+            last_id: 0,
+            state: State::Up(0),
+            starts: 0,
+            unasked: 0,
+            unasked_at: 0,
+            invalid_lines: 0,
+            has_answered: false,
+        }
+    }
+
+    /// Takes a request, and returns its id.
+    pub(super) fn insert(&mut self, asked: Asked) -> u64 {
+        self.last_id += 1;
+        self.asked.insert(self.last_id, asked);
+        self.last_id
+    }
+
+    /// Returns whether the server takes messages.
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self.state, State::Up(_))
+    }
+
+    /// Returns why the server is down, if it is, and when it is started again.
+    pub(super) fn is_down(&self, now: u64) -> Option<String> {
+        match &self.state {
+            State::Up(_) => None,
+            State::Down(why, Some(at)) => Some(match at.saturating_sub(now).div_ceil(1000) {
+                0 => format!("{why}; the gate starts it again now"),
+                seconds => format!("{why}; the gate starts it again in {seconds} s"),
+            }),
+            State::Down(why, None) => Some(format!("{why}; it is being started again")),
+        }
+    }
+
+    /// Returns why the server is down, if it is.
+    pub(super) fn why(&self) -> Option<String> {
+        match &self.state {
+            State::Up(_) => None,
+            State::Down(why, _) => Some(why.clone()),
+        }
+    }
+
+    /// Takes note that the server runs.
+    pub(super) fn started(&mut self, now: u64) {
+        self.state = State::Up(now);
+    }
+
+    /// Takes note that the server has ended. It is started again after a pause, if it is to be.
+    pub(super) fn ended(&mut self, now: u64, why: &str, is_restarted: bool) {
+        if let State::Up(since) = self.state
+            && now.saturating_sub(since) > STEADY
+        {
+            self.starts = 0;
+        }
+        let pause = match self.starts {
+            0 => 0,
+            starts => SECOND_PAUSE.saturating_mul(1 << (starts - 1).min(16)).min(LAST_PAUSE),
+        };
+        self.starts += 1;
+        self.state = State::Down(why.to_owned(), is_restarted.then(|| now + pause));
+    }
+
+    /// Returns when the server is started again, if it is down and will be.
+    pub(super) fn restart_at(&self) -> Option<u64> {
+        match self.state {
+            State::Down(_, at) => at,
+            State::Up(_) => None,
+        }
+    }
+
+    /// Takes note that the server is being started, if it is time. Returns whether it is.
+    pub(super) fn is_due(&mut self, now: u64) -> bool {
+        match &mut self.state {
+            State::Down(_, at) if at.is_some_and(|at| at <= now) => {
+                *at = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Counts a message that answers nothing. Returns whether there are too many.
+    pub(super) fn is_flooding(&mut self, now: u64) -> bool {
+        let allowed = now.saturating_sub(self.unasked_at).saturating_mul(UNASKED_PER_SECOND) / 1000;
+        if allowed > 0 {
+            self.unasked = self.unasked.saturating_sub(allowed);
+            self.unasked_at = now;
+        }
+        self.unasked += 1;
+        self.unasked > MAX_UNASKED
+    }
+}

@@ -1,0 +1,132 @@
+//! Calls whose results come outside of them: a server answers with a task, and the client asks what became of it. The gate judges what it
+//! came to like the result of any call, and gives it to whoever asks again.
+//!
+//! Extension `io.modelcontextprotocol/tasks`: <https://modelcontextprotocol.io/seps/2663-tasks-extension>
+
+use std::collections::HashMap;
+
+use super::{
+    effects::UpstreamId,
+    links::Links,
+    message::{Change, Id, Members, json},
+};
+
+/// The longest id of a task, in bytes, and the most tasks that are known at once.
+const MAX_ID: usize = 1024;
+const MAX_TASKS: usize = 256;
+/// The time that a task has by default, and the longest that it may ask for, in seconds.
+const DAY_S: u64 = 86_400;
+
+/// The members of an ended task. Only its result has these.
+const ENDS: [&str; 3] = ["result", "error", "inputRequests"];
+
+/// The tasks of servers, by their ids.
+#[derive(Default)]
+pub(super) struct Tasks {
+    all: HashMap<String, Task>,
+    /// Ids of tasks by the run's keys of their calls.
+    by_call: HashMap<String, String>,
+}
+
+/// A task of a server.
+pub(super) struct Task {
+    pub(super) server: UpstreamId,
+    /// The call that became the task, by the run's key.
+    pub(super) key: String,
+    pub(super) since: u64,
+    /// The request that gets what the task came to, and what stands around that.
+    asked: Option<(Id, String)>,
+    /// The answer to requests about the task, once it has ended.
+    pub(super) ended: Option<String>,
+}
+
+/// A server's description of a task.
+pub(super) struct Told {
+    pub(super) task: String,
+    /// What it says beside what the task came to.
+    pub(super) text: String,
+    /// The time that the task has, in seconds.
+    pub(super) ttl_s: u64,
+}
+
+/// Reads a description of a task. `None` if it is malformed.
+pub(super) fn read_told(result: &str) -> Option<Told> {
+    let members = Members::of(result).filter(|members| !members.has_doubles())?;
+    let task = members.text("taskId").filter(|id| id.len() <= MAX_ID)?.into_owned();
+    let text = members.with(|name, _| if ENDS.contains(&name) { Change::Drop } else { Change::Keep });
+    let ttl_ms = members.get("ttlMs").and_then(|ttl| ttl.get().parse::<u64>().ok());
+    Some(Told { task, text, ttl_s: ttl_ms.map_or(DAY_S, |ms| (ms / 1000).clamp(1, DAY_S)) })
+}
+
+/// Returns what a server told of a task, sanitized, under the id by which the client asks for it.
+pub(super) fn with_id(told: &str, task: &str) -> String {
+    Members::of(told).map_or_else(|| told.to_owned(), |members| members.set("taskId", &json(task)))
+}
+
+impl Tasks {
+    /// Takes a new task of a call.
+    ///
+    /// # Errors
+    ///
+    /// Two calls have the same task, or there are too many.
+    pub(super) fn begin(&mut self, task: &str, server: UpstreamId, key: &str, now: u64) -> Result<(), &'static str> {
+        if self.all.contains_key(task) {
+            return Err("gives two calls the same task");
+        }
+        if self.all.len() >= MAX_TASKS && !self.forget_oldest() {
+            return Err("has too many tasks under way");
+        }
+        self.by_call.insert(key.to_owned(), task.to_owned());
+        let own = Task { server, key: key.to_owned(), since: now, asked: None, ended: None };
+        self.all.insert(task.to_owned(), own);
+        Ok(())
+    }
+
+    /// Returns a task.
+    pub(super) fn get(&self, task: &str) -> Option<&Task> {
+        self.all.get(task)
+    }
+
+    /// Returns whether a call became a task.
+    pub(super) fn has_call(&self, key: &str) -> bool {
+        self.by_call.contains_key(key)
+    }
+
+    /// A request waits for what a task came to, while the kernel judges that. `told` stands around it.
+    pub(super) fn await_result(&mut self, task: &str, id: &Id, told: String) {
+        if let Some(own) = self.all.get_mut(task) {
+            own.asked = Some((id.clone(), told));
+        }
+    }
+
+    /// Answers the request about the task of a call that has ended.
+    pub(super) fn on_result(&mut self, key: &str, result: &str, links: &mut Links) {
+        let Some(task) = self.by_call.get(key).cloned() else { return };
+        let Some((id, told)) = self.all.get_mut(&task).and_then(|own| own.asked.take()) else { return };
+        let told = Members::of(&told).map(|members| members.set("result", result)).unwrap_or(told);
+        self.end(&task, &told);
+        links.result(&id, told);
+    }
+
+    /// A task has ended. Who asks again gets this answer.
+    pub(super) fn end(&mut self, task: &str, told: &str) {
+        if let Some(own) = self.all.get_mut(task) {
+            own.ended = Some(told.to_owned());
+        }
+    }
+
+    /// The call of a task has ended. What the task came to stays, if it came to something.
+    pub(super) fn forget_call(&mut self, key: &str) {
+        let Some(task) = self.by_call.remove(key) else { return };
+        if self.all.get(&task).is_some_and(|own| own.ended.is_none()) {
+            self.all.remove(&task);
+        }
+    }
+
+    /// Makes room for one more task. Returns whether there is room.
+    fn forget_oldest(&mut self) -> bool {
+        let ended = self.all.iter().filter(|(_, own)| own.ended.is_some());
+        let oldest = ended.min_by_key(|(_, own)| own.since).map(|(task, _)| task.clone());
+        oldest.and_then(|task| self.all.remove(&task)).is_some()
+    }
+}

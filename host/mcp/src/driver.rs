@@ -1,0 +1,405 @@
+//! The driver of a gate: it receives what happens, hands it to the core, and does what the core wants. It is the only file with threads.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError, SyncSender},
+    },
+    time::Duration,
+};
+
+use seamgate::{
+    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Run, StartedEvent, StepError, TickEvent,
+};
+use seamgate_runner::{
+    Error, Result,
+    agent::now,
+    new_nonce,
+    process::{LineWriter, Refused, Service, Signals, Wrote},
+    random,
+    run_dir::Profiles,
+};
+use seamgate_text::{say, shell_word};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    core::{Core, Effect, End, Input, Outcome, Policy, Times, UpstreamId},
+    launch::Launch,
+};
+
+/// The most events that wait for the loop. Beyond that, writers wait.
+const MAX_EVENTS: usize = 64;
+/// The interval at which the gate checks the journal while a call waits for approval.
+const LOOK: Duration = Duration::from_millis(50);
+/// The longest pause of the loop.
+const IDLE: Duration = Duration::from_secs(3600);
+/// The time that servers have to end by themselves, if the client has waited for them already.
+const GRACE: Duration = Duration::from_millis(500);
+/// The time that the last answers may take.
+const LAST: Duration = Duration::from_secs(1);
+/// The longest reason that the journal has for the end of a session, in bytes.
+const MAX_REASON: usize = 512;
+
+/// Something that happened outside of the loop.
+pub(crate) enum Happened {
+    /// The client wrote something. With it come the headers that repeat arguments.
+    Client(Wrote, Vec<(String, String)>),
+    /// A server wrote something: the server's place, and the number of its start.
+    Server(usize, u64, Wrote),
+    /// This process got a signal.
+    Signal(i32),
+}
+
+/// The client of a gate, whatever carries its messages.
+pub(crate) struct Downstream {
+    /// Writes lines to the client.
+    pub(crate) writer: Arc<LineWriter>,
+    /// Takes, once, where what the client writes goes.
+    pub(crate) listen: Box<dyn FnOnce(SyncSender<Happened>) -> Result<()> + Send>,
+}
+
+/// The beginning of a run.
+pub(crate) struct Started {
+    pub(crate) run: String,
+    pub(crate) principal: String,
+    pub(crate) mode: Option<String>,
+    pub(crate) lists: BTreeMap<String, Vec<String>>,
+}
+
+/// The settings of a session.
+pub(crate) struct Session<'d> {
+    pub(crate) profiles: &'d Profiles,
+    pub(crate) policy: Policy,
+    pub(crate) times: Times,
+    pub(crate) launches: &'d [Launch],
+    pub(crate) folder: &'d Path,
+}
+
+/// The process of a server.
+struct Process<'l> {
+    launch: &'l Launch,
+    /// `None` while it is down.
+    service: Option<Service>,
+    /// The number of starts. What an earlier process wrote is ignored.
+    starts: u64,
+}
+
+/// A gate that runs.
+pub(crate) struct Driver<'d> {
+    core: Core,
+    profiles: &'d Profiles,
+    run: Run<'d, FileJournal>,
+    folder: PathBuf,
+    client: Arc<LineWriter>,
+    /// True once nobody waits for room to write any more.
+    is_over: Arc<AtomicBool>,
+    processes: Vec<Process<'d>>,
+    sender: Option<SyncSender<Happened>>,
+    grace: Duration,
+}
+
+impl<'d> Driver<'d> {
+    /// Starts a run.
+    pub(crate) fn start(
+        session: Session<'d>,
+        journal: FileJournal,
+        started: Started,
+        client: Arc<LineWriter>,
+    ) -> Result<Self> {
+        let Session { profiles, policy, times, launches, folder } = session;
+        let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
+        let mut event = StartedEvent::new(started.run, started.principal, new_nonce()?);
+        event.mode = started.mode;
+        event.context = Some(Json::parse("{}")?);
+        event.lists = Some(started.lists);
+        // Until servers have said what they have, there is nothing.
+        event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
+        let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
+        let names = launches.iter().map(|launch| launch.name().to_owned()).collect();
+        Ok(Driver {
+            core: Core::new(names, policy, times, &random(16)?),
+            profiles,
+            run,
+            folder: folder.to_owned(),
+            client,
+            is_over: Arc::default(),
+            processes: launches.iter().map(|launch| Process { launch, service: None, starts: 0 }).collect(),
+            sender: None,
+            grace: Duration::from_millis(times.grace),
+        })
+    }
+
+    /// Serves the client until it ends the session, or nobody can serve it.
+    pub(crate) fn serve(
+        &mut self,
+        listen: impl FnOnce(SyncSender<Happened>) -> Result<()>,
+        signals: &Signals,
+    ) -> Result<End> {
+        let (sender, happened) = mpsc::sync_channel(MAX_EVENTS);
+        let (signalled, is_over) = (sender.clone(), Arc::clone(&self.is_over));
+        let _listening = signals.listen(move |signal| {
+            is_over.store(true, Ordering::Relaxed);
+            signalled.send(Happened::Signal(signal)).is_ok()
+        });
+        self.sender = Some(sender.clone());
+        for number in 0..self.processes.len() {
+            match self.spawn(number) {
+                Ok(()) => {}
+                Err(why) if self.processes.len() == 1 => return Err(Error::NoVerdict(why)),
+                Err(why) => self.core.handle(now(), Input::UpstreamEnded(UpstreamId(number), &why)),
+            }
+        }
+        listen(sender)?;
+        let end = self.until_end(&happened);
+        let reason = match &end {
+            Ok(End::Client) => "the client ended the session".to_owned(),
+            Ok(End::Signal(signal)) => format!("signal {signal}"),
+            Ok(End::Server(why)) => why.clone(),
+            Err(error) => error.to_string(),
+        };
+        match &end {
+            Ok(End::Client) => {}
+            Ok(End::Signal(_)) => self.fail_all("the gate was told to end"),
+            Ok(End::Server(why)) => self.fail_all(why),
+            Err(error) => self.fail_all(&format!("the gate failed: {error}")),
+        }
+        self.client.close();
+        self.client.wait(LAST);
+        // Nobody reads what they write any more.
+        drop(happened);
+        let grace = match &end {
+            Ok(End::Signal(_)) => self.grace,
+            _ => GRACE,
+        };
+        let services: Vec<&Service> = self.processes.iter().filter_map(|process| process.service.as_ref()).collect();
+        for service in &services {
+            service.input().close();
+        }
+        for service in &services {
+            service.end_after(grace);
+        }
+        let mut cancelled = CancelledEvent::new();
+        cancelled.reason = Some(reason[..reason.floor_char_boundary(MAX_REASON)].to_owned());
+        let ended = self.run.send(&cancelled.at(now())).map(drop);
+        let end = end?;
+        ended?;
+        Ok(end)
+    }
+
+    fn until_end(&mut self, happened: &mpsc::Receiver<Happened>) -> Result<End> {
+        loop {
+            while let Some(effect) = self.core.poll() {
+                if let Some(end) = self.apply(effect)? {
+                    return Ok(end);
+                }
+            }
+            if self.client.is_broken() {
+                return Ok(End::Client);
+            }
+            match happened.recv_timeout(self.pause()) {
+                Ok(Happened::Client(wrote, headers)) => self.on_client(&wrote, &headers),
+                Ok(Happened::Server(number, start, wrote)) => self.on_server(number, start, &wrote),
+                Ok(Happened::Signal(signal)) => return Ok(End::Signal(signal)),
+                Err(RecvTimeoutError::Timeout) => self.core.handle(now(), Input::Tick),
+                Err(RecvTimeoutError::Disconnected) => return Ok(End::Client),
+            }
+            self.check_run()?;
+        }
+    }
+
+    /// Returns the time until something is due.
+    fn pause(&self) -> Duration {
+        let due = [self.run.wake_at(), self.core.wake_at()].into_iter().flatten().min();
+        let due = due.map(|at| Duration::from_millis(at.saturating_sub(now())));
+        let looks = self.core.has_asks().then_some(LOOK);
+        due.into_iter().chain(looks).min().unwrap_or(IDLE)
+    }
+
+    /// Takes what others appended to the journal, and lets the run see the time.
+    fn check_run(&mut self) -> Result<()> {
+        if self.core.has_asks() && self.run.journal().is_behind() {
+            self.catch_up()?;
+        }
+        if self.run.wake_at().is_some_and(|at| at <= now()) {
+            let outcome = self.step(EventKind::Tick(TickEvent::new()))?;
+            match outcome {
+                Outcome::Done { records, actions, .. } => self.core.handle(now(), Input::CaughtUp(records, actions)),
+                Outcome::Refused(fault) => return Err(Error::Fault(fault)),
+            }
+        }
+        Ok(())
+    }
+
+    fn on_client(&mut self, wrote: &Wrote, headers: &[(String, String)]) {
+        let input = match wrote {
+            Wrote::Line(line) | Wrote::Unended(line) if line.trim().is_empty() => return,
+            Wrote::Line(line) | Wrote::Unended(line) => Input::Downstream(line, headers),
+            Wrote::NotText(_) => Input::DownstreamInvalid("the line is not UTF-8"),
+            Wrote::TooLong => Input::DownstreamInvalid("the line is too long: at most 64 MiB"),
+            Wrote::End => Input::DownstreamEnded,
+        };
+        self.core.handle(now(), input);
+    }
+
+    fn on_server(&mut self, number: usize, start: u64, wrote: &Wrote) {
+        let Some(process) = self.processes.get(number).filter(|process| process.starts == start) else { return };
+        let server = UpstreamId(number);
+        let ended = |what: &str| format!("{} {what}", process.launch.told());
+        let why;
+        let input = match wrote {
+            Wrote::Line(line) if line.trim().is_empty() => return,
+            Wrote::Line(line) => Input::Upstream(server, line),
+            Wrote::NotText(shown) => Input::UpstreamInvalid(server, shown, "the line is not UTF-8"),
+            // A server that ends in the middle of a line has said nothing.
+            Wrote::Unended(line) => Input::UpstreamInvalid(server, line, "the server ended in the middle of a line"),
+            Wrote::TooLong => {
+                why = ended("wrote a line that is too long: at most 64 MiB");
+                Input::UpstreamEnded(server, &why)
+            }
+            Wrote::End => {
+                why = ended("ended");
+                Input::UpstreamEnded(server, &why)
+            }
+        };
+        self.core.handle(now(), input);
+    }
+
+    /// Does what the core wants. Returns why the session ends, if it does.
+    fn apply(&mut self, effect: Effect) -> Result<Option<End>> {
+        match effect {
+            Effect::ToDownstream(message) => {
+                // The loop sees a client that has gone.
+                let _ = self.client.push_waiting(message.to_line(), || self.is_over.load(Ordering::Relaxed));
+            }
+            Effect::ToUpstream(server, message) => self.write(server, message.to_line()),
+            Effect::Start(server) => match self.spawn(server.0) {
+                Ok(()) => self.core.handle(now(), Input::UpstreamStarted(server)),
+                Err(why) => self.core.handle(now(), Input::UpstreamEnded(server, &why)),
+            },
+            Effect::Close(server) => {
+                if let Some(service) = self.service(server) {
+                    service.input().close();
+                }
+            }
+            Effect::Stop(server) => {
+                if let Some(service) = self.processes.get_mut(server.0).and_then(|process| process.service.take()) {
+                    service.end_after(Duration::ZERO);
+                }
+            }
+            Effect::Send(event) => {
+                let outcome = self.step(event)?;
+                self.core.handle(now(), Input::Step(outcome));
+            }
+            Effect::KeepArtifact(text) => {
+                self.run.keep(&text).map_err(|error| Error::NoVerdict(error.to_string()))?;
+            }
+            Effect::ReadArtifact(digest) => {
+                let text = self.run.artifact(&digest).map_err(|error| error.to_string());
+                self.core.handle(now(), Input::Artifact(text));
+            }
+            Effect::Warn(text) => say(&format!("seamgate: {text}")),
+            Effect::AskPerson(tool, key) => {
+                let folder = shell_word(&self.folder);
+                say(&format!("seamgate: a call of {tool} waits for approval: seamgate approve {folder} {key}"));
+            }
+            Effect::End(end) => return Ok(Some(end)),
+        }
+        Ok(None)
+    }
+
+    /// Answers all requests with an error.
+    fn fail_all(&mut self, why: &str) {
+        self.core.fail_all(why);
+        while let Some(effect) = self.core.poll() {
+            if let Effect::ToDownstream(message) = effect {
+                let _ = self.client.push_waiting(message.to_line(), || self.is_over.load(Ordering::Relaxed));
+            }
+        }
+    }
+
+    fn service(&self, server: UpstreamId) -> Option<&Service> {
+        self.processes.get(server.0).and_then(|process| process.service.as_ref())
+    }
+
+    /// Writes a line to a server.
+    fn write(&mut self, server: UpstreamId, line: String) {
+        let Some(service) = self.service(server) else { return };
+        let Err(refused) = service.input().push(line) else { return };
+        let told = self.processes[server.0].launch.told();
+        let why = match refused {
+            Refused::Full => format!("{told} does not read what it is sent"),
+            Refused::Broken => format!("{told} has closed its input"),
+        };
+        self.core.handle(now(), Input::UpstreamEnded(server, &why));
+    }
+
+    /// Starts a server. An error says why it cannot run.
+    fn spawn(&mut self, number: usize) -> Result<(), String> {
+        let Some(sender) = self.sender.clone() else { return Err("the gate ends".to_owned()) };
+        let process = &mut self.processes[number];
+        process.starts += 1;
+        let start = process.starts;
+        let program = process.launch.program();
+        // The channel has a bound: a server that floods the gate waits.
+        let service = Service::start(&program, move |wrote| {
+            let is_last = matches!(wrote, Wrote::End);
+            sender.send(Happened::Server(number, start, wrote)).is_ok() && !is_last
+        });
+        process.service = Some(service.map_err(|error| format!("cannot run {}: {error}", program.name()))?);
+        Ok(())
+    }
+
+    /// Sends an event to the run, after what others have appended meanwhile.
+    fn step(&mut self, kind: EventKind) -> Result<Outcome> {
+        // A call that may run is started at once: both steps are synced together.
+        let is_call = matches!(kind, EventKind::Call(_));
+        let listed = match &kind {
+            EventKind::ToolsListed(event) => Some(event.listed.as_str().to_owned()),
+            _ => None,
+        };
+        let event = Event { at: now(), kind };
+        loop {
+            let sent = if is_call { self.run.send_unsynced(&event) } else { self.run.send(&event) };
+            match sent {
+                Ok(actions) => {
+                    let is_alone = self.run.records_json().len() == 1 && matches!(actions[..], [Action::Execute(_)]);
+                    if is_call && !is_alone {
+                        self.run.sync().map_err(StepError::from)?;
+                    }
+                    let records = self.run.records()?;
+                    let surface = match listed {
+                        Some(listed) => Some(self.surface(&listed)?),
+                        None => None,
+                    };
+                    return Ok(Outcome::Done { records, actions, surface });
+                }
+                Err(StepError::Journal(JournalError::Conflict { .. })) => self.catch_up()?,
+                Err(StepError::Fault(fault)) => return Ok(Outcome::Refused(fault)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Takes what others appended: approvals.
+    fn catch_up(&mut self) -> Result<()> {
+        let actions = self.run.catch_up()?;
+        let records = self.run.records()?;
+        self.core.handle(now(), Input::CaughtUp(records, actions));
+        Ok(())
+    }
+
+    /// Returns which of the listed tools the client may see, as the kernel says it.
+    fn surface(&self, listed: &str) -> Result<String> {
+        #[derive(Deserialize)]
+        struct State {
+            facts: Box<RawValue>,
+        }
+        let State { facts } = serde_json::from_str(self.run.state())?;
+        let answer = self.profiles.gate.surface(self.run.agent(), facts.get(), Some(listed)).map_err(Error::Fault)?;
+        Ok(answer.json.to_string())
+    }
+}

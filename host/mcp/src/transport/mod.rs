@@ -1,0 +1,4 @@
+//! The ways by which a client reaches the gate.
+
+pub mod http;
+pub mod stdio;
