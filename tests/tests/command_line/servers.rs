@@ -573,7 +573,14 @@ esac
 #[test]
 fn a_server_that_fails_costs_one_call() {
     for (name, body, expected) in [
-        ("dies", "    elif method == 'tools/call': os._exit(3)", "the server ended during the call"),
+        ("dies", "    elif method == 'tools/call': os._exit(3)", "the server exited with status 3 during the call"),
+        (
+            "leaves a child with its output",
+            "    elif method == 'tools/call':
+        if os.fork() == 0: os.setsid(); time.sleep(60)
+        os.kill(os.getpid(), 9)",
+            "the server was ended by SIGKILL during the call",
+        ),
         ("sleeps", "    elif method == 'tools/call': time.sleep(60)", "no result within 2 s"),
         (
             "error",
@@ -602,6 +609,20 @@ fn a_server_that_fails_costs_one_call() {
     ends(&output, 5);
     assert!(err(&output).contains("cannot run ./missing"), "{}", err(&output));
     assert!(!place.folder.join("run/journal.ndjson").exists());
+}
+
+#[test]
+fn server_saves_its_data_after_its_input_ends() {
+    let place = Place::new("mcp-saves");
+    mcp(
+        &place,
+        "    elif method == 'tools/call':
+        import atexit
+        atexit.register(lambda: (time.sleep(2.5), open('saved', 'w').close()))
+        send(id=id, result=dict(content=[]))",
+    );
+    ends(&place.run(&[]), 0);
+    assert!(place.folder.join("saved").exists());
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteActi
         }
         Err(Unanswered::NotSent) => Outcome::not_sent("the server has ended".to_owned()),
         Err(Unanswered::Ended) => {
-            Outcome::Failed { message: "the server ended during the call".to_owned(), may_have_run: true }
+            Outcome::Failed { message: format!("{} during the call", server.how_it_ended()), may_have_run: true }
         }
         Err(Unanswered::Late) => {
             let message = format!("the server gave no result within {} s", timeout.as_secs());

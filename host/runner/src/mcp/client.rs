@@ -18,7 +18,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, RpcError, one_line},
-    process::{LineWriter, Program, Service, Stop, Wrote},
+    process::{GRACE, LineWriter, Program, Service, Stop, Wrote},
 };
 
 const PROTOCOL: &str = "2025-06-18";
@@ -215,9 +215,15 @@ impl Client {
         self.info.clone()
     }
 
-    /// Ends the server.
-    pub fn end(&self) {
-        self.service.end();
+    /// Ends several servers at once. They share one [`GRACE`] to end by themselves.
+    pub fn end_all<'c>(clients: impl IntoIterator<Item = &'c Client>) {
+        let services: Vec<&Service> = clients.into_iter().map(|client| &client.service).collect();
+        Service::end_all(&services, GRACE);
+    }
+
+    /// Says that the server ended, and how, if that is known.
+    pub fn how_it_ended(&self) -> String {
+        format!("the server {}", self.service.exit().as_deref().unwrap_or("ended"))
     }
 
     /// Returns a number that rises when the tools may have changed.
@@ -295,7 +301,7 @@ impl Client {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
             Err(Unanswered::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
-            Err(_) => Err(format!("{method}: the server ended")),
+            Err(_) => Err(format!("{method}: {}", self.how_it_ended())),
         }
     }
 

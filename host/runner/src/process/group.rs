@@ -1,6 +1,8 @@
 //! The process group of a program: how it is started, watched and ended.
 
-pub(super) use self::os::{has_exited, kill, prepare, terminate, watch};
+#[cfg(not(unix))]
+pub(super) use self::os::has_exited;
+pub(super) use self::os::{kill, prepare, terminate, watch};
 
 #[cfg(unix)]
 mod os {
@@ -51,14 +53,8 @@ mod os {
         })
     }
 
-    /// Returns whether the child has exited. Does not reap it.
-    pub(in crate::process) fn has_exited(child: &mut Child) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(Some(_)) | Err(_))
-    }
-
     /// Asks the group to end. Ignores errors, because `kill` follows.
-    pub(in crate::process) fn terminate(child: &Child) {
+    pub(in crate::process) fn terminate(child: &mut Child) {
         let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
     }
 
@@ -80,7 +76,7 @@ mod os {
 
     pub(in crate::process) fn prepare(_: &mut Command) {}
 
-    /// Does nothing, because a run checks for the exit at each tick.
+    /// Does nothing: a run checks for the exit at each tick, and a service whenever it is asked.
     pub(in crate::process) fn watch(_: &Child, _: impl FnOnce(io::Result<()>) + Send + 'static) -> io::Result<()> {
         Ok(())
     }
@@ -89,7 +85,7 @@ mod os {
         !matches!(child.try_wait(), Ok(None))
     }
 
-    pub(in crate::process) fn terminate(_: &Child) {}
+    pub(in crate::process) fn terminate(_: &mut Child) {}
 
     /// Kills the child. Ignores errors: the caller waits for the exit.
     pub(in crate::process) fn kill(child: &mut Child) {

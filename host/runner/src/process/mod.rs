@@ -15,6 +15,7 @@ mod lines;
 mod run;
 mod service;
 mod signals;
+mod until_exit;
 
 use std::{io, thread, time::Duration};
 
@@ -30,8 +31,12 @@ pub use self::{
     signals::{Listening, Signals},
 };
 
-/// How long a program's group may take to end by itself after SIGTERM.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a program may take, by default, to end by itself once its input is closed.
+pub const GRACE: Duration = Duration::from_secs(10);
+/// How long a program's group may take to end after SIGTERM. SIGKILL follows.
+pub const KILL_AFTER: Duration = Duration::from_secs(2);
+/// How long the kernel may take to remove a process after SIGKILL. It is long, as freeing much memory takes time.
+const REMOVAL: Duration = Duration::from_secs(10);
 
 /// Starts a thread. Unlike `thread::spawn`, it returns an error and does not panic if there can be no more threads.
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    GRACE,
+    KILL_AFTER, REMOVAL,
     confine::{Paths, confine},
     environment::Inherited,
     errors::tell_errors,
@@ -26,8 +26,6 @@ use super::{
 const DRAIN: Duration = Duration::from_secs(1);
 /// How long a run waits for the end of standard error then.
 const TELL: Duration = Duration::from_millis(200);
-/// How long the kernel may take to remove the child after SIGKILL. It is long, as freeing much memory takes time.
-const REMOVAL: Duration = Duration::from_secs(10);
 /// The longest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -186,8 +184,8 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     supervised.wait(run.timeout, |supervised| supervised.exited || stop(supervised))?;
     let (by_itself, closed) = (supervised.exited, supervised.closed);
     if !by_itself {
-        group::terminate(&supervised.child);
-        supervised.wait(GRACE, |supervised| supervised.exited)?;
+        group::terminate(&mut supervised.child);
+        supervised.wait(KILL_AFTER, |supervised| supervised.exited)?;
     }
     group::kill(&mut supervised.child);
     if by_itself {

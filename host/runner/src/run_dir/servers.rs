@@ -39,7 +39,17 @@ pub struct Servers {
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
     /// The clients of running servers that speak MCP.
-    running: BTreeMap<String, Client>,
+    running: Running,
+}
+
+/// The clients of running servers, by the servers' names. All servers end at once when this is dropped.
+#[derive(Default)]
+struct Running(BTreeMap<String, Client>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        Client::end_all(self.0.values());
+    }
 }
 
 /// One server.
@@ -153,7 +163,7 @@ impl Servers {
                 };
                 let server = Client::start(&program)
                     .map_err(|message| Error::NoVerdict(format!("the server {name:?}: {message}")))?;
-                self.running.insert(name.clone(), server);
+                self.running.0.insert(name.clone(), server);
             }
         }
         Ok(())
@@ -161,23 +171,23 @@ impl Servers {
 
     /// Ends the running servers without waiting for this to be dropped.
     pub fn end(&self) {
-        self.running.values().for_each(Client::end);
+        Client::end_all(self.running.0.values());
     }
 
     /// Returns a number that rises when a server's tools may have changed.
     pub fn generation(&self) -> u64 {
-        self.running.values().map(Client::generation).sum()
+        self.running.0.values().map(Client::generation).sum()
     }
 
     /// Returns a running server that speaks MCP, and how long a call may take.
     pub fn running(&self, server: &str) -> Option<(&Client, Duration)> {
         let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
-        self.running.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
+        self.running.0.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
     }
 
     /// Returns the tools that each running server lists. A server that has ended lists none.
     pub fn listed(&self) -> impl Iterator<Item = (&str, Vec<Box<RawValue>>)> {
-        self.running.iter().map(|(name, server)| {
+        self.running.0.iter().map(|(name, server)| {
             let tools = server.tools().unwrap_or_else(|message| {
                 say(&format!(
                     "seamgate: the server {:?} lists no tools: {}",
