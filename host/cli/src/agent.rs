@@ -135,6 +135,7 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
         Resumed::Ended(finish) => return ended(End::Finished(finish), folder),
         Resumed::Opened(opened) => *opened,
     };
+    tell_changed(&plan, folder);
     go_on(&shared, opened, folder, |runner| {
         let questions = arguments.resolve.iter().map(|(call, outcome)| (Some(call), outcome));
         for (call, text) in questions.chain(arguments.answer.iter().map(|text| (None, text))) {
@@ -148,6 +149,23 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
         }
         Ok(())
     })
+}
+
+/// Says which profiles have changed since the run began, and how to use them as they are now.
+fn tell_changed(plan: &Plan, folder: &Path) {
+    let changed: Vec<_> =
+        plan.profiles.iter().filter_map(|copy| Some((copy.path.as_path(), copy.difference()?))).collect();
+    for (path, how) in &changed {
+        say(&format!("seamgate: {} {}", escape_terminal(&path.display().to_string()), escape_terminal(how)));
+    }
+    if !changed.is_empty() {
+        let profiles: String = plan.profiles.iter().map(|copy| format!(" -p {}", shell_word(&copy.path))).collect();
+        say(&format!(
+            "seamgate: {} goes on with the profiles that it began with\n  hint: to use what the files say now, start a new run: seamgate \
+             agent{profiles} --journal NEW_DIR",
+            escape_terminal(&folder.display().to_string())
+        ));
+    }
 }
 
 fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Write OTLP/JSON instead, with the names of OpenTelemetry's conventions for generative AI
     #[arg(long, value_name = "FILE")]
     otlp: Option<PathBuf>,
-    /// The profile of the run, for what each audience sees and for claims [default: one that DIR/agent.json names]
+    /// The profile of the run, for what each audience sees and for claims [default: the copy in DIR/agent.json]
     #[arg(short, long, value_name = "PROFILE")]
     profile: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     dir: PathBuf,
     /// The claim: its number from 0, a JSON Pointer into the final document, or words of it
     claim: String,
-    /// The profile of the run, which says where claims stand [default: one that DIR/agent.json names]
+    /// The profile of the run, which says where claims stand [default: the copy in DIR/agent.json]
     #[arg(short, long, value_name = "PROFILE")]
     profile: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! The profile of a run: the one that the caller names, or one that `agent.json` in the run's folder names, or `ended.json`
-//! if the run has ended.
+//! The profile of a run: the one that the caller names, or the copy in `agent.json` in the run's folder, or in `ended.json` if
+//! the run has ended.
 
 use std::{
     error::Error,
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{Gate, MAX_FILE, open_regular, read_profile};
+use seamgate::{Gate, Json, open_regular, read_profile};
 use serde::Deserialize;
 
 use crate::{error::TraceError, steps::About};
@@ -19,10 +19,21 @@ pub const PLAN: &str = "agent.json";
 /// The name of the plan after the run has ended: nobody resumes the run, but a trace needs its profile.
 pub const ENDED_PLAN: &str = "ended.json";
 
+/// The largest plan that is read, in bytes.
+const MAX_PLAN: u64 = 64 * 1024 * 1024;
+
 /// The members of a plan that a trace reads: the profiles of the agent and of those that it delegates to.
 #[derive(Deserialize)]
 struct Plan {
-    profiles: Vec<PathBuf>,
+    profiles: Vec<Json>,
+}
+
+/// A profile of a plan. The first version of plans has only the path.
+#[derive(Deserialize)]
+struct Planned {
+    path: PathBuf,
+    /// The run's copy of the whole document.
+    document: Json,
 }
 
 /// A profile, and a gate that holds it.
@@ -34,13 +45,12 @@ pub(crate) struct Profile {
 
 /// Opens the profile that a run began with.
 pub(crate) fn open(folder: &Path, named: Option<&Path>, about: &About) -> Result<Profile, TraceError> {
-    let paths = match named {
-        Some(path) => vec![path.to_owned()],
+    let profiles = match named {
+        Some(path) => vec![(path.to_owned(), read_profile(path)?)],
         None => planned(folder)?,
     };
     let mut others = Vec::new();
-    for path in &paths {
-        let json = read_profile(path)?;
+    for (path, json) in profiles {
         let mut gate = Gate::new()?;
         let unusable = |fault| TraceError::Profile { path: path.clone(), fault };
         let info = gate.register_profile(&json).map_err(unusable)?;
@@ -52,15 +62,24 @@ pub(crate) fn open(folder: &Path, named: Option<&Path>, about: &About) -> Result
     Err(TraceError::OtherProfile { expected: about.profile.clone(), others })
 }
 
-/// Returns the paths of the profiles that the plan of a run names.
-fn planned(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
+/// Returns the profiles that the plan of a run has, with their files.
+fn planned(folder: &Path) -> Result<Vec<(PathBuf, String)>, TraceError> {
     let places = [PLAN, ENDED_PLAN].map(|name| folder.join(name));
     let path = places.iter().find(|place| place.exists()).unwrap_or(&places[0]);
-    let plan = read(path).map_err(|source| TraceError::NoProfile { plan: path.clone(), source })?;
-    Ok(plan.profiles.into_iter().map(|profile| folder.join(profile)).collect())
+    let no_profile = |source| TraceError::NoProfile { plan: path.clone(), source };
+    let plan = read(path).map_err(no_profile)?;
+    let profile = |one: Json| {
+        if let Ok(path) = one.read::<PathBuf>() {
+            let path = folder.join(path);
+            return Ok((path.clone(), read_profile(&path)?));
+        }
+        let Planned { path, document } = one.read().map_err(|error| no_profile(error.into()))?;
+        Ok((path, document.as_str().to_owned()))
+    };
+    plan.profiles.into_iter().map(profile).collect()
 }
 
 fn read(path: &Path) -> Result<Plan, Box<dyn Error + Send + Sync>> {
     let file = open_regular(File::options().read(true), path)?;
-    Ok(serde_json::from_reader(file.take(MAX_FILE as u64))?)
+    Ok(serde_json::from_reader(file.take(MAX_PLAN))?)
 }

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::{
@@ -609,6 +610,66 @@ fn a_server_that_fails_costs_one_call() {
     ends(&output, 5);
     assert!(err(&output).contains("cannot run ./missing"), "{}", err(&output));
     assert!(!place.folder.join("run/journal.ndjson").exists());
+}
+
+/// A run that waits for approval of `act`.
+fn waiting(name: &str) -> Place {
+    let place = Place::new(name);
+    place.servers(&json!({ "": { "tools": { "act": { "command": ["echo", "{}"] } } } }));
+    place.write("model.sh", MODEL.replace("look", "act"));
+    ends(&place.run(&[]), 6);
+    place
+}
+
+#[test]
+fn run_goes_on_with_its_own_copy_of_the_profile() {
+    let mut edited = profile(json!({ "principal": "ben" }));
+    edited["tools"][2]["permit"] = "deny".into();
+    for (name, edited, expected) in [
+        ("profile-edited", Some(edited), "has changed since the run began"),
+        ("profile-removed", None, "cannot be used any more"),
+    ] {
+        let place = waiting(name);
+        let mode = fs::metadata(place.folder.join("run/agent.json")).expect("a plan").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        match edited {
+            Some(edited) => place.write("ops.profile.json", edited),
+            None => fs::remove_file(place.folder.join("ops.profile.json")).expect("removed"),
+        }
+        ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+        let output = place.seamgate(&["agent", "--resume", "run"]);
+        ends(&output, 0);
+        let said = err(&output);
+        assert_eq!(said.matches(expected).count(), 1, "{said}");
+        assert!(said.contains("hint: to use what the files say now, start a new run: seamgate agent -p "), "{said}");
+        assert_eq!(place.records("observation").len(), 1);
+        // What audiences see needs the profile.
+        ends(&place.seamgate(&["trace", "run", "--html", "page.html"]), 0);
+        assert!(!place.read("page.html").contains("left out, as that needs the profile"));
+        // A run that has ended goes on with nothing.
+        let output = place.seamgate(&["agent", "--resume", "run"]);
+        ends(&output, 0);
+        assert!(!err(&output).contains(expected), "{}", err(&output));
+    }
+}
+
+#[test]
+fn plan_without_copies_names_files() {
+    let place = waiting("profile-by-path");
+    let mut plan: Value = serde_json::from_str(&place.read("run/agent.json")).expect("JSON");
+    let path = plan["profiles"][0]["path"].clone();
+    assert!(plan["profiles"][0]["document"]["tools"].is_array(), "{plan}");
+    plan["seamgate_agent"] = 1.into();
+    plan["profiles"] = json!([path]);
+    place.write("run/agent.json", &plan);
+    ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+    for (version, expected) in [(0, "its format is 0"), (3, "its format is 3; this version reads 1 to 2")] {
+        plan["seamgate_agent"] = version.into();
+        place.write("run/agent.json", &plan);
+        let output = place.seamgate(&["agent", "--resume", "run"]);
+        ends(&output, 2);
+        assert!(err(&output).contains(expected), "{}", err(&output));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod approval_token;
 mod lock;
 mod plan;
+mod profile_copy;
 mod profiles;
 mod servers;
 
@@ -10,6 +11,7 @@ pub use self::{
     approval_token::{Claims, MAX_TOKEN, verify},
     lock::Lock,
     plan::{ModelPlan, Plan},
+    profile_copy::ProfileCopy,
     profiles::{Pinned, Profiles, Registered},
     servers::{Command, Server, Servers},
 };

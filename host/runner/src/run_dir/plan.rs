@@ -5,9 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{MAX_FILE, read_named, write_private};
+use seamgate::{read_named, write_private};
 use serde::{Deserialize, Serialize};
 
+use super::profile_copy::ProfileCopy;
 use crate::error::{AddContext, Error, Result, bail};
 
 /// The name of a plan in the folder of its run.
@@ -16,8 +17,11 @@ const NAME: &str = "agent.json";
 /// Its name once nobody goes on with the run.
 const ENDED: &str = "ended.json";
 
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format. Version 1 had the paths of profiles without their documents.
+const VERSION: u32 = 2;
+
+/// The largest plan, in bytes: it holds whole profiles.
+const MAX_PLAN: usize = 64 * 1024 * 1024;
 
 /// The settings that hold for a whole run.
 #[derive(Clone, Serialize, Deserialize)]
@@ -25,8 +29,8 @@ const VERSION: u32 = 1;
 pub struct Plan {
     /// The version of the format.
     pub seamgate_agent: u32,
-    /// The profile of the run's agent, then those of agents that it delegates to. Absolute paths.
-    pub profiles: Vec<PathBuf>,
+    /// The profile of the run's agent, then those of agents that it delegates to.
+    pub profiles: Vec<ProfileCopy>,
     /// The servers file. An absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<PathBuf>,
@@ -58,12 +62,13 @@ pub enum ModelPlan {
 }
 
 impl Plan {
-    /// Makes the plan of a run that starts in this process's working folder.
+    /// Makes the plan of a run that starts in this process's working folder. Profiles are copied when they are
+    /// [registered](super::Profiles::read).
     pub fn new(profiles: Vec<PathBuf>, servers: Option<PathBuf>, model: ModelPlan, principal: String) -> Result<Self> {
         let absolute = |path: PathBuf| std::path::absolute(&path).with_context(|| path.display().to_string());
         Ok(Plan {
             seamgate_agent: VERSION,
-            profiles: profiles.into_iter().map(absolute).collect::<Result<_>>()?,
+            profiles: profiles.into_iter().map(|path| absolute(path).map(ProfileCopy::of)).collect::<Result<_>>()?,
             servers: servers.map(absolute).transpose()?,
             model,
             folder: std::env::current_dir().context("cannot find the working folder")?,
@@ -75,10 +80,10 @@ impl Plan {
     pub fn read(run: &Path) -> Result<Self> {
         let path = run.join(NAME);
         let context = || format!("cannot read {}: name the folder of a run", path.display());
-        let plan: Plan = serde_json::from_slice(&read_named(&path, MAX_FILE).with_context(context)?)
+        let plan: Plan = serde_json::from_slice(&read_named(&path, MAX_PLAN).with_context(context)?)
             .with_context(|| format!("{}: it is no plan of a run", path.display()))?;
-        if plan.seamgate_agent != VERSION {
-            bail!("{}: its format is {}; this version reads {VERSION}", path.display(), plan.seamgate_agent);
+        if !(1..=VERSION).contains(&plan.seamgate_agent) {
+            bail!("{}: its format is {}; this version reads 1 to {VERSION}", path.display(), plan.seamgate_agent);
         }
         Ok(plan)
     }
@@ -98,6 +103,13 @@ impl Plan {
     pub fn write(&self, run: &Path) -> Result<()> {
         let path = run.join(NAME);
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
+        if text.len() > MAX_PLAN {
+            bail!(
+                "the profiles of a run are too large: with them, {} has {} bytes; the limit is {MAX_PLAN}",
+                path.display(),
+                text.len()
+            );
+        }
         write_private(&path, text.as_bytes())
             .and_then(|()| File::open(run)?.sync_all())
             .map_err(|error| Error::NoVerdict(format!("cannot write {}: {error}", path.display())))

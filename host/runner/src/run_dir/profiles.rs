@@ -1,16 +1,12 @@
 //! The profiles of a run, registered in a gate.
 
-use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use seamgate::{FileError, Gate, Json, ProfileInfo, read_profile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::servers::Servers;
+use super::{profile_copy::ProfileCopy, servers::Servers};
 use crate::error::{AddContext, Error, Result};
 
 /// The profiles of a plan, registered in a gate.
@@ -81,13 +77,14 @@ impl Registered {
 }
 
 impl Profiles {
-    /// Reads and registers profiles.
-    pub fn read(paths: &[PathBuf]) -> Result<Self> {
-        Self::read_by(paths, read_profile)
+    /// Registers the copies of profiles. A profile without a copy is read from its file, and copied.
+    pub fn read(copies: &[ProfileCopy]) -> Result<Self> {
+        Self::read_by(copies, read_profile)
     }
 
-    /// Registers profiles, with the whole texts that `read` returns. A profile that is a pipe can be read only once.
-    pub fn read_by(paths: &[PathBuf], read: impl Fn(&Path) -> Result<String, FileError>) -> Result<Self> {
+    /// Registers the copies of profiles. A profile without a copy gets the whole text that `read` returns: a profile that is a
+    /// pipe can be read only once.
+    pub fn read_by(copies: &[ProfileCopy], read: impl Fn(&Path) -> Result<String, FileError>) -> Result<Self> {
         #[derive(Deserialize)]
         struct Document {
             #[serde(default)]
@@ -97,11 +94,13 @@ impl Profiles {
         }
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
-        for path in paths {
-            let text = read(path)?;
-            let context = || path.display().to_string();
-            let info = gate.register_profile(&text).map_err(|fault| Error::Profile { path: path.clone(), fault })?;
+        for copy in copies {
+            let text = copy.text(&read)?;
+            let context = || copy.path.display().to_string();
+            let info =
+                gate.register_profile(&text).map_err(|fault| Error::Profile { path: copy.path.clone(), fault })?;
             let Document { tools, servers } = serde_json::from_str(&text).with_context(context)?;
+            copy.keep(text).with_context(context)?;
             all.push(Registered { info, tools, servers });
         }
         Ok(Profiles { gate, all })
