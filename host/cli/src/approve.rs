@@ -19,16 +19,30 @@ use seamgate_runner::{
     run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
+use seamgate_trace::CallOutcome;
 use serde::Deserialize;
 
-use crate::{agent::principal, status::Status};
+use crate::{agent::principal, error, status::Status};
 
 /// The lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
 
+/// The most sessions whose calls are looked up, the last keys of a run that are named, and the most calls that are told of.
+const MAX_SESSIONS: usize = 5;
+const MAX_LAST: usize = 5;
+const MAX_OUTCOMES: usize = 20;
+
+/// The deepest level of children.
+const MAX_DEPTH: usize = 16;
+
 /// So often a decision is sent again because the run has gone on meanwhile.
 const MAX_ATTEMPTS: usize = 100;
+
+pub(crate) const HELP: &str = "\
+If the call does not wait, this says what became of it. Without a key, it says so of all calls that were to be approved.
+
+Exit status: 0 decided, 2 usage error or no such call waits, 5 fault, 6 nobody decided: the call still waits";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -71,13 +85,28 @@ struct Said {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let sessions = sessions(&arguments.run, Plan::is_in);
     let mut waiting = Vec::new();
-    let sessions = sessions(&arguments.run);
+    let mut skipped = Vec::new();
     match sessions.is_empty() {
         // Sessions of a gate that have ended.
         true if has_ended(&arguments.run) => {}
-        true => find(&arguments.run, &mut waiting)?,
-        false => sessions.iter().try_for_each(|session| find(session, &mut waiting))?,
+        true => find(&arguments.run, &mut waiting, &mut skipped)?,
+        false => {
+            for session in &sessions {
+                if let Err(error) = find(session, &mut waiting, &mut skipped) {
+                    skipped.push((session.clone(), error));
+                }
+            }
+        }
+    }
+    for (folder, error) in skipped {
+        let why = error::told(&error::of_library(error));
+        say(&format!(
+            "seamgate: skipped {}: {}",
+            escape_terminal(&folder.display().to_string()),
+            escape_terminal(&why)
+        ));
     }
     let now = now();
     let is_meant = |key: &str| arguments.key.as_deref().is_none_or(|named| named == key);
@@ -85,8 +114,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let one = match &waiting[..] {
         [only] => only,
         [] => {
-            let key = arguments.key.as_ref().map(|key| format!(" {}", escape_terminal(key))).unwrap_or_default();
-            bail!("{}: no call{key} waits for approval", arguments.run.display())
+            let key = arguments.key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
+            let outcomes = outcomes(&arguments.run, arguments.key.as_deref(), now);
+            bail!("{}: no call{key} waits for approval{outcomes}", arguments.run.display())
         }
         several => {
             several.iter().for_each(|one| show_ask(&one.ask, &one.folder));
@@ -107,10 +137,64 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     decide(one, &decision)?;
     let next = match one.goes_on {
         true => String::new(),
-        false => format!("; go on with: seamgate agent --resume {}", arguments.run.display()),
+        false => format!("; go on with: seamgate agent --resume {}", shell_word(&arguments.run)),
     };
     say(&format!("seamgate: {} by {}{next}", decision.decision, escape_terminal(&decision.principal)));
     Ok(Status::Accepted)
+}
+
+/// What became of a call that waits no more, or of all that did, a line each.
+fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
+    let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { sessions(folder, has_journal) };
+    // Those that go on come last, which are kept.
+    runs.sort_by_key(|run| Plan::is_in(run));
+    let older = runs.len().saturating_sub(MAX_SESSIONS);
+    runs.drain(..older);
+    let runs: Vec<PathBuf> = runs.into_iter().flat_map(|run| with_children(run, 0)).collect();
+    let (mut told, mut others) = (Vec::new(), Vec::new());
+    for run in &runs {
+        let place = run.display();
+        match seamgate_trace::calls(run, now) {
+            Ok(calls) => {
+                let last: Vec<&str> = calls.iter().rev().take(MAX_LAST).map(|call| call.key.as_str()).collect();
+                if !last.is_empty() {
+                    let last: Vec<&str> = last.into_iter().rev().collect();
+                    others.push(format!("the last calls of {place} are {}", last.join(", ")));
+                }
+                let is_meant = |call: &&CallOutcome| key.map_or(call.was_asked, |key| call.key == key);
+                let calls = calls.iter().filter(is_meant);
+                told.extend(calls.map(|call| format!("{} {} of {place}: {}", call.key, call.tool, call.outcome)));
+            }
+            Err(error) => others.push(with_sources(&error)),
+        }
+    }
+    if told.is_empty() && key.is_some() {
+        told = others;
+    }
+    let more = told.len().saturating_sub(MAX_OUTCOMES);
+    told.drain(..more);
+    if more > 0 {
+        told.insert(0, format!("{}: name one of them", count(more, "earlier call")));
+    }
+    if older > 0 {
+        told.push(format!("{} not shown: name the folder of one", count(older, "older session")));
+    }
+    told.iter().map(|line| format!("\n  {line}")).collect()
+}
+
+/// The folder of a run and those of its children, as deep as there are any.
+fn with_children(run: PathBuf, depth: usize) -> Vec<PathBuf> {
+    let children = if depth < MAX_DEPTH { children(&run) } else { Vec::new() };
+    let below = children.into_iter().flat_map(|child| with_children(child, depth + 1));
+    std::iter::once(run.clone()).chain(below).collect()
+}
+
+/// The folders of the children of a run, in the order of their names.
+fn children(run: &Path) -> Vec<PathBuf> {
+    let inside = fs::read_dir(run.join("children")).into_iter().flatten();
+    let mut children: Vec<PathBuf> = inside.filter_map(|child| Some(child.ok()?.path())).collect();
+    children.sort();
+    children
 }
 
 /// What a person says here.
@@ -194,27 +278,43 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<Approva
     Ok(decision.flatten())
 }
 
-/// The runs in a folder that is no run itself: sessions of a gate that go on, in the order in which they began.
-fn sessions(folder: &Path) -> Vec<PathBuf> {
-    if Plan::is_in(folder) {
+/// The runs in a folder that is no run itself: sessions of a gate, in the order in which they began.
+fn sessions(folder: &Path, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
+    if is_meant(folder) {
         return Vec::new();
     }
     let Ok(inside) = fs::read_dir(folder) else { return Vec::new() };
     let mut sessions: Vec<PathBuf> = inside.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    sessions.retain(|session| Plan::is_in(session));
+    sessions.retain(|session| is_meant(session));
     sessions.sort();
     sessions
 }
 
-/// Whether a folder has journals, or is that of one, and no run that goes on.
-fn has_ended(folder: &Path) -> bool {
-    let has_journal = |folder: &Path| folder.join("journal.ndjson").is_file();
-    let inside = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    !Plan::is_in(folder) && (has_journal(folder) || inside.into_iter().any(|inside| has_journal(&inside)))
+fn has_journal(folder: &Path) -> bool {
+    folder.join("journal.ndjson").is_file()
 }
 
-/// What a run and its children ask.
-fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
+/// Whether a folder has journals, or is that of one, and no run that goes on.
+fn has_ended(folder: &Path) -> bool {
+    !Plan::is_in(folder) && (has_journal(folder) || !sessions(folder, has_journal).is_empty())
+}
+
+/// A run that cannot be opened, and why.
+type Skipped = (PathBuf, anyhow::Error);
+
+/// What a run and its children ask. A child that cannot be opened is skipped.
+fn find(folder: &Path, waiting: &mut Vec<Waiting>, skipped: &mut Vec<Skipped>) -> Result<()> {
+    find_in(folder, waiting)?;
+    for child in with_children(folder.to_owned(), 0).into_iter().skip(1) {
+        if let Err(error) = find_in(&child, waiting) {
+            skipped.push((child, error));
+        }
+    }
+    Ok(())
+}
+
+/// What a run asks.
+fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     #[derive(Deserialize)]
     struct State {
         status: String,
@@ -253,12 +353,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
             }
         }
     }
-    let Ok(children) = fs::read_dir(folder.join("children")) else {
-        return Ok(());
-    };
-    let mut children: Vec<PathBuf> = children.filter_map(|child| Some(child.ok()?.path())).collect();
-    children.sort();
-    children.iter().try_for_each(|child| find(child, waiting))
+    Ok(())
 }
 
 /// All that was asked, by keys and digests.

@@ -62,6 +62,7 @@ enum Command {
     #[command(after_long_help = mcp::HELP)]
     Mcp(mcp::Arguments),
     /// Decide about a call that waits for approval
+    #[command(after_help = approve::HELP)]
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),

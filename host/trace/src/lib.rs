@@ -4,6 +4,8 @@
 //! the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the
 //! observations that it cites, and to the results, calls, permissions and prompts behind them.
 //!
+//! [`calls()`] lists the calls of a run, each with what became of it.
+//!
 //! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
 //!
 //! ```no_run
@@ -21,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 mod child;
 mod claims;
 mod error;
@@ -34,6 +37,7 @@ mod terminal;
 mod text;
 mod why;
 
+pub use calls::{CallOutcome, calls};
 pub use error::TraceError;
 pub use html::html;
 pub use otlp::otlp;
