@@ -26,6 +26,7 @@
 mod calls;
 mod child;
 mod claims;
+mod client;
 mod error;
 mod format;
 mod html;

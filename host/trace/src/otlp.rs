@@ -148,7 +148,7 @@ impl Trace {
                     let events = asked.as_mut().map_or(&mut run.root.events, |open| &mut open.events);
                     events.push(decision(record, at));
                 }
-                Record::Observation(record) => self.observed(run, record, at),
+                Record::Observation(record) => self.observed(run, record, step.event(), at),
                 Record::Settled(record) => {
                     if let Some(mut open) = run.open.remove(&record.call) {
                         open.error = Some(record.code.to_string());
@@ -226,7 +226,7 @@ impl Trace {
         }
     }
 
-    fn observed(&mut self, run: &mut Run, record: &ObservationRecord, at: u64) {
+    fn observed(&mut self, run: &mut Run, record: &ObservationRecord, event: Option<&EventKind>, at: u64) {
         let Some(mut open) = run.open.remove(&record.call) else {
             return;
         };
@@ -236,6 +236,10 @@ impl Trace {
             text("seamgate.result.digest", &record.artifact),
             number("seamgate.result.bytes", record.bytes),
         ]);
+        if matches!(event, Some(EventKind::ToolResult(event)) if event.returned.is_some()) {
+            let sent = if record.returned.is_some() { "changed" } else { "unchanged" };
+            open.attributes.push(text("seamgate.client.result", sent));
+        }
         if record.status != ObservationStatus::Ok {
             open.error = Some(record.status.to_string());
         }

@@ -10,6 +10,7 @@ use seamgate_text::tool_name;
 use serde::Serialize;
 
 use crate::{
+    client,
     format::{cut, many, span},
     steps::{Step, Steps, Unread, call_of, prompt_of},
 };
@@ -61,6 +62,10 @@ pub(crate) struct Known {
     pub(crate) status: Option<RunStatus>,
     /// Calls by their keys: their tools, and the beginning of their arguments.
     calls: HashMap<String, (String, String)>,
+    /// The keys of calls that a client made, from outside of a loop.
+    client_calls: HashSet<String>,
+    /// The tools that the client sees, with their servers.
+    visible: HashSet<String>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
     children: HashSet<String>,
     /// Those that the run waits for, by the key of the ask, and since when.
@@ -140,7 +145,7 @@ impl Known {
         let mut entries = vec![first];
         for record in &step.records {
             entries.push(match record {
-                Ok(record) => self.record(record),
+                Ok(record) => self.record(steps, record, step),
                 Err(unread) => unreadable("record", unread),
             });
         }
@@ -262,7 +267,7 @@ impl Known {
         }
     }
 
-    fn record(&mut self, record: &Record) -> Entry {
+    fn record(&mut self, steps: &Steps, record: &Record, step: &Step) -> Entry {
         match record {
             Record::Ignored(record) => waiting(format!("ignored ({})", record.code)).part("message", &record.message),
             Record::LeftOut(record) => {
@@ -270,6 +275,7 @@ impl Known {
                     .part("message", &record.message)
             }
             Record::Surface(record) => {
+                self.visible = record.tools.iter().cloned().collect();
                 let hidden: Vec<_> = record.hidden.iter().map(|one| format!("{} ({})", one.tool, one.code)).collect();
                 let tone = if hidden.is_empty() { Tone::Plain } else { Tone::Wait };
                 entry(tone, "tools that the model may see".to_owned())
@@ -291,13 +297,22 @@ impl Known {
                 };
                 entry.part("found", found(&record.found)).part("in its place", raw(&record.document))
             }
-            Record::Decision(record) => self.decision(record),
+            Record::Decision(record) => self.decision(record, step),
             Record::Joined(record) => plain("the call joins an equal one").part("same", &record.same),
-            Record::Observation(record) => observation(record),
+            Record::Observation(record) if self.client_calls.contains(&record.call) => {
+                let client::Sent { text, change } = client::observed(record, step.event(), steps);
+                observation(record, [("the client got", text), ("changes", change)])
+            }
+            Record::Observation(record) => observation(record, [("the model reads", record.message.clone())]),
             Record::Settled(record) => {
                 self.waits.remove(&record.call);
+                let sent = match self.client_calls.contains(&record.call) {
+                    true => client::settled(record, step.event()),
+                    false => None,
+                };
                 bad(format!("{} came to no result ({})", self.call(&record.call), record.code))
                     .part("message", &record.message)
+                    .part("the client got", sent.unwrap_or_default())
             }
             Record::Cut(record) => waiting(format!("cut from the {}", record.from_))
                 .part("observations", record.calls.join(", "))
@@ -317,8 +332,11 @@ impl Known {
         }
     }
 
-    fn decision(&mut self, record: &DecisionRecord) -> Entry {
+    fn decision(&mut self, record: &DecisionRecord, step: &Step) -> Entry {
         let tool = tool_name(record.server.as_deref().unwrap_or_default(), &record.tool);
+        if let Some(EventKind::Call(_)) = step.event() {
+            self.client_calls.insert(record.call.clone());
+        }
         self.calls.insert(record.call.clone(), (cut(&tool, 200), cut(&record.arguments, 200)));
         let (tone, word) = match record.permit {
             Permit::Allow => (Tone::Good, "allowed"),
@@ -338,6 +356,9 @@ impl Known {
             let violations = violations.filter(|one| !reason.message.ends_with(one.as_str()));
             let violations: String = violations.map(|one| format!("\n{one}")).collect();
             entry = entry.part("reason", format!("{}: {}{violations}", reason.code, reason.message));
+        }
+        if record.permit == Permit::Deny && self.client_calls.contains(&record.call) {
+            entry = entry.part("the client got", client::denied(record, self.visible.contains(&tool)));
         }
         entry
     }
@@ -426,13 +447,14 @@ fn unreadable(what: &str, unread: &Unread) -> Entry {
         .part("JSON", &unread.json)
 }
 
-fn observation(record: &ObservationRecord) -> Entry {
+fn observation<const N: usize>(record: &ObservationRecord, texts: [(&'static str, String); N]) -> Entry {
     let part = if record.complete { "complete" } else { "not complete" };
     let tone = if record.status == ObservationStatus::Ok { Tone::Plain } else { Tone::Bad };
     let title = format!("observed {}: {}, {} confidence, {part}", record.id, record.status, record.confidence);
     let limitations: Vec<_> = record.limitations.iter().map(|limitation| limitation.as_str()).collect();
-    Entry { observation: Some(record.id.clone()), ..entry(tone, title) }
-        .part("the model reads", &record.message)
+    let entry = Entry { observation: Some(record.id.clone()), ..entry(tone, title) };
+    let entry = texts.into_iter().fold(entry, |entry, (name, text)| entry.part(name, text));
+    entry
         .part("kinds", record.kinds.join(", "))
         .part("labels", record.labels.join(", "))
         .part("limitations", limitations.join(", "))

@@ -126,6 +126,103 @@ fn a_run_with_a_child_reads_as_expected() {
 }
 
 #[test]
+fn calls_of_a_client_show_what_it_got() {
+    for (name, said, got) in [
+        (
+            "client-changed",
+            "key AKIAIOSFODNN7EXAMPLQ",
+            ["key [redacted:aws_key]", "secrets redacted (aws_key: 1)", "at /content/0/text", "\"changed\""],
+        ),
+        (
+            "client-unchanged",
+            "scaled <b>",
+            ["scaled", "none: the server said the same", "the client got", "\"unchanged\""],
+        ),
+    ] {
+        let mut case = case("gate/approved");
+        let result = case.events.iter_mut().find(|event| event["type"] == "tool_result").expect("a result");
+        result["returned"] = json!({ "content": [{ "type": "text", "text": said }] });
+        result.as_object_mut().expect("an event").remove("text");
+        case.events.push(json!({ "type": "call", "tool": "drop_table", "arguments": {} }));
+        case.events.push(json!({ "type": "call", "tool": "none", "arguments": {} }));
+        let folder = fresh(name);
+        play(&case, &folder);
+        let text = seamgate(&["trace", name]);
+        is_status(&text, 0);
+        let [file, spans] = ["html", "otlp"].map(|kind| format!("{name}.{kind}"));
+        is_status(&seamgate(&["trace", name, "--html", &file, "--otlp", &spans]), 0);
+        let [file, spans] = [file, spans].map(|file| fs::read_to_string(traces().join(file)).expect("a file"));
+        let page = page::read(&file).text;
+        for (read, what) in [(out(&text), "text"), (page, "page")] {
+            for expected in &got[..3] {
+                assert!(read.contains(expected), "{what}: {expected}: {read}");
+            }
+            for denied in ["Call denied: \"db/drop_table\" is never permitted. Allowed tools: …", "Unknown tool: none"]
+            {
+                assert!(read.contains(denied), "{what}: {denied}: {read}");
+            }
+        }
+        assert!(spans.contains(got[3]) && !spans.contains("EXAMPL") && !spans.contains("scaled"), "{spans}");
+    }
+}
+
+#[test]
+fn calls_say_what_became_of_them() {
+    let expired = "expired, 2026-09-21T14:14:21.000Z: nobody decided in time";
+    let cases = [
+        (
+            "approved",
+            "approved by ben, 2026-09-21T14:13:22.000Z; ended with a result of 6 bytes, 2026-09-21T14:13:24.000Z",
+        ),
+        ("rejected", "rejected by ben, 2026-09-21T14:13:22.000Z"),
+        ("lapsed", expired),
+        ("cancelled-ask", "cancelled by the client, before anybody decided, 2026-09-21T14:13:22.000Z"),
+        ("cancelled", "cancelled, 2026-09-21T14:13:24.000Z: the run ended before anybody decided"),
+        ("denied", "denied, 2026-09-21T14:13:21.000Z: \"db/drop_table\" is never permitted"),
+        ("call", "ended with a result of "),
+    ];
+    let ask = |folder: &str, key: &[&str]| {
+        let output = seamgate(&[&["approve", folder], key].concat());
+        is_status(&output, 2);
+        err(&output)
+    };
+    for (name, expected) in cases {
+        let folder = format!("outcome-{name}");
+        fs::remove_file(played(&format!("gate/{name}"), &folder).join("agent.json")).expect("removed");
+        let said = ask(&folder, &["c1"]);
+        let first = format!("seamgate: {folder}: no call c1 waits for approval\n  c1 ");
+        assert!(said.starts_with(&first) && said.contains(&format!(" of {folder}: {expected}")), "{said}");
+        // Without a key, those that were to be approved.
+        let was_asked = !matches!(name, "denied" | "call");
+        assert_eq!(ask(&folder, &[]).contains(expected), was_asked, "{name}");
+        let unknown = ask(&folder, &["c99"]);
+        assert!(unknown.contains(&format!("\n  the last calls of {folder} are c1")), "{unknown}");
+    }
+    // A journal that ends in the middle: a call that nobody decided about in time, and one that is under way.
+    let folder = played("gate/cancelled", "outcome-cut");
+    fs::remove_file(folder.join("agent.json")).expect("removed");
+    let journal = folder.join("journal.ndjson");
+    let lines = fs::read_to_string(&journal).expect("a journal");
+    let end = lines.find("\"type\":\"cancelled\"").expect("an end");
+    fs::write(&journal, &lines[..lines[..end].rfind('\n').expect("a line") + 1]).expect("written");
+    assert!(ask("outcome-cut", &["c1"]).contains(expired));
+    assert!(ask("outcome-cut", &["c2"]).contains("under way since 2026-09-21T14:13:23.000Z"));
+    // All sessions in a folder are looked at.
+    let sessions = fresh("outcomes");
+    for name in ["approved", "rejected"] {
+        fs::remove_file(played(&format!("gate/{name}"), &format!("outcomes/{name}")).join("agent.json"))
+            .expect("removed");
+    }
+    assert!(sessions.is_dir());
+    let said = ask("outcomes", &["c1"]);
+    assert!(
+        said.contains("of outcomes/approved: approved by ben")
+            && said.contains("of outcomes/rejected: rejected by ben"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_claim_is_followed_back_to_the_prompt() {
     played("projections/run", "why");
     let why = |claim: &str| seamgate(&["why", "why", claim]);
