@@ -3,12 +3,12 @@
 use seamgate_core::kernel_api::{quote, visible};
 
 use crate::{
-    above,
+    above::{self, Above},
     call::Call,
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
     profile::Profile,
-    tool::Tool,
+    tool::{Permit, Tool},
 };
 
 /// One approval covers a call, however often its server asks the client for more meanwhile.
@@ -124,18 +124,28 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     approvals.iter().enumerate().map(spent).collect()
 }
 
+/// Returns whether a person may be asked about calls of a tool, by any profile that judges them.
+pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool) -> bool {
+    let rules = above.iter().flat_map(|above| &above.rules);
+    let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
+    [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| {
+        matches!(tool.permit, Permit::Approval(_)) || profile.flows.iter().any(|flow| flow.may_ask(tool))
+    })
+}
+
 /// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped, and what they do not see.
 pub(crate) fn view(profile: &Profile, tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
     let above = facts.above.as_deref();
     let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
     let more = if profile.may_ask(&tool.server) { NOT_COVERED } else { "" };
     let view = format!(
-        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n{more}",
+        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}{}arguments: {}\n{more}",
         tool.full_name(),
         above::effect(tool, above).as_str(),
         if above::sends_out(tool, above) { ", sends data out" } else { "" },
         visible(&facts.principal),
         visible(&facts.run),
+        facts.equal_calls,
         visible(&call.arguments),
     );
     let keys = by.iter().filter_map(|who| Some((who.clone(), above::keys(profile, above, who)?))).collect();

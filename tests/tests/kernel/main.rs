@@ -2,5 +2,6 @@
 
 mod children;
 mod clean;
+mod equal;
 mod model;
 mod permits;

@@ -18,7 +18,7 @@ use crate::{
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
     document::CAPS,
-    facts::{Decided, Verdict},
+    facts::{Decided, Facts, Verdict},
     permit::permit,
     sanitize::sanitize,
     surface,
@@ -60,7 +60,7 @@ impl Run<'_> {
     }
 
     /// Returns the digest that a call shares with all calls that are equal to it.
-    fn same(&self, call: &CallState) -> String {
+    pub(super) fn same(&self, call: &CallState) -> String {
         let tool = surface::known(self.profile, &call.as_call());
         let server = tool.map_or(call.server.as_deref().unwrap_or_default(), |tool| &tool.server);
         match Json::read(&call.arguments, &CAPS) {
@@ -72,7 +72,8 @@ impl Run<'_> {
     /// Decide about a call, by the facts as they are now.
     pub(super) fn judge(&mut self, index: usize) -> Result<(), Fault> {
         let call = self.as_call(index);
-        let decision = permit(self.profile, &self.facts()?, &call)?;
+        let facts = Facts { equal_calls: self.equal_calls(index), ..self.facts()? };
+        let decision = permit(self.profile, &facts, &call)?;
         self.decided(index, decision);
         Ok(())
     }
@@ -358,7 +359,7 @@ impl Run<'_> {
 }
 
 impl CallState {
-    fn as_call(&self) -> Call {
+    pub(super) fn as_call(&self) -> Call {
         Call {
             key: self.key.clone(),
             server: self.server.clone(),

@@ -5,6 +5,7 @@
 //! - [`task`], [`context`]: what the run is about.
 //! - [`output`]: what the model wrote.
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
+//! - [`equal`]: equal calls that ran before.
 //! - [`message`]: what else a client and a server of tools tell each other.
 //! - [`delegation`]: calls that are runs of other agents.
 //! - [`resume`]: what is done again after an interruption.
@@ -17,6 +18,7 @@ mod answer;
 mod calls;
 mod context;
 mod delegation;
+mod equal;
 mod event;
 mod message;
 mod output;

@@ -8,12 +8,12 @@ use seamgate_core::{
 use super::{
     Run,
     event::Event,
-    state::{CallState, Form, Phase, Seen},
+    state::{CallState, Form, Outcome, Phase, Seen},
     step::Record,
 };
 use crate::{
     digest::mark,
-    observation::{INVALID, Observation, marked},
+    observation::{INVALID, OK, Observation, marked},
     observe::observe_as,
     project,
     result::{Body, Given, ToolResult},
@@ -57,6 +57,7 @@ impl Run<'_> {
         if self.may_have_happened(index, event) {
             self.uncertain(index, "the host cancelled it after it was started");
         } else {
+            self.ended(index, Outcome::Cancelled);
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
         }
         Ok(())
@@ -135,6 +136,15 @@ impl Run<'_> {
         let made = observe_as(self.profile, &self.facts()?, &call, result, is_shown, adjust)?;
         let [ui, user] =
             project::texts_of(&self.profile.projections, &made.tool, &made.server, &call.arguments, result);
+        self.ended(
+            index,
+            match (made.status, &result.body) {
+                (OK, Body::Told(_)) => Outcome::Confirmed,
+                (OK, _) => Outcome::Result,
+                (INVALID, _) => Outcome::Invalid,
+                _ => Outcome::Error,
+            },
+        );
         let state = &mut self.state.calls[index];
         state.phase = Phase::Done;
         state.expires = None;

@@ -68,7 +68,7 @@ impl Run<'_> {
             .map(|entry| 256 + entry.text.len() + entry.message.as_ref().map_or(0, |message| message.get().len()));
         let counts =
             state.facts.used.calls.len() + state.denials.len() + state.facts.asks.len() + state.facts.approvals.len();
-        let counts = counts + 8 * state.uncertain.len();
+        let counts = counts + state.ran.len() + 8 * state.uncertain.len();
         let parent = self.state.facts.parent.as_ref().map_or(0, |parent| parent.get().len());
         let given = self.given.len() + parent + state.frame.as_ref().map_or(0, String::len);
         // Each byte of a text takes two at the most: what takes more was escaped before.

@@ -62,6 +62,9 @@ pub(crate) struct State {
     pub(crate) left_out: u64,
     /// How often each denial came, by a digest of call and reason.
     pub(crate) denials: BTreeMap<String, u64>,
+    /// The last call of each digest of equal calls that may need approval, and what it came to.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) ran: BTreeMap<String, Ran>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<String>,
     /// Whether the model was asked for a final answer without tools.
@@ -195,6 +198,34 @@ pub(crate) struct CallState {
     pub(crate) told: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
+}
+
+/// A call that ended, the last of those that are equal to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ran {
+    /// Its key.
+    pub(crate) call: String,
+    /// When it ended.
+    pub(crate) at: u64,
+    pub(crate) outcome: Outcome,
+    /// The number of equal calls that ended.
+    pub(crate) times: u64,
+}
+
+/// How a call ended that the host was told to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    Result,
+    /// The result does not have the form that its schema asks for.
+    Invalid,
+    Error,
+    /// It may have had its effect.
+    Uncertain,
+    /// A person said that it had its effect.
+    Confirmed,
+    Cancelled,
 }
 
 /// What a child may use.
@@ -340,6 +371,7 @@ impl State {
             history: Vec::new(),
             left_out: 0,
             denials: BTreeMap::new(),
+            ran: BTreeMap::new(),
             plan: None,
             is_final_asked: false,
             stop: None,
@@ -394,7 +426,13 @@ impl State {
     fn is_bounded(&self) -> bool {
         let counts = [self.step, self.steps, self.strikes, self.failures, self.calls_made, self.left_out];
         let bytes = self.model.iter().map(|asked| asked.bytes);
-        counts.into_iter().chain(bytes).chain(self.denials.values().copied()).all(|number| number <= MAX_NUMBER)
+        let ran = self.ran.values().flat_map(|ran| [ran.at, ran.times]);
+        counts
+            .into_iter()
+            .chain(bytes)
+            .chain(ran)
+            .chain(self.denials.values().copied())
+            .all(|number| number <= MAX_NUMBER)
     }
 
     pub(crate) fn call(&self, key: &str) -> Option<usize> {

@@ -4,7 +4,7 @@ use seamgate_core::{Fault, kernel_api::short};
 
 use super::{
     Run,
-    state::{CallState, EntryKind, Phase},
+    state::{CallState, EntryKind, Outcome, Phase},
     step::{Action, Record},
 };
 use crate::{facts::MAX_NUMBER, tool::Effect};
@@ -140,6 +140,7 @@ impl Run<'_> {
     /// A call that may have had its effect: a person has to say.
     pub(super) fn uncertain(&mut self, index: usize, why: &str) {
         let expires = self.now().saturating_add(RESOLUTION_MS);
+        self.ended(index, Outcome::Uncertain);
         self.lost(index, Some(expires), why);
         self.ask_what_became(index, expires);
         self.give_up();
