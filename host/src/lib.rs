@@ -75,7 +75,7 @@ pub use types::{
     fault::{BakeError, Fault, FuelUse, LoadError},
     finish::UnknownFinish,
     limits::{Limits, Usage},
-    profile::ProfileInfo,
+    profile::{DisabledTool, ProfileInfo},
     request::Request,
     wasm::ComponentDigest,
 };

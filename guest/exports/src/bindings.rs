@@ -1568,7 +1568,7 @@ len35 * (2 * ::core::mem::size_of::<*const u8>()),
 }
 pub trait Guest {
 /// Compile a profile, `schemas/profile.schema.json`, whole, and keep it. Its examples are tried. Registering the same
-/// one again changes nothing. Gives `{"agent":…,"version":…,"profile":DIGEST,"tools":[…],"lists":[…]}`.
+/// one again changes nothing. Gives `{"agent":…,"version":…,"profile":DIGEST,"tools":[…],"lists":[…],"disabled":[…]}`.
 ///
 /// Faults: `bad-profile`, also where the agent has another one; `sealed`.
 #[allow(async_fn_in_trait)]

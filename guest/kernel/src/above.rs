@@ -127,6 +127,11 @@ impl Above {
             let Some(theirs) = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny) else {
                 return Some(format!("{name} was not handed on by the parent: {agent} may not use it"));
             };
+            if theirs.disabled().is_some() {
+                return Some(format!(
+                    "{name} was not handed on by the parent: the definition that {agent} pinned is invalid"
+                ));
+            }
             match (&tool.definition, &theirs.definition) {
                 (Some(own), Some(pinned)) if own.canonical != pinned.canonical => {
                     Some(format!("{name} has another definition than {agent} pinned, which delegated"))

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
     let tools = document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at));
-    for (tool, at) in profile.tools.iter().zip(tools) {
+    for (tool, at) in profile.tools.iter().zip(tools).filter(|(tool, _)| tool.disabled().is_none()) {
         let examples = |kind: &str| -> Vec<NodeId> {
             let kinds = document.member(at, "examples");
             kinds.and_then(|kinds| document.member(kinds, kind)).into_iter().flat_map(|at| document.items(at)).collect()

@@ -11,6 +11,7 @@ mod budget;
 mod call;
 mod decide;
 mod decision;
+mod definition;
 mod digest;
 mod document;
 mod examples;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    above,
-    document::{Format, text_in},
+    above, definition,
+    document::{CAPS, Format, text_in},
     facts::{Changed, Facts},
     profile::{Mode, Profile},
     render::sanitized,
@@ -44,6 +44,24 @@ pub(crate) struct Hidden {
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+}
+
+/// The code of tools whose definition is invalid.
+const INVALID: &str = "invalid_definition";
+
+/// Why a tool is not shown.
+struct Unseen {
+    code: &'static str,
+    /// What is wrong with its definition.
+    message: Option<String>,
+}
+
+impl From<&'static str> for Unseen {
+    fn from(code: &'static str) -> Self {
+        Unseen { code, message: None }
+    }
 }
 
 impl Listing {
@@ -59,9 +77,23 @@ impl Listing {
 /// `bad_request`: the list is none, or the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
-    let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
+    let readable;
+    let listed = match listed {
+        None => None,
+        Some(text) => Some(match FORMAT.read(text) {
+            Ok(listed) => listed,
+            Err(fault) => match definition::readable(text, &definition::LISTED, &CAPS) {
+                Some(other) => {
+                    readable = other;
+                    FORMAT.read(&readable)?
+                }
+                None => return Err(fault),
+            },
+        }),
+    };
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
     for tool in &profile.tools {
+        let mut is_there = false;
         let pinned = tool.definition.as_ref();
         let offered = match &listed {
             // The host itself offers what delegates.
@@ -74,26 +106,31 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
             }),
             _ => Ok(pinned.map(|pinned| pinned.shown.clone())),
         };
-        let code = match &offered {
-            Err(code) => Some(*code),
-            Ok(_) => unseen(profile, tool, mode, facts, listed.is_none()),
+        let offered = match tool.disabled() {
+            Some(why) => Err(Unseen { code: INVALID, message: Some(why.to_owned()) }),
+            None => offered,
         };
-        if offered.is_ok() {
+        let offered = offered.and_then(|shown| {
+            is_there = true;
+            match unseen(profile, tool, mode, facts, listed.is_none()) {
+                Some(code) => Err(code.into()),
+                None => Ok(shown),
+            }
+        });
+        if is_there {
             there.push(tool.full_name());
         }
-        match (code, offered) {
-            (None, Ok(definition)) => tools.push(Visible {
+        match offered {
+            Ok(definition) => tools.push(Visible {
                 server: tool.server.clone(),
                 tool: tool.name.clone(),
                 effect: above::effect(tool, facts.above.as_deref()).as_str(),
                 permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
                 definition,
             }),
-            (code, _) => hidden.push(Hidden {
-                server: tool.server.clone(),
-                tool: tool.name.clone(),
-                code: code.unwrap_or("absent"),
-            }),
+            Err(Unseen { code, message }) => {
+                hidden.push(Hidden { server: tool.server.clone(), tool: tool.name.clone(), code, message });
+            }
         }
     }
     hidden.extend(listed.iter().flat_map(|listed| unknown(profile, listed)));
@@ -102,15 +139,18 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
 }
 
 /// What the model may read of a tool that its server lists now, if it is the pinned one, or none is.
-fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, &'static str> {
+fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, Unseen> {
     let at = of_server(listed, &tool.server)
         .into_iter()
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        None => Ok(RawValue::from_string(sanitized(listed, at)).ok()),
         Some(pinned) if pinned.canonical == digest(&canonical(listed, at)) => Ok(Some(pinned.shown.clone())),
-        Some(_) => Err("changed"),
+        Some(_) => Err(Unseen { code: "changed", message: definition::arguments(listed, at).err() }),
+        None => match definition::arguments(listed, at) {
+            Ok(_) => Ok(RawValue::from_string(sanitized(listed, at)).ok()),
+            Err(why) => Err(Unseen { code: INVALID, message: Some(why) }),
+        },
     }
 }
 
@@ -121,7 +161,7 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
 }
 
-/// Why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
+/// Returns why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
 fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
     match () {
         () if tool.permit == Permit::Deny => Some("permit"),
@@ -142,8 +182,17 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
         for at in of_server(listed, server) {
             let name = text_in(listed, at, "name").unwrap_or_default();
             if !profile.tools.iter().any(|tool| tool.name == name && tool.server == server) {
+                let unseen = match definition::wrong_name(name) {
+                    None => Unseen::from("unknown"),
+                    Some(why) => {
+                        // What has no name is known by its place.
+                        let place = if name.is_empty() { listed.location(at).path() } else { String::new() };
+                        let why = if place.is_empty() { why.to_owned() } else { short(format!("{place}: {why}"), 512) };
+                        Unseen { code: INVALID, message: Some(why) }
+                    }
+                };
                 let [server, tool] = [server, name].map(|name| short(name, 256));
-                unknown.push(Hidden { server, tool, code: "unknown" });
+                unknown.push(Hidden { server, tool, code: unseen.code, message: unseen.message });
             }
         }
     }

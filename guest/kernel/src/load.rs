@@ -6,7 +6,7 @@ use seamgate_core::{
 };
 
 use crate::{
-    examples,
+    definition, examples,
     profile::{self, Profile},
 };
 
@@ -20,7 +20,17 @@ impl Profile {
     /// `bad_profile`: with the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
-        let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
+        let readable;
+        let document = match Json::read(text, &CONTRACT_CAPS) {
+            Ok(document) => document,
+            Err(found) => match definition::readable(text, &definition::PINNED, &CONTRACT_CAPS) {
+                Some(other) => {
+                    readable = other;
+                    Json::read(&readable, &CONTRACT_CAPS).map_err(wrong)?
+                }
+                None => return Err(wrong(found)),
+            },
+        };
         let violations = profile::FORMAT.schema().violations(&document);
         if !violations.is_empty() {
             return Err(wrong(violations));

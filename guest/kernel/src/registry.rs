@@ -19,6 +19,15 @@ pub struct ProfileInfo {
     pub profile: String,
     pub tools: Vec<String>,
     pub lists: Vec<String>,
+    /// The tools whose pinned definition is invalid.
+    pub disabled: Vec<Disabled>,
+}
+
+/// A tool that is disabled, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Disabled {
+    pub tool: String,
+    pub message: String,
 }
 
 impl ProfileInfo {
@@ -35,6 +44,7 @@ impl From<&Profile> for ProfileInfo {
             profile: profile.digest().to_owned(),
             tools: profile.tools(),
             lists: profile.lists(),
+            disabled: profile.disabled().into_iter().map(|(tool, message)| Disabled { tool, message }).collect(),
         }
     }
 }

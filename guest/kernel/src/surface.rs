@@ -66,6 +66,10 @@ pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
 /// Why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);
+    if let Some(why) = tool.disabled() {
+        let message = format!("{name} is disabled, because its definition is invalid: {why}");
+        return Some(Reason::new("invalid_definition", message));
+    }
     if let Some(mode) = mode {
         if !mode.tools.iter().any(|word| tool.is_named(word)) {
             return Some(Reason::new("mode", format!("{name} is not available in the mode {}", quote(&mode.name, 64))));
@@ -78,7 +82,10 @@ fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
         return Some(Reason::new("parent", message));
     }
     if !is_there(tool, facts) {
-        return Some(Reason::new("surface", format!("{name} is not available: its server lacks it, or changed it")));
+        return Some(Reason::new(
+            "surface",
+            format!("{name} is not available: its server lacks it, changed it, or lists an invalid definition"),
+        ));
     }
     None
 }

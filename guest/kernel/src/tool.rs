@@ -80,6 +80,8 @@ pub(crate) struct Definition {
     pub(crate) shown: Box<RawValue>,
     /// What its server asks of the arguments.
     pub(crate) arguments: Option<Schema>,
+    /// Why it is invalid, which disables the tool.
+    pub(crate) invalid: Option<String>,
 }
 
 /// Values of the arguments are held to something.
@@ -153,6 +155,11 @@ impl Tool {
     /// `SERVER/NAME`, or the name alone for a tool of the host.
     pub(crate) fn full_name(&self) -> String {
         full_name(&self.server, &self.name)
+    }
+
+    /// Returns why the tool is disabled, if it is: its pinned definition is invalid.
+    pub(crate) fn disabled(&self) -> Option<&str> {
+        self.definition.as_ref()?.invalid.as_deref()
     }
 
     /// Whether a word of a profile means this tool: `*`, its name, or its full name.

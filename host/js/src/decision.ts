@@ -12,6 +12,8 @@ export interface ProfileInfo {
   readonly tools: readonly string[];
   /** The lists that its scopes name, in ascending order. */
   readonly lists: readonly string[];
+  /** The tools that are disabled because their pinned definition is invalid: what is wrong with it, and where. */
+  readonly disabled: readonly { readonly tool: string; readonly message: string }[];
 }
 
 /** What the model asked for (`schemas/call.schema.json`). It is a wish: `permit` decides. */
@@ -111,7 +113,9 @@ export interface SurfaceTool {
 export interface HiddenTool {
   readonly server?: string;
   readonly tool: string;
-  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit" | "deny" | "parent";
+  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit" | "deny" | "parent" | "invalid_definition";
+  /** What is wrong with its definition, and where. */
+  readonly message?: string;
 }
 
 /** The tools that the model may see now, and those that it may not. */

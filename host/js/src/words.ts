@@ -863,7 +863,7 @@ export interface Ask {
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** From then on, neither the ask nor an approval holds. */
   readonly expires: number;
-  /** What would be sent, whole, with what cannot be seen escaped. */
+  /** What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before. */
   readonly view: string;
 }
 
@@ -898,6 +898,8 @@ export interface HiddenName {
   /** NAME or SERVER/NAME. */
   readonly tool: string;
   readonly code: HiddenToolCode;
+  /** What is wrong with its definition, and where. */
+  readonly message?: string;
 }
 
 /** Why it may not run, or needs approval. */
@@ -1059,7 +1061,15 @@ export type LeftOutWhat = "context" | "output";
 
 export type LeftOutCode = "undeclared" | "invalid" | "too_large";
 
-export type HiddenToolCode = "absent" | "changed" | "unknown" | "permit" | "deny" | "mode" | "parent";
+export type HiddenToolCode =
+  | "absent"
+  | "changed"
+  | "unknown"
+  | "permit"
+  | "deny"
+  | "mode"
+  | "parent"
+  | "invalid_definition";
 
 export type OutputKind =
   | "answer"
@@ -1093,7 +1103,8 @@ export type ReasonCode =
   | "expired"
   | "approver"
   | "digest"
-  | "before_ask";
+  | "before_ask"
+  | "invalid_definition";
 
 export type ObservationStatus = "ok" | "error" | "invalid";
 

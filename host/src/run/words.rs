@@ -1851,7 +1851,7 @@ pub struct Ask {
     pub keys: Option<BTreeMap<String, Vec<String>>>,
     /// From then on, neither the ask nor an approval holds.
     pub expires: u64,
-    /// What would be sent, whole, with what cannot be seen escaped.
+    /// What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
     pub view: String,
 }
 
@@ -1891,6 +1891,9 @@ pub struct HiddenName {
     /// NAME or SERVER/NAME.
     pub tool: String,
     pub code: HiddenToolCode,
+    /// What is wrong with its definition, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// Why it may not run, or needs approval.
@@ -2420,6 +2423,7 @@ pub enum HiddenToolCode {
     Deny,
     Mode,
     Parent,
+    InvalidDefinition,
 }
 
 impl HiddenToolCode {
@@ -2433,6 +2437,7 @@ impl HiddenToolCode {
             HiddenToolCode::Deny => "deny",
             HiddenToolCode::Mode => "mode",
             HiddenToolCode::Parent => "parent",
+            HiddenToolCode::InvalidDefinition => "invalid_definition",
         }
     }
 }
@@ -2506,6 +2511,7 @@ pub enum ReasonCode {
     Approver,
     Digest,
     BeforeAsk,
+    InvalidDefinition,
 }
 
 impl ReasonCode {
@@ -2533,6 +2539,7 @@ impl ReasonCode {
             ReasonCode::Approver => "approver",
             ReasonCode::Digest => "digest",
             ReasonCode::BeforeAsk => "before_ask",
+            ReasonCode::InvalidDefinition => "invalid_definition",
         }
     }
 }

@@ -18,6 +18,18 @@ pub struct ProfileInfo {
     pub tools: Vec<String>,
     /// The lists that its scopes name, in ascending order.
     pub lists: Vec<String>,
+    /// The tools that are disabled because their pinned definition is invalid.
+    pub disabled: Vec<DisabledTool>,
+}
+
+/// A tool of a profile that is disabled: it is hidden, and its calls are denied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DisabledTool {
+    /// Its full name.
+    pub tool: String,
+    /// What is wrong with its definition, and where.
+    pub message: String,
 }
 
 impl ProfileInfo {

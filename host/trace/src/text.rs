@@ -276,7 +276,11 @@ impl Known {
             }
             Record::Surface(record) => {
                 self.visible = record.tools.iter().cloned().collect();
-                let hidden: Vec<_> = record.hidden.iter().map(|one| format!("{} ({})", one.tool, one.code)).collect();
+                let hidden = record.hidden.iter().map(|one| match &one.message {
+                    Some(why) => format!("{} ({}: {why})", one.tool, one.code),
+                    None => format!("{} ({})", one.tool, one.code),
+                });
+                let hidden: Vec<_> = hidden.collect();
                 let tone = if hidden.is_empty() { Tone::Plain } else { Tone::Wait };
                 entry(tone, "tools that the model may see".to_owned())
                     .part("tools", record.tools.join(", "))

@@ -4,4 +4,5 @@ mod children;
 mod clean;
 mod equal;
 mod model;
+mod odd_definitions;
 mod permits;

@@ -7,7 +7,7 @@ use crate::tool::{Permit, Tool};
 
 pub(super) fn describe(profile: &Profile) -> String {
     let mut out = String::from("Tools:\n");
-    for tool in profile.tools.iter().filter(|tool| tool.permit != Permit::Deny) {
+    for tool in profile.tools.iter().filter(|tool| tool.permit != Permit::Deny && tool.disabled().is_none()) {
         out.push_str(&line(tool));
     }
     for mode in &profile.modes {

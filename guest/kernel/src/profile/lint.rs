@@ -5,8 +5,11 @@ use seamgate_core::{
     kernel_api::{CONTRACT_CAPS, Document, Json, Location, NodeId, Step},
 };
 
-use super::{Profile, Then, read::ARGUMENTS, tools_of};
-use crate::tool::{COMPUTED_LABELS, Effect, Permit, Tool};
+use super::{Profile, Then, tools_of};
+use crate::{
+    definition::ARGUMENTS,
+    tool::{COMPUTED_LABELS, Effect, Permit, Tool},
+};
 
 /// The tool of `seamgate mcp` by which a client reads whole results. It has no definition of a server, and no schema.
 const READ_ARTIFACT: &str = "read_artifact";
@@ -50,6 +53,13 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     let mut say = |place: &Location, code: &str, message: &str| warnings.push(Warning::new(place, code, message));
     if tool.definition.is_none() {
         say(place, "no_definition", "pin the tool's definition in the lock file: a server may change it unseen");
+    }
+    if let Some(why) = tool.disabled() {
+        say(
+            &place.clone().name("definition"),
+            "invalid_definition",
+            &format!("correct the server, and pin its definition again: the tool is disabled, because {why}"),
+        );
     }
     if tool.effect == Effect::Effectful && tool.permit == Permit::Allow {
         say(

@@ -214,6 +214,12 @@ impl Profile {
         self.tools.iter().map(Tool::full_name).collect()
     }
 
+    /// Returns the full names of the tools that are disabled because their pinned definition is invalid, each with the reason.
+    pub fn disabled(&self) -> Vec<(String, String)> {
+        let disabled = self.tools.iter().filter_map(|tool| Some((tool.full_name(), tool.disabled()?.to_owned())));
+        disabled.collect()
+    }
+
     /// The lists that its scopes name, in ascending order.
     pub fn lists(&self) -> Vec<String> {
         let scopes = self.tools.iter().flat_map(|tool| &tool.scope);

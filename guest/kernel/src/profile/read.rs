@@ -15,6 +15,7 @@ use super::{
     Server, Then,
 };
 use crate::{
+    definition,
     document::{number_in, source, text, text_in, texts_in},
     render::sanitized,
     tool::{
@@ -54,8 +55,22 @@ pub(crate) fn passed_as(path: &Path) -> String {
     name.unwrap_or_default()
 }
 
-/// What servers call the schema of a tool's arguments.
-pub(super) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
+/// The contract of results that a schema is about, as JSON text: the largest caps there are. `items`: further members.
+fn contract_of_results(schema: &str, items: &str) -> String {
+    format!(
+        r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
+    )
+}
+
+/// Checks that results can be held to the `outputSchema` of a definition.
+fn results(document: &Document, definition: NodeId) -> Result<(), String> {
+    definition::results(document, definition)?;
+    let Some(schema) = document.member(definition, "outputSchema") else { return Ok(()) };
+    match Contract::compile(&contract_of_results(&source(document, schema), "")) {
+        Ok(_) => Ok(()),
+        Err(fault) => Err(definition::reason(document, definition, &fault.violations)),
+    }
+}
 
 /// The definition of a tool that delegates.
 fn delegate_definition(agent: &str) -> Definition {
@@ -67,6 +82,7 @@ fn delegate_definition(agent: &str) -> Definition {
         canonical: String::new(),
         shown: RawValue::from_string(whole).unwrap_or_default(),
         arguments: None,
+        invalid: None,
     }
 }
 
@@ -321,6 +337,7 @@ impl Reader<'_, '_> {
         let document = self.document;
         let name = text_in(document, at, "name").unwrap_or_default().to_owned();
         let definition = self.definition(at, &name);
+        let is_disabled = definition.as_ref().is_some_and(|definition| definition.invalid.is_some());
         let arguments = self.schema(at, "arguments");
         let scope = self.scope(at, sources);
         self.reachable(at, &scope, definition.as_ref(), arguments.as_ref());
@@ -332,7 +349,7 @@ impl Reader<'_, '_> {
             arguments,
             scope,
             permit: self.permit(at, groups),
-            result: self.result(at),
+            result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
             name,
             is_delegate: false,
         }
@@ -345,12 +362,16 @@ impl Reader<'_, '_> {
             let expected = quote(name, 128);
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
         }
-        let given = ARGUMENTS.into_iter().find(|name| self.member(at, name).is_some());
+        let has_schema = self.member(tool, "result").is_some_and(|rule| self.member(rule, "schema").is_some());
+        let arguments = definition::arguments(document, at);
+        let results = if has_schema { Ok(()) } else { results(document, at) };
+        let invalid = arguments.as_ref().err().cloned().or(results.err());
         Some(Definition {
             digest: digest(&source(document, at)),
             canonical: digest(&canonical(document, at)),
             shown: RawValue::from_string(sanitized(document, at)).unwrap_or_default(),
-            arguments: given.and_then(|name| self.schema(at, name)),
+            arguments: arguments.ok().flatten(),
+            invalid,
         })
     }
 
@@ -605,10 +626,6 @@ impl Reader<'_, '_> {
         self.contract(&source(self.document, at), &self.document.location(at))
     }
 
-    fn result(&mut self, tool: NodeId) -> ResultRule {
-        self.result_rule(Some(tool), self.member(tool, "result"))
-    }
-
     fn result_rule(&mut self, tool: Option<NodeId>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
@@ -689,11 +706,7 @@ impl Reader<'_, '_> {
             return None;
         }
         let schema = schema.map_or("true".to_owned(), |at| source(document, at));
-        let whole = |items: &str| {
-            format!(
-                r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
-            )
-        };
+        let whole = |items: &str| contract_of_results(&schema, items);
         let place = document.location(tool).name("result");
         let Some(path) = items else {
             return self.contract(&whole(""), &place);

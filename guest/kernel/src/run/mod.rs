@@ -48,7 +48,8 @@ use step::{Action, Record};
 
 use crate::{
     above::Above,
-    digest,
+    definition, digest,
+    document::CAPS,
     facts::{Facts, Kept, Used},
     profile::{Budget, Profile},
     sanitize::sanitize,
@@ -161,7 +162,18 @@ enum Stepped {
 
 /// `above`: the bounds of the state, where they have been read.
 fn step(profile: &Profile, state: Option<State>, above: Option<Arc<Above>>, event: &str) -> Result<Stepped, Fault> {
-    let event = Event::read(event)?;
+    let readable;
+    let event = match Event::read(event) {
+        Ok(event) => event,
+        // One definition that cannot be read does not make the others unknown.
+        Err(fault) => match definition::readable(event, &definition::LISTED_BY_EVENT, &CAPS) {
+            Some(other) => {
+                readable = other;
+                Event::read(&readable)?
+            }
+            None => return Err(fault),
+        },
+    };
     let mut run = match state {
         None => Run::start(profile, &event)?,
         Some(state) => {

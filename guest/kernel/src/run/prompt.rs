@@ -255,7 +255,11 @@ impl Run<'_> {
             hidden: listing
                 .hidden
                 .iter()
-                .map(|hidden| Hidden { tool: full_name(&hidden.server, &hidden.tool), code: hidden.code })
+                .map(|hidden| Hidden {
+                    tool: full_name(&hidden.server, &hidden.tool),
+                    code: hidden.code,
+                    message: hidden.message.clone(),
+                })
                 .collect(),
         });
         self.state.facts.take(listing.facts);

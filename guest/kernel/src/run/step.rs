@@ -198,4 +198,6 @@ pub(crate) enum Record {
 pub(crate) struct Hidden {
     pub(crate) tool: String,
     pub(crate) code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._contracts import read_contract
     from ._decisions import (
         Call,
+        DisabledTool,
         Facts,
         HiddenTool,
         ProfileInfo,
@@ -115,6 +116,7 @@ __all__ = [
     "Decision",
     "DelegateAction",
     "DeniedDecision",
+    "DisabledTool",
     "Disposition",
     "ErrorKind",
     "Evidence",
@@ -217,6 +219,7 @@ _MODULES = {
         "_contracts": ["read_contract"],
         "_decisions": [
             "Call",
+            "DisabledTool",
             "Facts",
             "HiddenTool",
             "ProfileInfo",

@@ -90,6 +90,19 @@ class Facts(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class DisabledTool:
+    """A tool that is disabled because its pinned definition is invalid: it is hidden, and its calls are denied.
+
+    Attributes:
+        tool: Its full name.
+        message: What is wrong with its definition, and where.
+    """
+
+    tool: str
+    message: str
+
+
+@dataclass(frozen=True)
 class ProfileInfo:
     """A registered profile.
 
@@ -99,6 +112,7 @@ class ProfileInfo:
         profile: Its digest: `sha256:` and 64 hexadecimal digits.
         tools: The full names of its tools, in its order.
         lists: The lists that its scopes name, in ascending order.
+        disabled: The tools whose pinned definition is invalid.
     """
 
     agent: str
@@ -106,6 +120,7 @@ class ProfileInfo:
     profile: str
     tools: tuple[str, ...]
     lists: tuple[str, ...]
+    disabled: tuple[DisabledTool, ...]
 
 
 @dataclass(frozen=True)
@@ -129,11 +144,19 @@ class SurfaceTool:
 
 @dataclass(frozen=True)
 class HiddenTool:
-    """A tool that the model may not see, and by what code of `schemas/surface.schema.json`."""
+    """A tool that the model may not see, and by what code of `schemas/surface.schema.json`.
+
+    Attributes:
+        tool: The tool.
+        code: Why it is hidden.
+        server: Where the tool runs. None for the host's own.
+        message: What is wrong with its definition, and where.
+    """
 
     tool: str
-    code: Literal["absent", "changed", "unknown", "mode", "permit", "deny", "parent"]
+    code: Literal["absent", "changed", "unknown", "mode", "permit", "deny", "parent", "invalid_definition"]
     server: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ LeftOutWhat = Literal["context", "output"]
 
 LeftOutCode = Literal["undeclared", "invalid", "too_large"]
 
-HiddenToolCode = Literal["absent", "changed", "unknown", "permit", "deny", "mode", "parent"]
+HiddenToolCode = Literal["absent", "changed", "unknown", "permit", "deny", "mode", "parent", "invalid_definition"]
 
 OutputKind = Literal["answer", "no_answer", "question", "plan", "refusal", "task", "no_task", "calls", "failure"]
 
@@ -95,6 +95,7 @@ ReasonCode = Literal[
     "approver",
     "digest",
     "before_ask",
+    "invalid_definition",
 ]
 
 ObservationStatus = Literal["ok", "error", "invalid"]
@@ -348,7 +349,7 @@ class AskDict(_AskDict, total=False):
             signed, whoever's profile has it. Where the profiles of a child and of the agents above it have different
             keys for one principal, the list is empty, and the principal cannot decide.
         expires: From then on, neither the ask nor an approval holds.
-        view: What would be sent, whole, with what cannot be seen escaped.
+        view: What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
     """
 
     keys: Mapping[str, list[str]]
@@ -395,15 +396,20 @@ class ContextRequest(TypedDict):
     tools: list[str]
 
 
-class HiddenName(TypedDict):
+class _HiddenName(TypedDict):
+    tool: str
+    code: HiddenToolCode
+
+
+class HiddenName(_HiddenName, total=False):
     """A tool that it does not see.
 
     Attributes:
         tool: NAME or SERVER/NAME.
+        message: What is wrong with its definition, and where.
     """
 
-    tool: str
-    code: HiddenToolCode
+    message: str
 
 
 class ReasonDict(TypedDict):
@@ -1337,7 +1343,7 @@ class Ask:
         digest: Of the action: what is approved is this, and nothing else.
         by: The principals who may decide: one of them is enough.
         expires: From then on, neither the ask nor an approval holds.
-        view: What would be sent, whole, with what cannot be seen escaped.
+        view: What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
         keys: The public keys of those who have one: their decision counts only with a token that one of these keys
             signed, whoever's profile has it. Where the profiles of a child and of the agents above it have different
             keys for one principal, the list is empty, and the principal cannot decide.

@@ -1,0 +1,219 @@
+//! Definitions of tools from outside: which of them can be used, and why not the others.
+//!
+//! One definition must not make a whole document of them unreadable. Those that cannot be read are replaced before the document
+//! is read strictly, each by one that is invalid and says why.
+
+use seamgate_core::{
+    Violation,
+    kernel_api::{Caps, Document, Json, Kind, NodeId, Schema, json, short},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use crate::{document::text_in, sanitize::sanitize};
+
+/// The members of a definition that hold the schema of the tool's arguments, as servers name it.
+pub(crate) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
+
+/// The longest reason why a definition is invalid, in bytes.
+const MAX_REASON: usize = 512;
+
+/// The longest name of a tool, in bytes.
+const MAX_NAME: usize = 128;
+
+/// A step on the way to definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Member(&'static str),
+    /// Each member of an object, or each item of an array.
+    Each,
+}
+
+/// The way to definitions in what servers list.
+pub(crate) const LISTED: [Step; 4] = [Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
+
+/// The same in an event.
+pub(crate) const LISTED_BY_EVENT: [Step; 5] =
+    [Step::Member("listed"), Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
+
+/// The way to definitions in a profile.
+pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::Member("definition")];
+
+/// Compiles the schema of the arguments in a definition. `None` if it accepts everything.
+///
+/// # Errors
+///
+/// The first reason why the definition is invalid.
+pub(crate) fn arguments(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
+    let given = ARGUMENTS.into_iter().find_map(|name| document.member(definition, name));
+    given.map_or(Ok(None), |at| schema(document, definition, at))
+}
+
+/// Compiles the schema of results in a definition, which has one under `outputSchema`.
+///
+/// # Errors
+///
+/// The first reason why the definition is invalid.
+pub(crate) fn results(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
+    document.member(definition, "outputSchema").map_or(Ok(None), |at| schema(document, definition, at))
+}
+
+fn schema(document: &Document, definition: NodeId, at: NodeId) -> Result<Option<Schema>, String> {
+    match document.kind(at) {
+        Kind::True => Ok(None),
+        Kind::False | Kind::Object => {
+            Schema::compile(document, at).map(Some).map_err(|found| reason(document, definition, &found))
+        }
+        _ => {
+            let message = "must be a JSON Schema: an object or a boolean";
+            Err(reason(document, definition, &[Violation::of(document, at, "schema", "a JSON Schema", message)]))
+        }
+    }
+}
+
+/// Describes the first of several violations, by its place in the definition.
+pub(crate) fn reason(document: &Document, definition: NodeId, found: &[Violation]) -> String {
+    let Some(first) = found.first() else { return "it is invalid".to_owned() };
+    let place = document.location(definition).path();
+    let path = first.path.strip_prefix(&place).map_or(first.path.clone(), |rest| format!("${rest}"));
+    let received = match first.received.as_str() {
+        "" | "object" | "array" => String::new(),
+        received => format!(", and is {received}"),
+    };
+    said(&format!("{path} {}{received}", first.message))
+}
+
+/// A reason for people and models: a server may have written parts of it.
+fn said(reason: &str) -> String {
+    short(&sanitize(reason).text, MAX_REASON)
+}
+
+/// Returns what is wrong with the name that a server lists, if no profile can name the tool.
+pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
+    let is_first = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_later = |byte: &u8| is_first(byte) || b".-".contains(byte);
+    let is_name = name.as_bytes().first().is_some_and(is_first) && name.as_bytes().iter().all(is_later);
+    (!is_name || name.len() > MAX_NAME)
+        .then_some("$.name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'")
+}
+
+/// Replaces the definitions in a document that cannot be read: by a definition with the same name whose schema is a text that
+/// says why. `None` if all can be read, or if the document is wrong elsewhere.
+pub(crate) fn readable(text: &str, way: &[Step], caps: &Caps) -> Option<String> {
+    let caps = Caps { depth: caps.depth.saturating_sub(way.len()), ..*caps };
+    replaced(text, way, &|definition| unreadable(definition, &caps))
+}
+
+/// Returns what takes the place of a definition that cannot be read.
+fn unreadable(definition: &str, caps: &Caps) -> Option<String> {
+    let (name, why) = match Json::read(definition, caps) {
+        Ok(document) => {
+            let is_definition =
+                document.kind(Document::ROOT) == Kind::Object && text_in(&document, Document::ROOT, "name").is_some();
+            if is_definition {
+                return None;
+            }
+            (String::new(), "must be an object with a text as its 'name'".to_owned())
+        }
+        Err(found) => {
+            let why = found.first().map(|first| format!("{} {}", first.path, first.message)).unwrap_or_default();
+            let members = serde_json::from_str::<Members>(definition).map(|Members(members)| members);
+            let name = members.ok().and_then(|members| members.into_iter().rev().find(|(name, _)| name == "name"));
+            let name = name.and_then(|(_, name)| serde_json::from_str(name.get()).ok()).unwrap_or_default();
+            (name, why)
+        }
+    };
+    let left_out = format!("[the definition is left out: {}]", said(&why));
+    Some(format!("{{\"name\":{},\"{}\":{}}}", json(&name), ARGUMENTS[0], json(&left_out)))
+}
+
+/// JSON text with other values at the end of a way.
+fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) -> Option<String> {
+    let Some((step, rest)) = way.split_first() else { return with(text) };
+    let one = |is_on_the_way: bool, value: &RawValue| {
+        let other = is_on_the_way.then(|| replaced(value.get(), rest, with)).flatten();
+        (other.is_some(), other.unwrap_or_else(|| value.get().to_owned()))
+    };
+    let mut is_changed = false;
+    let mut all = Vec::new();
+    if text.trim_start().starts_with('[') {
+        for item in serde_json::from_str::<Vec<Box<RawValue>>>(text).ok()? {
+            let (is_other, item) = one(*step == Step::Each, &item);
+            is_changed |= is_other;
+            all.push(item);
+        }
+        return is_changed.then(|| format!("[{}]", all.join(",")));
+    }
+    for (name, value) in serde_json::from_str::<Members>(text).ok()?.0 {
+        let (is_other, value) = one(*step == Step::Each || matches!(step, Step::Member(on) if *on == name), &value);
+        is_changed |= is_other;
+        all.push(format!("{}:{value}", json(&name)));
+    }
+    is_changed.then(|| format!("{{{}}}", all.join(",")))
+}
+
+/// The members of an object as JSON text, in their order. A name may be there twice.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use seamgate_core::kernel_api::CONTRACT_CAPS;
+
+    use super::*;
+
+    #[test]
+    fn definitions_that_cannot_be_read_are_replaced_and_no_others() {
+        let deep = format!(r#"{{"name":"deep","x":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+        let listed = format!(
+            r#"{{"servers":{{"s":{{"tools":[{{"name":"good","x": 1.50}},{deep},{{"name":"twice","x":1,"x":2}},{{"name":"half","x":"\ud800"}},null,{{"title":"t"}}]}}}}}}"#
+        );
+        assert!(Json::read(&listed, &CONTRACT_CAPS).is_err());
+        let readable = readable(&listed, &LISTED, &CONTRACT_CAPS).expect("replaced");
+        let document = Json::read(&readable, &CONTRACT_CAPS).unwrap_or_else(|_| panic!("JSON: {readable}"));
+        assert!(readable.contains(r#"[{"name":"good","x": 1.50},{"name":"deep","inputSchema":"#), "{readable}");
+        assert!(readable.contains(r#"{"name":"twice","inputSchema":"#), "{readable}");
+        assert!(readable.contains(r#"{"name":"half","inputSchema":"#), "{readable}");
+        assert!(document.kind(Document::ROOT) == Kind::Object);
+        assert!(super::readable(r#"{"servers":{"s":{"tools":[{"name":"good"}]}}}"#, &LISTED, &CONTRACT_CAPS).is_none());
+    }
+
+    #[test]
+    fn names_that_no_profile_can_have_are_wrong() {
+        for (name, is_wrong) in
+            [("a", false), ("_a.b-c", false), ("-x", true), (".x", true), ("a/b", true), ("", true), ("a b", true)]
+        {
+            assert_eq!(wrong_name(name).is_some(), is_wrong, "{name}");
+        }
+        assert!(wrong_name(&"a".repeat(129)).is_some());
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../schemas/profile.schema.json")).expect("JSON");
+        let name = &schema["$defs"]["tool"]["properties"]["name"];
+        assert_eq!(name["pattern"], "^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
+        assert_eq!(name["maxLength"], MAX_NAME);
+    }
+}
