@@ -1,6 +1,7 @@
 //! `seamgate lint`: finds mistakes in contracts and profiles.
 
 use std::{
+    collections::BTreeMap,
     fs::OpenOptions,
     path::{Path, PathBuf},
     time::Instant,
@@ -14,6 +15,7 @@ use seamgate_authoring::{
     examples::without_dot,
 };
 use seamgate_text::count;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
     codes,
@@ -130,8 +132,27 @@ fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
         Err(error) => return vec![of_file_error(&error, path)],
     };
     let mut places = Places::of_profile(path);
-    match gate.lint_profile(&text) {
+    let mut findings = match gate.lint_profile(&text) {
         Ok(warnings) => warnings.iter().map(|warning| of_warning(warning, &mut places)).collect(),
         Err(fault) => of_fault(&fault, &mut places),
+    };
+    if is_of_mcp_gate(&text) {
+        // Most servers answer with text, which no schema can describe.
+        let is_loose = |finding: &&mut Finding| finding.code == "no_result_schema";
+        findings.iter_mut().filter(is_loose).for_each(|finding| finding.level = Level::Hint);
     }
+    findings
+}
+
+/// Returns whether a profile is one of `seamgate mcp`: it names servers, and the client asks the model.
+fn is_of_mcp_gate(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Profile {
+        #[serde(default)]
+        servers: BTreeMap<String, IgnoredAny>,
+        prompt: Option<IgnoredAny>,
+        r#final: Option<IgnoredAny>,
+    }
+    let profile: Result<Profile, _> = serde_json::from_str(text);
+    profile.is_ok_and(|profile| !profile.servers.is_empty() && profile.prompt.is_none() && profile.r#final.is_none())
 }
