@@ -1,12 +1,14 @@
 //! `seamgate mcp`: a gate between a client and a server of the Model Context Protocol.
 
+mod check;
+mod clients;
 mod init;
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::{Result, bail};
 use seamgate::read_profile;
-use seamgate_mcp::{End, Reach, Setting, Times, http, stdio};
+use seamgate_mcp::{End, Launch, Listing, Reach, Setting, Times, http, stdio};
 use seamgate_runner::process::Signals;
 use seamgate_text::{escape_terminal, say, shell_word};
 
@@ -20,7 +22,7 @@ use crate::{
 pub(crate) const HELP: &str = "\
 Put this line into the configuration of a client in place of the server's own. Make the profile with 'seamgate mcp init':
 
-  seamgate mcp init -o files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
+  seamgate mcp init --reads allow -o files -- npx -y @modelcontextprotocol/server-filesystem /data
   seamgate mcp -p files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
 
 A client that takes an address in place of a command gets that of --listen, with the token that this prints:
@@ -77,15 +79,27 @@ enum Command {
     /// Ask a server for its tools, and write a profile to start from, with its lock file
     Init(init::Init),
     /// Compare a server's tools with those that a profile pins
-    Check(init::Check),
+    Check(check::Check),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     match &arguments.command {
         Some(Command::Init(init)) => init::init(init),
-        Some(Command::Check(check)) => init::check(check),
+        Some(Command::Check(check)) => check::check(check),
         None => serve(arguments),
     }
+}
+
+/// Asks a server for its tools. If it fails to start, the error names the variables that it does not get, and `remedy` says how it
+/// gets them.
+fn list(launch: &Launch, remedy: &str) -> Result<Listing> {
+    launch.list().map_err(|error| {
+        let withheld = launch.withheld().map(|names| {
+            format!("\nhint: the server does not get all variables of this environment; if it needs some of these, {remedy}: {names}")
+        });
+        let name = if launch.name().is_empty() { String::new() } else { format!("the server {:?}: ", launch.name()) };
+        NoVerdict(escape_terminal(&format!("{name}{}{}", error.report(), withheld.unwrap_or_default()))).into()
+    })
 }
 
 fn serve(arguments: &Arguments) -> Result<Status> {

@@ -1,16 +1,33 @@
 //! A profile to start from, made from what a server lists.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    io::Write as _,
+    path::Path,
+};
 
-use seamgate_runner::mcp::ServerInfo;
-use seamgate_text::{escape_terminal, truncate};
+use seamgate::{Fault, Gate, MAX_FILE};
+use seamgate_runner::{Error, Result, mcp::ServerInfo};
+use seamgate_text::{count, escape_terminal, shorten, truncate};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::core::{READ_ARTIFACT, name_of};
+use super::{
+    core::{READ_ARTIFACT, name_of},
+    pins::{lock_text, new_file},
+};
 
 /// The longest description of a tool that a profile has, in bytes.
 const MAX_SHOWN: usize = 300;
+/// The most tools of a server in a profile. The gate's own tool comes on top (`tools` in `schemas/profile.schema.json`).
+const MAX_NAMED: usize = 1023;
+/// The most names in an error, and their longest part, in characters.
+const MAX_LISTED: usize = 20;
+const MAX_NAME: usize = 64;
+
+/// The hints of the protocol about what a tool does. Other annotations are not shown.
+const HINTS: [&str; 4] = ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"];
 
 /// A profile to start from, with its lock file.
 pub struct Draft {
@@ -18,45 +35,253 @@ pub struct Draft {
     pub profile: String,
     /// The text of the lock file, which pins the definitions of the tools.
     pub lock: String,
+    /// The permits of its tools.
+    pub permits: Permits,
+    /// The tools that a profile cannot hold, each with the reason.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// The tools of a draft by their permits.
+#[derive(Default)]
+pub struct Permits {
+    /// The number of tools that run without approval.
+    pub allow: usize,
+    /// The number of tools that need approval.
+    pub approve: usize,
+    /// The number of tools that are denied.
+    pub deny: usize,
+    /// The names of allowed tools that may change something.
+    pub unsafe_allow: Vec<String>,
+}
+
+/// The permit of a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permit {
+    /// Calls run at once.
+    Allow,
+    /// Each call waits for approval.
+    Approve,
+    /// The tool does not exist for the client.
+    Deny,
+}
+
+/// The permits that a person chose, by patterns of names.
+pub struct Rules {
+    /// Whether tools that say that they only read run without approval.
+    pub allows_reads: bool,
+    /// Patterns in which `*` stands for any characters. The last one that matches a name decides.
+    pub patterns: Vec<(Permit, String)>,
 }
 
 /// The part of a tool's definition that a person decides by.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Described {
     description: Option<String>,
     annotations: Option<BTreeMap<String, Value>>,
 }
 
+/// A tool that a server lists.
+struct Tool<'t> {
+    name: String,
+    definition: &'t RawValue,
+    described: Described,
+}
+
 impl Draft {
-    /// Writes a profile in which each tool needs approval. `stem` is the name of its file without `.profile.json`, `owner` the
-    /// principal who approves, and `environment` names the variables that the server gets.
-    pub fn new(stem: &str, owner: &str, environment: &[String], server: &ServerInfo, listed: &[Box<RawValue>]) -> Self {
-        let agent = agent(stem);
-        let mut tools: Vec<String> = listed
-            .iter()
-            .filter_map(|tool| {
-                let (name, comment) = (json!(name_of(tool.get())?), json!(comment(tool)));
-                Some(format!(
-                    r#"    {{
-      "$comment": {comment},
-      "name": {name},
-      "server": {server},
-      "effect": "effectful",
-      "permit": {{ "approval": {{ "by": ["owner"], "ttl_s": 600 }} }}
-    }}"#,
-                    server = json!(agent)
-                ))
-            })
-            .collect();
-        tools.push(format!(
-            r#"    {{
-      "$comment": "seamgate's own: the client reads whole results by it that were cut.",
-      "name": {},
-      "effect": "read",
-      "permit": "allow"
-    }}"#,
-            json!(READ_ARTIFACT)
-        ));
+    /// Writes a profile that `gate` accepts. `stem` is the name of its file without `.profile.json`, `owner` the principal who
+    /// approves, and `environment` names the variables that the server gets.
+    ///
+    /// # Errors
+    ///
+    /// A pattern matches no tool, or the profile would be invalid even without the tools that a profile cannot hold.
+    pub fn new(
+        (stem, owner): (&str, &str),
+        environment: &[String],
+        server: &ServerInfo,
+        listed: &[Box<RawValue>],
+        rules: &Rules,
+        gate: &Gate,
+    ) -> Result<Self> {
+        let mut left_out = Vec::new();
+        let tools = unique(listed, &mut left_out);
+        rules.check(&tools)?;
+        let frame = Frame::new(stem, owner, environment, server);
+        frame.is_accepted(gate, &[]).map_err(Error::Fault)?;
+        let mut usable = Vec::new();
+        for some in tools.chunks(MAX_NAMED) {
+            frame.select(gate, some, &mut usable, &mut left_out);
+        }
+        for tool in usable.split_off(usable.len().min(MAX_NAMED)) {
+            left_out.push((tool.name.clone(), format!("a profile holds at most {MAX_NAMED} tools of servers")));
+        }
+        frame.is_accepted(gate, &usable).map_err(Error::Fault)?;
+        let mut permits = Permits::default();
+        let entries: Vec<String> = usable.iter().map(|tool| frame.entry(tool, rules, &mut permits)).collect();
+        // A person has seen what is left out, too: `mcp check` does not call it new.
+        let definitions = |tools: &[&Tool]| {
+            let definitions = tools.iter().map(|tool| tool.definition.get()).collect();
+            lock_text(None, &BTreeMap::from([(frame.agent.as_str(), definitions)]))
+        };
+        let all: Vec<&Tool> = tools.iter().collect();
+        let lock =
+            Some(definitions(&all)).filter(|lock| lock.len() <= MAX_FILE).unwrap_or_else(|| definitions(&usable));
+        if lock.len() > MAX_FILE {
+            let message = format!("the definitions of the tools have {} bytes; the limit is {MAX_FILE}", lock.len());
+            return Err(Error::invalid(message));
+        }
+        Ok(Draft { profile: frame.profile(entries), lock, permits, left_out })
+    }
+
+    /// Writes both files, or none.
+    pub fn write(&self, profile: &Path, lock: &Path) -> Result<()> {
+        let part = |path: &Path, text: &str| -> std::io::Result<tempfile::NamedTempFile> {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let mut part = new_file(folder)?;
+            part.write_all(text.as_bytes())?;
+            // A full disk shows here at the latest.
+            part.as_file().sync_all()?;
+            Ok(part)
+        };
+        let failed = |path: &Path, error: &std::io::Error| {
+            Error::NoVerdict(format!("cannot write {}: {error}; nothing was written", path.display()))
+        };
+        let lock_part = part(lock, &self.lock).map_err(|error| failed(lock, &error))?;
+        let profile_part = part(profile, &self.profile).map_err(|error| failed(profile, &error))?;
+        lock_part.persist_noclobber(lock).map_err(|error| failed(lock, &error.error))?;
+        if let Err(error) = profile_part.persist_noclobber(profile) {
+            let _ = std::fs::remove_file(lock);
+            return Err(failed(profile, &error.error));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the tools that have a name, each once.
+fn unique<'t>(listed: &'t [Box<RawValue>], left_out: &mut Vec<(String, String)>) -> Vec<Tool<'t>> {
+    let mut seen = BTreeSet::new();
+    let mut tools = Vec::new();
+    for definition in listed {
+        let Some(name) = name_of(definition.get()) else {
+            left_out.push((shorten(definition.get(), MAX_NAME), "it has no name".to_owned()));
+            continue;
+        };
+        if !seen.insert(name.clone()) {
+            left_out.push((name, "the server lists this name twice: the first definition counts".to_owned()));
+            continue;
+        }
+        let described = serde_json::from_str(definition.get()).unwrap_or_default();
+        tools.push(Tool { name, definition, described });
+    }
+    tools
+}
+
+impl Permits {
+    /// Returns the number of tools.
+    pub fn total(&self) -> usize {
+        self.allow + self.approve + self.deny
+    }
+}
+
+impl Rules {
+    /// Returns the permit of a tool, and why it has it.
+    fn permit(&self, tool: &Tool) -> (Permit, Option<String>) {
+        let matching = self.patterns.iter().rev().find(|(_, pattern)| matches(pattern, &tool.name));
+        match matching {
+            Some((Permit::Approve, _)) => (Permit::Approve, None),
+            Some((Permit::Allow, pattern)) => (Permit::Allow, Some(format!("Allowed by --allow '{pattern}'."))),
+            Some((Permit::Deny, pattern)) => (Permit::Deny, Some(format!("Denied by --deny '{pattern}'."))),
+            None if self.allows_reads && tool.only_reads() => {
+                (Permit::Allow, Some("Allowed because the server says that it only reads.".to_owned()))
+            }
+            None => (Permit::Approve, None),
+        }
+    }
+
+    /// Checks that each pattern matches a tool.
+    fn check(&self, tools: &[Tool]) -> Result<()> {
+        let unused = self.patterns.iter().find(|(_, pattern)| !tools.iter().any(|tool| matches(pattern, &tool.name)));
+        let Some((permit, pattern)) = unused else { return Ok(()) };
+        let names: Vec<String> =
+            tools.iter().take(MAX_LISTED).map(|tool| escape_line(&shorten(&tool.name, MAX_NAME))).collect();
+        let more = tools.len().saturating_sub(MAX_LISTED);
+        let names = match (names.is_empty(), more) {
+            (true, _) => "it has none".to_owned(),
+            (false, 0) => names.join(", "),
+            (false, more) => format!("{} and {more} more", names.join(", ")),
+        };
+        let pattern = escape_line(&shorten(pattern, MAX_NAME));
+        Err(Error::invalid(format!(
+            "{} '{pattern}': no tool has such a name; the server's tools: {names}",
+            permit.option()
+        )))
+    }
+}
+
+impl Permit {
+    /// Returns the option of `seamgate mcp init` that gives this permit.
+    pub fn option(self) -> &'static str {
+        match self {
+            Permit::Allow => "--allow",
+            Permit::Approve => "--approve",
+            Permit::Deny => "--deny",
+        }
+    }
+}
+
+/// Returns whether a name matches a pattern in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+impl Tool<'_> {
+    fn hint(&self, name: &str) -> Option<bool> {
+        self.described.annotations.as_ref()?.get(name)?.as_bool()
+    }
+
+    /// Returns whether the server says that the tool changes nothing.
+    fn only_reads(&self) -> bool {
+        self.hint("readOnlyHint") == Some(true) && self.hint("destructiveHint") != Some(true)
+    }
+
+    /// Returns what a person should know of a tool before they decide. The server says it, so it proves nothing.
+    fn comment(&self, why: Option<String>) -> String {
+        let description = self.described.description.as_deref().unwrap_or_default().trim();
+        let first = description.lines().next().unwrap_or_default().trim();
+        let hints = HINTS.iter().filter_map(|name| Some(format!("{name}: {}", self.hint(name)?)));
+        let hints: Vec<String> = hints.collect();
+        let hints = (!hints.is_empty()).then(|| format!("The server says {}.", hints.join(", ")));
+        let first = (!first.is_empty()).then(|| escape_line(&truncate(first, MAX_SHOWN)));
+        first
+            .into_iter()
+            .chain(hints)
+            .chain(why.map(|why| escape_line(&truncate(&why, MAX_SHOWN))))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// Escapes text from outside, without line ends.
+fn escape_line(text: &str) -> String {
+    escape_terminal(&text.replace(['\n', '\r'], " "))
+}
+
+/// All of a profile but its tools.
+struct Frame {
+    agent: String,
+    owner: String,
+    environment: Vec<String>,
+    comment: String,
+}
+
+impl Frame {
+    fn new(stem: &str, owner: &str, environment: &[String], server: &ServerInfo) -> Self {
         let kinds: Vec<&str> = [
             ("resources", "resources/*"),
             ("prompts", "prompts/*"),
@@ -67,12 +292,85 @@ impl Draft {
         .filter(|(kind, _)| server.capabilities.contains_key(*kind))
         .map(|(_, methods)| methods)
         .collect();
-        let methods = match kinds.is_empty() {
+        let comment = match kinds.is_empty() {
             true => "The server has tools only.".to_owned(),
             false => format!("The server also has: {}. Name in 'methods' what the client needs.", kinds.join(", ")),
         };
-        let names: Vec<String> = environment.iter().map(|name| json!(name).to_string()).collect();
-        let profile = format!(
+        Frame { agent: agent(stem), owner: owner.to_owned(), environment: environment.to_owned(), comment }
+    }
+
+    /// Adds to `usable` those tools that a profile can hold, and to `left_out` the others.
+    fn select<'t>(
+        &self,
+        gate: &Gate,
+        tools: &'t [Tool<'t>],
+        usable: &mut Vec<&'t Tool<'t>>,
+        left_out: &mut Vec<(String, String)>,
+    ) {
+        let all: Vec<&Tool> = tools.iter().collect();
+        match (self.is_accepted(gate, &all), tools) {
+            (Ok(()), _) => usable.extend(tools),
+            (Err(fault), [only]) => left_out.push((only.name.clone(), reason(&fault))),
+            (Err(_), _) => {
+                let (left, right) = tools.split_at(tools.len() / 2);
+                self.select(gate, left, usable, left_out);
+                self.select(gate, right, usable, left_out);
+            }
+        }
+    }
+
+    /// Checks that a profile with these tools can be used.
+    fn is_accepted(&self, gate: &Gate, tools: &[&Tool]) -> Result<(), Fault> {
+        let entries = tools.iter().map(|tool| {
+            let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);
+            format!(r#"{{"name":{name},"server":{server},"effect":"read","permit":"deny","definition":{definition}}}"#)
+        });
+        gate.lint_profile(&self.profile(entries.collect())).map(drop)
+    }
+
+    /// Writes a tool of a profile, and counts its permit.
+    fn entry(&self, tool: &Tool, rules: &Rules, permits: &mut Permits) -> String {
+        let (permit, why) = rules.permit(tool);
+        let is_read = permit == Permit::Allow && tool.only_reads();
+        let effect = if is_read { "read" } else { "effectful" };
+        match permit {
+            Permit::Allow => permits.allow += 1,
+            Permit::Approve => permits.approve += 1,
+            Permit::Deny => permits.deny += 1,
+        }
+        if permit == Permit::Allow && !is_read {
+            permits.unsafe_allow.push(tool.name.clone());
+        }
+        let written = match permit {
+            Permit::Allow => r#""allow""#,
+            Permit::Approve => r#"{ "approval": { "by": ["owner"], "ttl_s": 600 } }"#,
+            Permit::Deny => r#""deny""#,
+        };
+        let mut entry = String::from("    {\n");
+        let comment = tool.comment(why);
+        if !comment.is_empty() {
+            let _ = writeln!(entry, r#"      "$comment": {},"#, json!(comment));
+        }
+        let (name, server) = (json!(tool.name), json!(self.agent));
+        let _ = write!(
+            entry,
+            "      \"name\": {name},\n      \"server\": {server},\n      \"effect\": \"{effect}\",\n      \"permit\": {written}\n    }}"
+        );
+        entry
+    }
+
+    fn profile(&self, mut tools: Vec<String>) -> String {
+        tools.push(format!(
+            r#"    {{
+      "$comment": "seamgate's own: the client reads whole results by it that were cut.",
+      "name": {},
+      "effect": "read",
+      "permit": "allow"
+    }}"#,
+            json!(READ_ARTIFACT)
+        ));
+        let names: Vec<String> = self.environment.iter().map(|name| json!(name).to_string()).collect();
+        format!(
             r#"{{
   "$comment": "Made by 'seamgate mcp init'. Decide for each tool: 'effect' (read, idempotent, effectful), 'permit' (allow, deny, approval), what its 'arguments' may be, and 'labels' of its result.",
   "agent": {agent},
@@ -95,42 +393,58 @@ impl Draft {
   "budget": {{ "tool_calls": 10000 }}
 }}
 "#,
-            agent = json!(agent),
-            owner = json!(owner),
-            methods = json!(methods),
+            agent = json!(self.agent),
+            owner = json!(self.owner),
+            methods = json!(self.comment),
             names = names.join(", "),
             tools = tools.join(",\n")
-        );
-        let definitions: Vec<&str> = listed.iter().map(|tool| tool.get()).collect();
-        let lock = format!(
-            "{{\n  \"servers\": {{\n    {}: {{\n      \"tools\": [\n        {}\n      ]\n    }}\n  }}\n}}\n",
-            json!(agent),
-            definitions.join(",\n        ")
-        );
-        Draft { profile, lock }
+        )
     }
 }
 
-/// Returns what a person should know of a tool before they decide. The server says it, so it proves nothing.
-fn comment(definition: &RawValue) -> String {
-    let Ok(Described { description, annotations }) = serde_json::from_str(definition.get()) else {
-        return "The server's definition is none.".to_owned();
+/// Describes why a profile cannot hold a tool: the first error, with its place in the tool.
+fn reason(fault: &Fault) -> String {
+    let violations = fault.violations();
+    let Some(first) = violations.first() else { return fault.to_string() };
+    let place = first.path.strip_prefix("$.tools[0]").unwrap_or(&first.path).trim_start_matches('.');
+    let more = match violations.len() {
+        0 | 1 => String::new(),
+        all => format!(" ({} more)", count(all - 1, "error")),
     };
-    let first = description.as_deref().unwrap_or_default().lines().next().unwrap_or_default().trim().to_owned();
-    let hints: Vec<String> = annotations
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(name, value)| name.ends_with("Hint") && value.is_boolean())
-        .map(|(name, value)| format!("{name}: {value}"))
-        .collect();
-    let hints = if hints.is_empty() { String::new() } else { format!(" The server says {}.", hints.join(", ")) };
-    escape_terminal(&format!("{}{hints}", truncate(&first, MAX_SHOWN)))
+    truncate(&format!("{place} {}{more}", first.message), MAX_SHOWN)
 }
 
 /// Turns the name of a file into that of an agent and a server.
-fn agent(stem: &str) -> String {
+pub fn agent(stem: &str) -> String {
     let is_known = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
     let name: String = stem.chars().map(|next| if is_known(next) { next.to_ascii_lowercase() } else { '-' }).collect();
     let name = name.trim_start_matches(['.', '_', '-']).chars().take(64).collect::<String>();
     if name.is_empty() { "mcp".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_stands_for_any_characters() {
+        for (pattern, name, is_match) in [
+            ("get_*", "get_user", true),
+            ("get_*", "get_", true),
+            ("get_*", "forget_user", false),
+            ("*_user", "get_user", true),
+            ("*", "", true),
+            ("get", "get", true),
+            ("get", "get_user", false),
+            ("", "a", false),
+            ("a*a", "a", false),
+            ("a*b*a", "aba", true),
+            ("a*b*a", "aa", false),
+            ("*b*", "abc", true),
+            ("**", "x", true),
+            ("a*é", "aé", true),
+        ] {
+            assert_eq!(matches(pattern, name), is_match, "{pattern} {name}");
+        }
+    }
 }

@@ -14,9 +14,9 @@ mod transport;
 pub use self::{
     core::{End, Times},
     document::Document,
-    draft::Draft,
-    launch::Launch,
-    pins::Pins,
+    draft::{Draft, Permit, Permits, Rules, agent},
+    launch::{Launch, Listing},
+    pins::{Differences, Pins, lock_path},
     setting::{Reach, Setting},
     transport::{http, stdio},
 };

@@ -2,6 +2,7 @@
 
 mod commands;
 mod diff;
+mod mcp_files;
 mod mistakes;
 mod run;
 mod servers;

@@ -1,25 +1,53 @@
-//! `seamgate mcp init` and `seamgate mcp check`: what a server lists, and what a person has seen of it.
+//! `seamgate mcp init`: a profile to start from, with its lock file, and the entry for the configuration of a client.
 
 use std::{
-    fs,
-    path::{Path, PathBuf},
+    ffi::OsStr,
+    path::{MAIN_SEPARATOR, Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::read_profile;
-use seamgate_mcp::{Document, Draft, Launch, Pins};
-use seamgate_text::{escape_terminal, say};
+use clap::{
+    Arg, ArgAction, ArgMatches, FromArgMatches,
+    builder::{NonEmptyStringValueParser, PossibleValuesParser},
+};
+use seamgate::Gate;
+use seamgate_mcp::{Draft, Launch, Permit, Permits, Rules, agent, lock_path};
+use seamgate_runner::process::Signals;
+use seamgate_text::{count, escape_terminal, say, shorten};
 
-use crate::{agent::principal, console::print, error::NoVerdict, status::Status};
+use super::{
+    clients::{ANY, CLIENTS, Client, Entry},
+    list,
+};
+use crate::{agent::principal, console::print, status::Status};
 
 /// What most programs need to start, as clients of the protocol hand it on.
 const COMMON: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
+/// The ending of a profile's name.
+const ENDING: &str = ".profile.json";
+/// The most characters of a principal (`approvers` in `schemas/profile.schema.json`).
+const MAX_PRINCIPAL: usize = 256;
+/// The most names in a message, and their longest part, in characters.
+const MAX_LISTED: usize = 10;
+const MAX_NAME: usize = 64;
+
 #[derive(clap::Args)]
 pub(crate) struct Init {
-    /// The profile to write: NAME.profile.json. NAME.lock.json is written beside it
+    /// The profile to write: NAME.profile.json, or NAME. NAME.lock.json is written beside it
     #[arg(short, long, value_name = "FILE", default_value = "mcp.profile.json")]
     output: PathBuf,
+    /// The permit of tools that say that they only read. `allow`: they run without approval
+    #[arg(long, value_name = "PERMIT", default_value = "approve", value_parser = ["approve", "allow"])]
+    reads: String,
+    #[command(flatten)]
+    patterns: Patterns,
+    /// Print only the entry for the configuration of this client
+    #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(CLIENTS.map(|client| client.name)))]
+    client: Option<String>,
+    /// The folder for journals in that entry. Default: runs/NAME beside the profile
+    #[arg(long, value_name = "DIR")]
+    journal: Option<PathBuf>,
     /// A variable of the environment that the server needs, beside HOME, PATH and the like
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
@@ -31,97 +59,255 @@ pub(crate) struct Init {
     server: Vec<String>,
 }
 
-#[derive(clap::Args)]
-pub(crate) struct Check {
-    /// The profile, with its lock file beside it
-    #[arg(short, long, value_name = "PROFILE")]
-    profile: PathBuf,
-    /// Several servers, from a servers file
-    #[arg(long, value_name = "FILE", conflicts_with = "server")]
-    servers: Option<PathBuf>,
-    /// The server and its arguments
-    #[arg(last = true, required_unless_present = "servers", value_name = "SERVER")]
-    server: Vec<String>,
+/// Patterns of names with their permits, in the order of the command line.
+struct Patterns(Vec<(Permit, String)>);
+
+/// The options of patterns, each with its help.
+const PATTERNS: [(Permit, &str); 3] = [
+    (
+        Permit::Allow,
+        "Let tools run without approval: a name, or a pattern with '*'. Of several that match, the last one counts",
+    ),
+    (Permit::Approve, "Ask for approval of these tools: a name, or a pattern"),
+    (Permit::Deny, "Deny these tools, so that the client does not see them: a name, or a pattern"),
+];
+
+impl clap::Args for Patterns {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        PATTERNS.into_iter().fold(command, |command, (permit, help)| {
+            let name = permit.option().trim_start_matches('-');
+            let option = Arg::new(name).long(name).value_name("PATTERN").help(help);
+            command.arg(option.action(ArgAction::Append).value_parser(NonEmptyStringValueParser::new()))
+        })
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Patterns {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut all: Vec<(usize, Permit, String)> = Vec::new();
+        for (permit, _) in PATTERNS {
+            let name = permit.option().trim_start_matches('-');
+            let places = matches.indices_of(name).into_iter().flatten();
+            let patterns = matches.get_many::<String>(name).into_iter().flatten();
+            all.extend(places.zip(patterns).map(|(place, pattern)| (place, permit, pattern.clone())));
+        }
+        all.sort_by_key(|(place, ..)| *place);
+        Ok(Patterns(all.into_iter().map(|(_, permit, pattern)| (permit, pattern)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 pub(super) fn init(arguments: &Init) -> Result<Status> {
+    // All that can be wrong without the server is reported before it is started.
     let (profile, lock) = files(&arguments.output)?;
-    for path in [&profile, &lock] {
-        if path.exists() {
-            bail!("{}: it is there already: name another file with -o, or remove it", path.display());
+    let owner = principal(arguments.principal.as_deref())?;
+    if owner.chars().count() > MAX_PRINCIPAL {
+        bail!("--as: a principal has at most {MAX_PRINCIPAL} characters; this one has {}", owner.chars().count());
+    }
+    let variables = variables(&arguments.env)?;
+    let file_name = profile.file_name().unwrap_or_default().to_string_lossy();
+    let stem = file_name.strip_suffix(ENDING).unwrap_or(&file_name);
+    let entry = entry(arguments, stem, &profile, &variables)?;
+
+    let launch = Launch::new(String::new(), arguments.server.clone(), variables.clone())?;
+    let listing = list(&launch, "name them with --env")?;
+    let gate = Gate::new()?;
+    let rules = Rules { allows_reads: arguments.reads == "allow", patterns: arguments.patterns.0.clone() };
+    let draft = Draft::new((stem, &owner), &variables, &listing.info, &listing.tools, &rules, &gate)?;
+    {
+        // A signal waits until both files are there.
+        let signals = Signals::install()?;
+        let _deferred = signals.listen(|_| true);
+        draft.write(&profile, &lock)?;
+    }
+    let server = listing.info.name.as_deref().map_or_else(|| "the server".to_owned(), shown);
+    let summary = format!(
+        "{}: {} of {server}{}\n{}: their definitions, as they are now",
+        shown_path(&profile),
+        count(draft.permits.total(), "tool"),
+        permits(&draft.permits),
+        shown_path(&lock),
+    );
+    let client = arguments.client.as_deref().and_then(Client::named);
+    match client {
+        Some(client) => {
+            say(&format!("{summary}\n\nRead the profile, and {}:\n", client.task));
+            print(&client.entry(&entry))?;
+        }
+        None => {
+            let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+            print(&format!(
+                "{summary}\n\nRead the profile, and decide about 'effect' and 'permit' of each tool. Then {}, in place of the server:\n\n{}\n\n\
+                 With --client, this command prints the form of one client: {}",
+                ANY.task,
+                ANY.entry(&entry),
+                names.join(", ")
+            ))?;
         }
     }
-    let mut names: Vec<String> = COMMON.iter().map(|name| (*name).to_owned()).chain(arguments.env.clone()).collect();
-    names.retain(|name| std::env::var_os(name).is_some());
-    let launch = Launch::new(String::new(), arguments.server.clone(), names.clone())?;
-    let server = launch.connect()?;
-    let listed = server.tools().map_err(NoVerdict)?;
-    let info = server.info();
-    drop(server);
-    let stem = profile.file_name().unwrap_or_default().to_string_lossy();
-    let owner = principal(arguments.principal.as_deref())?;
-    let draft = Draft::new(stem.trim_end_matches(".profile.json"), &owner, &names, &info, &listed);
-    write(&profile, &draft.profile)?;
-    write(&lock, &draft.lock)?;
-    // A profile that cannot be used would be our mistake, or a definition that is none.
-    let mut gate = seamgate::Gate::new()?;
-    if let Err(fault) = gate.register_profile(&read_profile(&profile)?) {
-        say(&format!(
-            "seamgate: {}: edit it before you use it: {}",
-            profile.display(),
-            escape_terminal(&fault.to_string())
-        ));
-    }
-    print(&format!(
-        "{}: {} of {}, each with approval\n{}: their definitions, as they are now\n\nSet 'effect' and 'permit' of each tool. Then put this line into the configuration of your client:\n\n  seamgate mcp -p {} -- {}",
-        profile.display(),
-        seamgate_text::count(listed.len(), "tool"),
-        escape_terminal(info.name.as_deref().unwrap_or("the server")),
-        lock.display(),
-        profile.display(),
-        escape_terminal(&arguments.server.join(" ")),
-    ))?;
+    remarks(&draft, client.unwrap_or(&ANY), &entry);
     Ok(Status::Accepted)
 }
 
-pub(super) fn check(arguments: &Check) -> Result<Status> {
-    let text = read_profile(&arguments.profile)?;
-    let document = Document::of(&arguments.profile, &text)?;
-    let pins = Pins::of(&text).with_context(|| arguments.profile.display().to_string())?;
-    let launches = match &arguments.servers {
-        Some(file) => document.launches(file)?,
-        None => vec![document.launch(&arguments.server)?],
-    };
-    let mut lines = Vec::new();
-    let mut total = 0;
-    for launch in &launches {
-        let server = launch.connect()?;
-        let listed = server.tools().map_err(NoVerdict)?;
-        drop(server);
-        total += listed.len();
-        lines.extend(pins.differences(launch.name(), &listed));
+/// Says what a person should know beside the result.
+fn remarks(draft: &Draft, client: &Client, entry: &Entry) {
+    for (name, reason) in draft.left_out.iter().take(MAX_LISTED) {
+        say(&format!("seamgate: left out the tool {}: {}", shown(name), escape_terminal(reason)));
     }
-    if lines.is_empty() {
-        print(&format!(
-            "{}: {}, as the profile pins them",
-            arguments.profile.display(),
-            seamgate_text::count(total, "tool")
-        ))?;
-        return Ok(Status::Accepted);
+    if let Some(more) = draft.left_out.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        say(&format!("seamgate: left out {more} more"));
     }
-    print(&escape_terminal(&lines.join("\n")))?;
-    Ok(Status::Rejected)
+    let unsafe_allow = &draft.permits.unsafe_allow;
+    if !unsafe_allow.is_empty() {
+        let names: Vec<String> = unsafe_allow.iter().take(MAX_LISTED).map(|name| shown(name)).collect();
+        let more = match unsafe_allow.len().saturating_sub(MAX_LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        say(&format!(
+            "seamgate: these tools run without approval, and do not say that they only read: {}{more}",
+            names.join(", ")
+        ));
+    }
+    if client.lacks_values() && !entry.variables.is_empty() {
+        say("seamgate: fill in the values in 'env': the client passes them to the gate, and the gate to the server");
+    }
 }
 
-/// The files of a profile.
-fn files(profile: &Path) -> Result<(PathBuf, PathBuf)> {
-    let name = profile.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Some(stem) = name.strip_suffix(".profile.json").filter(|stem| !stem.is_empty()) else {
-        bail!("-o {}: the name must end in .profile.json, for its lock file is found by that", profile.display());
-    };
-    Ok((profile.to_owned(), profile.with_file_name(format!("{stem}.lock.json"))))
+/// Describes the permits of the tools after their number.
+fn permits(permits: &Permits) -> String {
+    let parts = [(permits.allow, "without approval"), (permits.approve, "with approval"), (permits.deny, "denied")];
+    match parts.iter().filter(|(number, _)| *number > 0).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        [(1, how)] => format!(", {how}"),
+        [(_, how)] => format!(", each {how}"),
+        ref several => {
+            let several: Vec<String> = several.iter().map(|(number, how)| format!("{number} {how}")).collect();
+            format!(": {}", several.join(", "))
+        }
+    }
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|error| NoVerdict(format!("cannot write {}: {error}", path.display())).into())
+/// Returns the paths of the profile and its lock file, which do not exist yet.
+fn files(output: &Path) -> Result<(PathBuf, PathBuf)> {
+    let mut profile = output.to_owned();
+    if profile.is_dir() {
+        profile.push(format!("mcp{ENDING}"));
+    }
+    let name = profile.file_name().and_then(OsStr::to_str).map(str::to_owned);
+    let Some(name) = name else { bail!("-o {}: name a file, such as files{ENDING}", shown_path(output)) };
+    if !name.ends_with(ENDING) {
+        profile.set_file_name(format!("{}{ENDING}", name.strip_suffix(".json").unwrap_or(&name)));
+    }
+    let Some(lock) = lock_path(&profile) else {
+        bail!("-o {}: a name goes before {ENDING}, such as files{ENDING}", shown_path(output))
+    };
+    let folder = profile.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!("-o {}: the folder {} does not exist: make it first", shown_path(output), shown_path(folder));
+    }
+    for path in [&profile, &lock] {
+        if path.symlink_metadata().is_ok() {
+            bail!("{}: it exists already: name another file with -o, or remove it", shown_path(path));
+        }
+    }
+    Ok((profile, lock))
+}
+
+/// Returns the variables that the server gets: those that most programs need, as far as they are set, and those that are named.
+fn variables(named: &[String]) -> Result<Vec<String>> {
+    let is_name = |name: &str| {
+        let is_known = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        !name.is_empty()
+            && name.len() <= 256
+            && name.chars().all(is_known)
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    let mut names: Vec<String> = COMMON.into_iter().filter(|name| is_set(name)).map(str::to_owned).collect();
+    for name in named {
+        if !is_name(name) {
+            bail!(
+                "--env {}: the name of a variable has letters, digits and '_'; its value stays in the environment",
+                shown(name)
+            );
+        }
+        if !is_set(name) {
+            say(&format!("seamgate: --env {name}: it is not set here, so the server starts without it"));
+        }
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Ok(names)
+}
+
+/// Returns the gate as an entry of a client's configuration. Clients start programs in folders of their own, so all paths are
+/// absolute.
+fn entry(arguments: &Init, stem: &str, profile: &Path, variables: &[String]) -> Result<Entry> {
+    let absolute = |path: &Path| -> Result<String> {
+        let absolute = std::path::absolute(path).with_context(|| shown_path(path))?;
+        Ok(absolute.to_string_lossy().into_owned())
+    };
+    let journal = match &arguments.journal {
+        Some(folder) => folder.clone(),
+        None => profile.with_file_name("runs").join(stem),
+    };
+    let mut server = Vec::new();
+    for (index, word) in arguments.server.iter().enumerate() {
+        server.push(if is_path(index, word) { absolute(Path::new(word))? } else { word.clone() });
+    }
+    Ok(Entry {
+        name: agent(stem),
+        gate: gate(),
+        arguments: ["mcp", "-p", &absolute(profile)?, "--journal", &absolute(&journal)?, "--"]
+            .map(str::to_owned)
+            .to_vec(),
+        server,
+        variables: variables.iter().filter(|name| arguments.env.contains(name)).cloned().collect(),
+    })
+}
+
+/// Returns whether a word of the server's command is a path from this folder: a program with a separator, a path that begins with
+/// `.`, or a file that is there.
+fn is_path(index: usize, word: &str) -> bool {
+    let path = Path::new(word);
+    let starts_with_dot =
+        matches!(path.components().next(), Some(std::path::Component::CurDir | std::path::Component::ParentDir));
+    match path.is_absolute() {
+        true => false,
+        false if index == 0 => word.contains(['/', MAIN_SEPARATOR]),
+        false => starts_with_dot || path.is_file(),
+    }
+}
+
+/// Returns the path of this command. In a package for another language, this process is that language's.
+fn gate() -> String {
+    let is_own = |path: &PathBuf| path.file_stem() == Some(OsStr::new("seamgate"));
+    let name = format!("seamgate{}", std::env::consts::EXE_SUFFIX);
+    let on_path = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders)
+            .map(|folder| folder.join(&name))
+            .find(|path| path.is_absolute() && path.is_file())
+    };
+    let path = std::env::current_exe().ok().filter(is_own).or_else(on_path);
+    path.map_or(name.clone(), |path| path.to_string_lossy().into_owned())
+}
+
+/// Shows a name from outside.
+fn shown(name: &str) -> String {
+    escape_terminal(&shorten(name, MAX_NAME).replace(['\n', '\r'], " "))
+}
+
+fn shown_path(path: &Path) -> String {
+    escape_terminal(&path.display().to_string())
 }
