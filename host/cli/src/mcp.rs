@@ -3,6 +3,7 @@
 mod check;
 mod clients;
 mod init;
+mod login;
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -80,12 +81,15 @@ enum Command {
     Init(init::Init),
     /// Compare a server's tools with those that a profile pins
     Check(check::Check),
+    /// Log in to a server that a servers file has by its address
+    Login(login::Login),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     match &arguments.command {
         Some(Command::Init(init)) => init::init(init),
         Some(Command::Check(check)) => check::check(check),
+        Some(Command::Login(login)) => login::login(login),
         None => serve(arguments),
     }
 }

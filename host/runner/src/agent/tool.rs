@@ -72,6 +72,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteActi
             let message = format!("the server gave no result within {} s", timeout.as_secs());
             Outcome::Failed { message, may_have_run: true }
         }
+        Err(Unanswered::Failed { message, may_have_run }) => Outcome::Failed { message, may_have_run },
         Err(Unanswered::Stopped) => Outcome::Cancelled,
     }
 }

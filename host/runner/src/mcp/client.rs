@@ -1,5 +1,5 @@
-//! A client of one server that speaks the Model Context Protocol over its standard input and output: it lists tools and
-//! calls them. The server gets nothing else: no sampling, no roots, no elicitation.
+//! A client of one server that speaks the Model Context Protocol, over its standard input and output or by its address: it lists
+//! tools and calls them. The server gets nothing else: no sampling, no roots, no elicitation.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-06-18>, and 2026-07-28 with servers that have no session
 
@@ -16,9 +16,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
+use super::{
+    connection::{Connection, Input, Target},
+    remote::{Endpoint, Received},
+};
 use crate::{
     jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, RpcError, one_line},
-    process::{GRACE, LineWriter, Program, Service, Stop, Wrote},
+    process::{GRACE, Program, Stop, Wrote},
 };
 
 const PROTOCOL: &str = "2025-06-18";
@@ -41,7 +45,7 @@ fn client() -> Value {
 
 /// A client of one server, which runs until this is dropped.
 pub struct Client {
-    service: Service,
+    connection: Connection,
     shared: Arc<Shared>,
     info: ServerInfo,
     /// `true` if the server has no sessions.
@@ -69,7 +73,7 @@ struct Shared {
 struct Pending {
     has_ended: bool,
     /// The senders of answers, by the ids of requests in flight.
-    waiting: HashMap<u64, Sender<RpcAnswer>>,
+    waiting: HashMap<u64, Sender<Result<RpcAnswer, Unanswered>>>,
 }
 
 /// The answer to a request: a result, or an error of the protocol.
@@ -86,6 +90,13 @@ pub enum Unanswered {
     Late,
     /// The caller stopped it.
     Stopped,
+    /// The server cannot be reached, or the connection broke off.
+    Failed {
+        /// A description.
+        message: String,
+        /// Whether the server may have acted on the request.
+        may_have_run: bool,
+    },
 }
 
 /// The result of a call.
@@ -144,26 +155,37 @@ impl CallResult {
 }
 
 impl Client {
-    /// Starts a server, and agrees on the protocol.
+    /// Starts a program, and agrees on the protocol.
     pub fn start(program: &Program) -> Result<Self, String> {
+        Self::start_at(Target::Program(program))
+    }
+
+    /// Connects to a server by its address, and agrees on the protocol.
+    pub fn connect(endpoint: &Endpoint) -> Result<Self, String> {
+        Self::start_at(Target::Address(endpoint))
+    }
+
+    fn start_at(target: Target) -> Result<Self, String> {
         let shared = Arc::<Shared>::default();
         let reader = Arc::clone(&shared);
-        let input = Arc::<OnceLock<Arc<LineWriter>>>::default();
+        let input = Arc::<OnceLock<Input>>::default();
         let own = Arc::clone(&input);
-        let service = Service::start(program, move |wrote| {
-            match wrote {
-                Wrote::Line(line) => reader.take(&line, own.get()),
-                Wrote::NotText(_) => tracing::warn!("a server wrote a line that is no message"),
-                Wrote::Unended(_) | Wrote::TooLong | Wrote::End => {
+        let connection = Connection::start(target, move |received| {
+            match received {
+                Received::Wrote(Wrote::Line(line)) => reader.take(&line, own.get()),
+                Received::Wrote(Wrote::NotText(_)) => tracing::warn!("a server wrote a line that is no message"),
+                Received::Wrote(Wrote::Unended(_) | Wrote::TooLong | Wrote::End) => {
                     reader.end();
                     return false;
                 }
+                Received::Unanswered { id, message, may_have_run } => {
+                    reader.answer(&id, Err(Unanswered::Failed { message, may_have_run }));
+                }
             }
             true
-        })
-        .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
-        let _ = input.set(Arc::clone(service.input()));
-        let mut server = Client { service, shared, info: ServerInfo::default(), is_stateless: false };
+        })?;
+        let _ = input.set(connection.input());
+        let mut server = Client { connection, shared, info: ServerInfo::default(), is_stateless: false };
         #[derive(Deserialize)]
         struct Hello {
             #[serde(default)]
@@ -192,7 +214,7 @@ impl Client {
             server.info = ServerInfo { name: named.or(meta.server).map(|named| named.name), capabilities };
         }
         if !server.is_stateless {
-            server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+            server.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         }
         Ok(server)
     }
@@ -217,13 +239,18 @@ impl Client {
 
     /// Ends several servers at once. They share one [`GRACE`] to end by themselves.
     pub fn end_all<'c>(clients: impl IntoIterator<Item = &'c Client>) {
-        let services: Vec<&Service> = clients.into_iter().map(|client| &client.service).collect();
-        Service::end_all(&services, GRACE);
+        let connections: Vec<&Connection> = clients.into_iter().map(|client| &client.connection).collect();
+        Connection::end_all(&connections, GRACE);
     }
 
     /// Says that the server ended, and how, if that is known.
     pub fn how_it_ended(&self) -> String {
-        format!("the server {}", self.service.exit().as_deref().unwrap_or("ended"))
+        format!("the server {}", self.connection.exit().as_deref().unwrap_or("ended"))
+    }
+
+    /// Sends a message. It is lost if the server has ended, or reads nothing.
+    fn write(&self, line: String) {
+        let _ = self.connection.push(line);
     }
 
     /// Returns a number that rises when the tools may have changed.
@@ -301,6 +328,7 @@ impl Client {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
             Err(Unanswered::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
+            Err(Unanswered::Failed { message, .. }) => Err(format!("{method}: {message}")),
             Err(_) => Err(format!("{method}: {}", self.how_it_ended())),
         }
     }
@@ -329,12 +357,12 @@ impl Client {
             }
             pending.waiting.insert(id, sender);
         }
-        self.service.write(line);
+        self.write(line);
         let start = Instant::now();
         let why = loop {
             let left = timeout.saturating_sub(start.elapsed());
             match answer.recv_timeout(left.min(TICK)) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Ended),
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => break Unanswered::Stopped,
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => break Unanswered::Late,
@@ -343,15 +371,14 @@ impl Client {
         };
         self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
         let params = json!({ "requestId": id, "reason": "the run ended the call" });
-        self.service
-            .write(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string());
+        self.write(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string());
         Err(why)
     }
 }
 
 impl Shared {
     /// Takes a line of the server. Skips a line that is not a message, because some servers write logs there.
-    fn take(&self, line: &str, input: Option<&Arc<LineWriter>>) {
+    fn take(&self, line: &str, input: Option<&Input>) {
         #[derive(Deserialize)]
         struct Message {
             id: Option<Box<RawValue>>,
@@ -381,8 +408,6 @@ impl Shared {
                 }
             }
             (None, Some(id)) => {
-                let Ok(id) = id.get().parse::<u64>() else { return };
-                let waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
                 let answer = match (result, error) {
                     (_, Some(error)) => Err(error),
                     (Some(result), None) => Ok(result),
@@ -390,11 +415,18 @@ impl Shared {
                         Err(RpcError { code: INTERNAL_ERROR, message: "neither result nor error".to_owned() })
                     }
                 };
-                if let Some(waiting) = waiting {
-                    let _ = waiting.send(answer);
-                }
+                self.answer(id.get(), Ok(answer));
             }
             (None, None) => {}
+        }
+    }
+
+    /// Passes an answer to whoever waits for it.
+    fn answer(&self, id: &str, answer: Result<RpcAnswer, Unanswered>) {
+        let Ok(id) = id.parse::<u64>() else { return };
+        let waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+        if let Some(waiting) = waiting {
+            let _ = waiting.send(answer);
         }
     }
 

@@ -1,5 +1,11 @@
 //! The Model Context Protocol, from the side of a client.
 
 mod client;
+mod connection;
+mod remote;
 
-pub use client::{CallResult, Client, ContentBlock, MAX_PAGES, MAX_TOOLS, START, ServerInfo, Unanswered};
+pub use self::{
+    client::{CallResult, Client, ContentBlock, MAX_PAGES, MAX_TOOLS, START, ServerInfo, Unanswered},
+    connection::{Connection, Input, Target},
+    remote::{Endpoint, LoggedIn, Login, OAuth, Received, Remote, RemoteInput},
+};

@@ -7,13 +7,13 @@ use std::{
 };
 
 use seamgate::{MAX_FILE, read_named};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, say, shell_word};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     error::{AddContext, Error, Result, bail},
-    mcp::Client,
+    mcp::{Client, Endpoint},
     process::{Inherited, Paths, Program, can_confine},
 };
 
@@ -58,6 +58,8 @@ pub enum Server {
     Commands(BTreeMap<String, Command>),
     /// A process that speaks MCP.
     Mcp(Command),
+    /// An address that speaks MCP.
+    Address(Endpoint),
 }
 
 /// A program and how to run it.
@@ -95,7 +97,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     tools: Option<BTreeMap<String, Command>>,
-    mcp: Option<Command>,
+    /// With "url" or with "command".
+    mcp: Option<Value>,
 }
 
 impl Servers {
@@ -109,17 +112,19 @@ impl Servers {
             .servers
             .into_iter()
             .map(|(name, entry)| {
+                let of_server = || format!("the server {name:?}");
                 let mut server = match (entry.tools, entry.mcp) {
                     (Some(tools), None) => Server::Commands(tools),
-                    (None, Some(mcp)) => Server::Mcp(mcp),
+                    (None, Some(mcp)) => Server::of_mcp(mcp, &name, path).with_context(of_server)?,
                     _ => bail!("the server {name:?} must have either \"tools\" or \"mcp\""),
                 };
                 let mut commands: Vec<&mut Command> = match &mut server {
                     Server::Commands(tools) => tools.values_mut().collect(),
                     Server::Mcp(command) => vec![command],
+                    Server::Address(_) => Vec::new(),
                 };
                 let mut checked = commands.iter_mut().map(|command| command.check(&folder));
-                checked.try_for_each(|checked| checked.with_context(|| format!("the server {name:?}")))?;
+                checked.try_for_each(|checked| checked.with_context(of_server))?;
                 Ok((name, server))
             })
             .collect();
@@ -137,13 +142,13 @@ impl Servers {
     pub fn start(&mut self, named: BTreeMap<String, Vec<String>>, key: Option<&str>) -> Result<()> {
         self.named = named;
         for (name, server) in &self.all {
-            for command in server.commands() {
-                if let Some(key) =
-                    key.filter(|key| self.inherited(name, command).iter().any(|variable| variable == key))
-                {
+            let inherited = server.commands().flat_map(|command| self.inherited(name, command));
+            let named = server.endpoint().into_iter().flat_map(Endpoint::variables);
+            for variable in inherited.chain(named) {
+                if let Some(key) = key.filter(|key| variable == *key) {
                     bail!(
-                        "the server {name:?}: {key} has the key of the model server, which no tool gets: take it out of \"environment\", or name \
-                         another variable with --key-env"
+                        "the server {name:?}: {key} has the key of the model server, which no tool gets: take it out of \"environment\" or \
+                         \"headers\", or name another variable with --key-env"
                     );
                 }
             }
@@ -152,19 +157,20 @@ impl Servers {
             say("seamgate: this system has no Landlock: tools can reach more than their \"paths\"");
         }
         for (name, server) in &self.all {
-            if let Server::Mcp(command) = server {
-                let program = Program {
+            let client = match server {
+                Server::Commands(_) => continue,
+                Server::Mcp(command) => Client::start(&Program {
                     command: &command.command,
                     inherited: Inherited::Only(&self.inherited(name, command)),
                     environment: &command.env,
                     folder: &self.folder,
                     told_as: name,
                     paths: command.paths.as_ref(),
-                };
-                let server = Client::start(&program)
-                    .map_err(|message| Error::NoVerdict(format!("the server {name:?}: {message}")))?;
-                self.running.0.insert(name.clone(), server);
-            }
+                }),
+                Server::Address(endpoint) => Client::connect(endpoint),
+            };
+            let client = client.map_err(|message| Error::NoVerdict(format!("the server {name:?}: {message}")))?;
+            self.running.0.insert(name.clone(), client);
         }
         Ok(())
     }
@@ -181,7 +187,11 @@ impl Servers {
 
     /// Returns a running server that speaks MCP, and how long a call may take.
     pub fn running(&self, server: &str) -> Option<(&Client, Duration)> {
-        let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
+        let (Server::Mcp(Command { timeout_s, .. }) | Server::Address(Endpoint { timeout_s, .. })) =
+            self.all.get(server)?
+        else {
+            return None;
+        };
         self.running.0.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
     }
 
@@ -204,12 +214,36 @@ impl Servers {
     pub fn command(&self, server: &str, tool: &str) -> Option<&Command> {
         match self.all.get(server)? {
             Server::Commands(tools) => tools.get(tool),
-            Server::Mcp(_) => None,
+            Server::Mcp(_) | Server::Address(_) => None,
         }
     }
 }
 
 impl Server {
+    /// Reads a server that speaks MCP: a program, or an address if it has "url".
+    fn of_mcp(mcp: Value, name: &str, file: &Path) -> Result<Self> {
+        if mcp.get("url").is_none() {
+            return Ok(Server::Mcp(serde_json::from_value(mcp)?));
+        }
+        if mcp.get("command").is_some() {
+            bail!("\"mcp\" must have either \"command\" or \"url\"");
+        }
+        let mut endpoint: Endpoint = serde_json::from_value(mcp)?;
+        endpoint.check().map_err(Error::invalid)?;
+        check_timeout(endpoint.timeout_s)?;
+        endpoint.name = name.to_owned();
+        endpoint.login = format!("seamgate mcp login --servers {} {}", shell_word(file), shell_word(Path::new(name)));
+        Ok(Server::Address(endpoint))
+    }
+
+    /// Returns its address, if it has one.
+    fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Server::Address(endpoint) => Some(endpoint),
+            Server::Commands(_) | Server::Mcp(_) => None,
+        }
+    }
+
     /// Returns whether it has a program that is to be confined.
     fn has_paths(&self) -> bool {
         self.commands().any(|command| command.paths.is_some())
@@ -220,6 +254,7 @@ impl Server {
         let (tools, one) = match self {
             Server::Commands(tools) => (Some(tools.values()), None),
             Server::Mcp(command) => (None, Some(command)),
+            Server::Address(_) => (None, None),
         };
         tools.into_iter().flatten().chain(one)
     }
@@ -231,9 +266,7 @@ impl Command {
         if self.command.is_empty() {
             bail!("\"command\" must name a program");
         }
-        if !(1..=MAX_TIMEOUT_S).contains(&self.timeout_s) {
-            bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
-        }
+        check_timeout(self.timeout_s)?;
         if let Some(name) = self.environment.iter().find(|name| !is_variable(name)) {
             bail!("\"environment\": {name:?} cannot be the name of a variable: use letters, digits and _");
         }
@@ -245,6 +278,13 @@ impl Command {
         }
         Ok(())
     }
+}
+
+fn check_timeout(seconds: u64) -> Result<()> {
+    if !(1..=MAX_TIMEOUT_S).contains(&seconds) {
+        bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
+    }
+    Ok(())
 }
 
 /// Returns whether a text can name a variable, as the schema of profiles has it.

@@ -1,0 +1,120 @@
+//! A connection to a server, whether it is a program or an address.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::remote::{Endpoint, Received, Remote, RemoteInput};
+use crate::process::{LineWriter, Program, Refused, Service};
+
+/// Where a server is.
+#[derive(Clone, Copy)]
+pub enum Target<'t> {
+    /// A program that is to be started.
+    Program(&'t Program<'t>),
+    /// An address.
+    Address(&'t Endpoint),
+}
+
+/// A connection to a server. Dropping it ends the program or the session.
+pub enum Connection {
+    /// A program, over its standard input and output.
+    Process(Service),
+    /// An address, over HTTP.
+    Address(Remote),
+}
+
+/// Takes lines for a server.
+#[derive(Clone)]
+pub enum Input {
+    /// The standard input of a program.
+    Process(Arc<LineWriter>),
+    /// An address.
+    Address(RemoteInput),
+}
+
+impl Connection {
+    /// Starts a program, or a connection to an address. `take` gets what comes from the server, and returns whether it takes more.
+    pub fn start(target: Target, mut take: impl FnMut(Received) -> bool + Send + 'static) -> Result<Self, String> {
+        match target {
+            Target::Program(program) => Service::start(program, move |wrote| take(Received::Wrote(wrote)))
+                .map(Connection::Process)
+                .map_err(|error| format!("cannot run {}: {error}", program.name())),
+            Target::Address(endpoint) => Remote::start(endpoint, take).map(Connection::Address),
+        }
+    }
+
+    /// Returns what takes lines for the server.
+    pub fn input(&self) -> Input {
+        match self {
+            Connection::Process(service) => Input::Process(Arc::clone(service.input())),
+            Connection::Address(remote) => Input::Address(remote.input()),
+        }
+    }
+
+    /// Sends a line, if there is room.
+    pub fn push(&self, line: String) -> Result<(), Refused> {
+        self.input().push(line)
+    }
+
+    /// Sends nothing more, so that the server ends.
+    pub fn close(&self) {
+        self.input().close();
+    }
+
+    /// Ends several servers at once. They share one `grace` to end by themselves.
+    pub fn end_all(connections: &[&Connection], grace: Duration) {
+        let start = Instant::now();
+        let services: Vec<&Service> = connections
+            .iter()
+            .filter_map(|connection| match connection {
+                Connection::Process(service) => Some(service),
+                Connection::Address(remote) => {
+                    remote.input().close();
+                    None
+                }
+            })
+            .collect();
+        Service::end_all(&services, grace);
+        for connection in connections {
+            if let Connection::Address(remote) = connection {
+                remote.end_after(grace.saturating_sub(start.elapsed()));
+            }
+        }
+    }
+
+    /// Returns how the program ended, such as "exited with status 1". `None` while it runs, and for an address.
+    pub fn exit(&self) -> Option<String> {
+        match self {
+            Connection::Process(service) => service.exit(),
+            Connection::Address(_) => None,
+        }
+    }
+
+    /// Ends the server. It has `grace` to end by itself.
+    pub fn end_after(&self, grace: Duration) {
+        match self {
+            Connection::Process(service) => service.end_after(grace),
+            Connection::Address(remote) => remote.end_after(grace),
+        }
+    }
+}
+
+impl Input {
+    /// Sends a line, if there is room.
+    pub fn push(&self, line: String) -> Result<(), Refused> {
+        match self {
+            Input::Process(input) => input.push(line),
+            Input::Address(input) => input.push(line),
+        }
+    }
+
+    /// Sends nothing more, so that the server ends.
+    pub fn close(&self) {
+        match self {
+            Input::Process(input) => input.close(),
+            Input::Address(input) => input.close(),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The description of a server by its address, as a servers file has it.
+
+use std::{collections::BTreeMap, env, fmt};
+
+use serde::Deserialize;
+use ureq::http::{HeaderName, HeaderValue};
+
+use super::url::{Reach, Url};
+
+/// Headers that belong to the transport.
+const OWN: [&str; 11] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "last-event-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+/// The most headers.
+const MAX_HEADERS: usize = 64;
+
+/// A server by its address.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// The address.
+    pub url: String,
+    /// Headers that each request has. `${NAME}` stands for a variable of the environment.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// How `seamgate mcp login` registers with the authorization server.
+    #[serde(default)]
+    pub oauth: OAuth,
+    /// How long the server may be silent while a request waits, in seconds.
+    #[serde(default = "default_timeout")]
+    pub timeout_s: u64,
+    /// `true` allows http to other machines.
+    #[serde(default)]
+    pub insecure: bool,
+    /// The server's name, for messages.
+    #[serde(skip)]
+    pub name: String,
+    /// The command that logs in to the server, for messages.
+    #[serde(skip)]
+    pub login: String,
+}
+
+/// A client that is registered with an authorization server.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuth {
+    /// The client's id. Without it, the client registers itself.
+    pub client_id: Option<String>,
+    /// The client's secret: `${NAME}`.
+    pub client_secret: Option<String>,
+    /// The scopes to ask for. By default those that the server names.
+    pub scopes: Option<Vec<String>>,
+    /// The port of this machine that the browser comes back to. By default any that is free.
+    pub redirect_port: Option<u16>,
+}
+
+fn default_timeout() -> u64 {
+    60
+}
+
+impl Endpoint {
+    /// Checks what a file says, as far as it does not depend on the environment.
+    pub fn check(&self) -> Result<(), String> {
+        self.address()?;
+        if self.headers.len() > MAX_HEADERS {
+            return Err(format!("\"headers\" has more than {MAX_HEADERS} members"));
+        }
+        for (name, value) in &self.headers {
+            let wrong = |why: &str| Err(format!("\"headers\": {name:?}: {why}"));
+            let lower = name.to_ascii_lowercase();
+            if HeaderName::from_bytes(name.as_bytes()).is_err() {
+                return wrong("it cannot be the name of a header");
+            }
+            if OWN.contains(&lower.as_str()) || lower.starts_with("mcp-") {
+                return wrong("this header belongs to the protocol");
+            }
+            if let Err(why) = parts(value) {
+                return wrong(&why);
+            }
+        }
+        if let Some(secret) = &self.oauth.client_secret {
+            match parts(secret).map(|parts| parts.len() == 1 && matches!(parts[..], [Part::Variable(_)])) {
+                Ok(true) if self.oauth.client_id.is_some() => {}
+                Ok(true) => return Err("\"oauth\": \"client_secret\" needs \"client_id\"".to_owned()),
+                _ => {
+                    let why =
+                        "must be \"${NAME}\": the secret stands in a variable of the environment, not in the file";
+                    return Err(format!("\"oauth\": \"client_secret\" {why}"));
+                }
+            }
+        }
+        let scopes = self.oauth.scopes.iter().flatten();
+        match scopes.into_iter().find(|scope| scope.is_empty() || !scope.bytes().all(is_of_scope)) {
+            Some(scope) => {
+                Err(format!("\"oauth\": \"scopes\": {scope:?} is no scope: one name for each, without spaces"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the names of the variables of this process's environment that the server gets.
+    pub fn variables(&self) -> impl Iterator<Item = String> {
+        let values = self.headers.values().chain(&self.oauth.client_secret);
+        let parts = values.flat_map(|value| parts(value).unwrap_or_default());
+        parts.filter_map(|part| match part {
+            Part::Variable(name) => Some(name.to_owned()),
+            Part::Text(_) => None,
+        })
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        if self.insecure { Reach::Insecure } else { Reach::Named }
+    }
+
+    pub(super) fn address(&self) -> Result<Url, String> {
+        Url::parse(&self.url, self.reach()).map_err(|why| format!("\"url\": {why}"))
+    }
+
+    /// Returns the headers with the values of variables.
+    pub(super) fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
+        let header = |(name, value): (&String, &String)| {
+            let wrong = |why: &str| format!("\"headers\": {name:?}: {why}");
+            let value = expand(value).map_err(|why| wrong(&why))?;
+            let mut value = HeaderValue::from_str(&value).map_err(|_| wrong("its value cannot be that of a header"))?;
+            value.set_sensitive(true);
+            let name = HeaderName::from_bytes(name.as_bytes());
+            Ok((name.map_err(|_| wrong("it cannot be the name of a header"))?, value))
+        };
+        self.headers.iter().map(header).collect()
+    }
+}
+
+impl OAuth {
+    /// Returns the client's secret.
+    pub(super) fn secret(&self) -> Result<Option<String>, String> {
+        self.client_secret.as_deref().map(expand).transpose().map_err(|why| format!("\"client_secret\": {why}"))
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("url", &self.url).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Returns whether a byte can be part of a scope (RFC 6749, section 3.3).
+fn is_of_scope(byte: u8) -> bool {
+    matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~')
+}
+
+/// A part of a value.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'v> {
+    Text(&'v str),
+    /// A variable of the environment, by its name.
+    Variable(&'v str),
+}
+
+/// Splits a value at its variables.
+fn parts(value: &str) -> Result<Vec<Part<'_>>, String> {
+    let mut parts = Vec::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${") {
+        let named = after.split_once('}').filter(|(name, _)| is_variable(name));
+        let Some((name, after)) = named else {
+            return Err("\"${\" must be followed by the name of a variable and \"}\"".to_owned());
+        };
+        if !before.is_empty() {
+            parts.push(Part::Text(before));
+        }
+        parts.push(Part::Variable(name));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest));
+    }
+    Ok(parts)
+}
+
+/// Puts the values of variables into a value.
+fn expand(value: &str) -> Result<String, String> {
+    let part = |part| match part {
+        Part::Text(text) => Ok(text.to_owned()),
+        Part::Variable(name) => match env::var(name) {
+            Ok(value) if !value.is_empty() => Ok(value.trim().to_owned()),
+            _ => Err(format!("set the variable {name}: it is empty or not set")),
+        },
+    };
+    parts(value)?.into_iter().map(part).collect()
+}
+
+/// Returns whether a text can name a variable.
+fn is_variable(name: &str) -> bool {
+    let is_of_it = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    name.chars().all(is_of_it) && name.starts_with(|first: char| !first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn variables_are_found_in_values() {
+        assert_eq!(
+            parts("Bearer ${A_1}-${b}!").expect("valid"),
+            [Part::Text("Bearer "), Part::Variable("A_1"), Part::Text("-"), Part::Variable("b"), Part::Text("!")]
+        );
+        assert_eq!(parts("$5 {a}").expect("valid"), [Part::Text("$5 {a}")]);
+        for value in ["${", "${}", "${1}", "${A", "${A:-b}", "${A B}"] {
+            assert!(parts(value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn invalid_descriptions_are_refused_with_their_place() {
+        for (members, place) in [
+            (json!({ "url": "http://example.com/mcp" }), "\"url\""),
+            (json!({ "url": "https://a/", "headers": { "Host": "b" } }), "\"Host\""),
+            (json!({ "url": "https://a/", "headers": { "MCP-Session-Id": "b" } }), "\"MCP-Session-Id\""),
+            (json!({ "url": "https://a/", "headers": { "a b": "c" } }), "\"a b\""),
+            (json!({ "url": "https://a/", "headers": { "a": "${" } }), "\"a\""),
+            (json!({ "url": "https://a/", "oauth": { "client_id": "a", "client_secret": "s" } }), "\"client_secret\""),
+            (json!({ "url": "https://a/", "oauth": { "client_secret": "${S}" } }), "\"client_id\""),
+            (json!({ "url": "https://a/", "oauth": { "scopes": ["a b"] } }), "\"scopes\""),
+        ] {
+            let endpoint: Endpoint = serde_json::from_value(members.clone()).expect("members");
+            let why = endpoint.check().expect_err("invalid");
+            assert!(why.contains(place), "{members}: {why}");
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! The state that the threads of a connection share.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use seamgate_text::{escape_terminal, say};
+use ureq::{
+    Agent,
+    http::{HeaderName, HeaderValue},
+};
+
+use super::{endpoint::Endpoint, headers::Mirrors, net, oauth::Authorizer, url::Url};
+use crate::process::{Refused, Wrote};
+
+/// The most bytes of messages that wait to be sent.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The most requests that are in flight at once. Further ones wait.
+const MAX_FLIGHTS: usize = 64;
+/// The most connections that are kept open for later requests.
+const MAX_IDLE: usize = 8;
+/// The most open questions of the server that are remembered.
+const MAX_QUESTIONS: usize = 1024;
+/// How long a stream may go on after its answer.
+const AFTER_ANSWER: Duration = Duration::from_secs(1);
+/// How long the stream of a session may be silent before it is opened again.
+const SILENT_STREAM: Duration = Duration::from_secs(300);
+
+/// What comes from a server.
+pub enum Received {
+    /// A line, or the end.
+    Wrote(Wrote),
+    /// A request will have no answer.
+    Unanswered {
+        /// The request's id, as it was written.
+        id: String,
+        /// A description.
+        message: String,
+        /// Whether the server may have acted on the request.
+        may_have_run: bool,
+    },
+}
+
+/// A function that gets what comes, and returns whether it takes more.
+pub(super) type Take = Box<dyn FnMut(Received) -> bool + Send>;
+
+/// The shared state of a connection.
+pub(super) struct Link {
+    pub(super) endpoint: Endpoint,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) authorizer: Authorizer,
+    state: Mutex<State>,
+    changed: Condvar,
+    take: Mutex<Option<Take>>,
+}
+
+pub(super) struct State {
+    /// The address, which a redirect may have changed.
+    pub(super) url: Url,
+    outgoing: VecDeque<String>,
+    /// Of all messages that wait, or are being sent.
+    bytes: usize,
+    /// The caller sends nothing more.
+    is_closed: bool,
+    /// Nobody wants anything more.
+    is_stopped: bool,
+    /// All is sent, and the session is ended.
+    is_done: bool,
+    waiting: VecDeque<Job>,
+    workers: usize,
+    last_flight: u64,
+    flights: BTreeMap<u64, Arc<Flight>>,
+    /// The ids of the server's open questions.
+    questions: BTreeSet<String>,
+    pub(super) session: Session,
+    pub(super) mirrors: Mirrors,
+    idle: Vec<Agent>,
+}
+
+/// The session, if the server's version has them.
+#[derive(Clone, Default)]
+pub(super) struct Session {
+    /// The session's id.
+    pub(super) id: Option<String>,
+    /// The version that both sides agreed on. `None` before that, and without a session.
+    pub(super) version: Option<String>,
+    /// `true` once a stream for the server's own messages was opened.
+    pub(super) is_listening: bool,
+}
+
+/// A request that is to be sent.
+pub(super) struct Job {
+    pub(super) line: String,
+    /// The id, as it is written.
+    pub(super) id: String,
+    pub(super) method: String,
+    /// The version, if the request has no session.
+    pub(super) version: Option<String>,
+}
+
+/// A request in flight, or the stream of a session.
+pub(super) struct Flight {
+    key: u64,
+    /// The id, as it is written. Empty for the stream of a session.
+    pub(super) id: String,
+    pub(super) method: String,
+    pub(super) agent: Agent,
+    mark: Mutex<Mark>,
+}
+
+struct Mark {
+    heard: Instant,
+    answered: Option<Instant>,
+    stop: Option<Stop>,
+}
+
+/// Why a request is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Cancelled,
+    /// The server was silent for too long.
+    Late,
+    /// Its stream went on after its answer.
+    Answered,
+    /// The whole connection ends.
+    Ended,
+}
+
+impl Flight {
+    /// Notes that bytes came.
+    pub(super) fn hear(&self) {
+        self.mark().heard = Instant::now();
+    }
+
+    /// Notes that the answer came.
+    pub(super) fn answer(&self) {
+        self.mark().answered = Some(Instant::now());
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        self.mark().answered.is_some()
+    }
+
+    /// Returns why the request was given up.
+    pub(super) fn stopped(&self) -> Option<Stop> {
+        self.mark().stop
+    }
+
+    /// Gives the request up. Its connection closes.
+    fn stop(&self, why: Stop) {
+        self.mark().stop.get_or_insert(why);
+        self.agent.clone().shutdown();
+    }
+
+    fn mark(&self) -> MutexGuard<'_, Mark> {
+        self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns why the request is to be given up now.
+    fn overdue(&self, patience: Duration, waits_for_us: bool) -> Option<Stop> {
+        let mark = self.mark();
+        let silent = mark.heard.elapsed();
+        match (mark.answered, self.method.as_str()) {
+            _ if mark.stop.is_some() => None,
+            (Some(answered), _) => (answered.elapsed() > AFTER_ANSWER).then_some(Stop::Answered),
+            // A stream that nothing happens on may have lost its connection.
+            (None, "") => (silent > SILENT_STREAM).then_some(Stop::Late),
+            (None, "subscriptions/listen") => None,
+            (None, _) => (silent > patience && !waits_for_us).then_some(Stop::Late),
+        }
+    }
+}
+
+impl Link {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        authorizer: Authorizer,
+        url: Url,
+        take: Take,
+    ) -> Self {
+        let state = State {
+            url,
+            outgoing: VecDeque::new(),
+            bytes: 0,
+            is_closed: false,
+            is_stopped: false,
+            is_done: false,
+            waiting: VecDeque::new(),
+            workers: 0,
+            last_flight: 0,
+            flights: BTreeMap::new(),
+            questions: BTreeSet::new(),
+            session: Session::default(),
+            mirrors: Mirrors::new(),
+            idle: Vec::new(),
+        };
+        Link {
+            endpoint,
+            headers,
+            authorizer,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            take: Mutex::new(Some(take)),
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a message, if there is room.
+    pub(super) fn push(&self, line: String) -> Result<(), Refused> {
+        let mut state = self.state();
+        if state.is_closed || state.is_stopped {
+            return Err(Refused::Broken);
+        }
+        if state.bytes > MAX_BYTES {
+            return Err(Refused::Full);
+        }
+        state.bytes += line.len();
+        state.outgoing.push_back(line);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Takes no more messages. What waits is sent, and then the session ends.
+    pub(super) fn close(&self) {
+        self.state().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Gives up everything, and ends the session.
+    pub(super) fn stop(&self) {
+        let mut state = self.state();
+        (state.is_closed, state.is_stopped) = (true, true);
+        state.outgoing.clear();
+        state.waiting.clear();
+        let flights: Vec<_> = state.flights.values().cloned().collect();
+        drop(state);
+        self.changed.notify_all();
+        flights.iter().for_each(|flight| flight.stop(Stop::Ended));
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state().is_stopped
+    }
+
+    /// Waits for a message to send. `None`: no more will come.
+    pub(super) fn next_outgoing(&self) -> Option<String> {
+        let mut state = self.state();
+        loop {
+            if state.is_stopped {
+                return None;
+            }
+            if let Some(line) = state.outgoing.pop_front() {
+                return Some(line);
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Makes room for as many bytes as were sent.
+    pub(super) fn sent(&self, bytes: usize) {
+        let mut state = self.state();
+        state.bytes = state.bytes.saturating_sub(bytes);
+    }
+
+    /// Queues a request. Returns whether another worker is needed, which is counted already.
+    pub(super) fn queue(&self, job: Job) -> bool {
+        let mut state = self.state();
+        state.waiting.push_back(job);
+        let needs_worker = state.workers < MAX_FLIGHTS;
+        state.workers += usize::from(needs_worker);
+        needs_worker
+    }
+
+    /// Returns the next request, and marks it as in flight. `None`: the worker is not needed any more.
+    pub(super) fn next_job(&self) -> Option<(Job, Arc<Flight>)> {
+        let mut state = self.state();
+        match state.waiting.pop_front() {
+            Some(job) => {
+                let flight = self.launch(&mut state, job.id.clone(), job.method.clone());
+                Some((job, flight))
+            }
+            None => {
+                state.workers = state.workers.saturating_sub(1);
+                self.changed.notify_all();
+                None
+            }
+        }
+    }
+
+    /// Drops all requests that wait, because no worker can be started. Returns them.
+    pub(super) fn without_worker(&self) -> Vec<Job> {
+        let mut state = self.state();
+        state.workers = state.workers.saturating_sub(1);
+        if state.workers > 0 { Vec::new() } else { state.waiting.drain(..).collect() }
+    }
+
+    fn launch(&self, state: &mut State, id: String, method: String) -> Arc<Flight> {
+        let agent = state.idle.pop().unwrap_or_else(|| net::agent(&state.url, self.endpoint.reach(), None));
+        state.last_flight += 1;
+        let mark = Mark { heard: Instant::now(), answered: None, stop: state.is_stopped.then_some(Stop::Ended) };
+        let flight = Arc::new(Flight { key: state.last_flight, id, method, agent, mark: Mutex::new(mark) });
+        state.flights.insert(flight.key, Arc::clone(&flight));
+        flight
+    }
+
+    /// Starts the stream for the server's own messages.
+    pub(super) fn launch_stream(&self) -> Option<Arc<Flight>> {
+        let mut state = self.state();
+        if state.is_closed {
+            return None;
+        }
+        Some(self.launch(&mut state, String::new(), String::new()))
+    }
+
+    /// Forgets a request that is not in flight any more. Its connection is kept if it is still open.
+    pub(super) fn land(&self, flight: &Flight) {
+        let mut state = self.state();
+        state.flights.remove(&flight.key);
+        if flight.stopped().is_none() && state.idle.len() < MAX_IDLE {
+            state.idle.push(flight.agent.clone());
+        }
+        self.changed.notify_all();
+    }
+
+    /// Gives up the request with this id. Returns whether there is one.
+    pub(super) fn cancel(&self, id: &str) -> bool {
+        let mut state = self.state();
+        let before = state.waiting.len();
+        state.waiting.retain(|job| job.id != id);
+        let flights: Vec<_> = state.flights.values().filter(|flight| flight.id == id).cloned().collect();
+        let is_there = state.waiting.len() < before || !flights.is_empty();
+        drop(state);
+        flights.iter().for_each(|flight| flight.stop(Stop::Cancelled));
+        is_there
+    }
+
+    /// Gives up the requests whose server is silent for too long. Returns whether to go on watching.
+    pub(super) fn watch(&self) -> bool {
+        let state = self.state();
+        let waits_for_us = !state.questions.is_empty();
+        let patience = Duration::from_secs(self.endpoint.timeout_s);
+        let overdue = |flight: &Arc<Flight>| Some((Arc::clone(flight), flight.overdue(patience, waits_for_us)?));
+        let mut overdue: Vec<_> = state.flights.values().filter_map(overdue).collect();
+        if state.is_closed {
+            let endless =
+                state.flights.values().filter(|flight| matches!(&*flight.method, "" | "subscriptions/listen"));
+            overdue.extend(endless.map(|flight| (Arc::clone(flight), Stop::Ended)));
+        }
+        let goes_on = !state.is_done;
+        drop(state);
+        overdue.iter().for_each(|(flight, why)| flight.stop(*why));
+        goes_on
+    }
+
+    /// Waits, but no longer than until the connection ends or the request is given up.
+    pub(super) fn pause(&self, time: Duration, flight: &Flight) {
+        let end = Instant::now() + time;
+        let mut state = self.state();
+        while !state.is_stopped && flight.stopped().is_none() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            // A request that is given up is noticed a moment later.
+            let tick = left.min(Duration::from_millis(100));
+            state = self.changed.wait_timeout(state, tick).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits, but no longer than until the connection ends.
+    pub(super) fn rest(&self, time: Duration) {
+        let state = self.state();
+        drop(self.changed.wait_timeout_while(state, time, |state| !state.is_closed));
+    }
+
+    /// Waits until no request is in flight, or everything is given up.
+    pub(super) fn wait_for_flights(&self) {
+        let mut state = self.state();
+        while !state.is_stopped && (state.workers > 0 || !state.flights.is_empty()) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Notes that all is sent and the session is ended.
+    pub(super) fn finish(&self) {
+        self.state().is_done = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until all is sent and the session is ended, but no longer than `time`.
+    pub(super) fn wait_until_done(&self, time: Duration) {
+        let state = self.state();
+        drop(self.changed.wait_timeout_while(state, time, |state| !state.is_done));
+    }
+
+    /// Notes that the server asks something.
+    pub(super) fn ask(&self, id: &str) {
+        let mut state = self.state();
+        if state.questions.len() < MAX_QUESTIONS {
+            state.questions.insert(id.to_owned());
+        }
+    }
+
+    /// Notes that a question of the server is answered, or taken back.
+    pub(super) fn answered(&self, id: &str) {
+        let mut state = self.state();
+        state.questions.remove(id);
+        // The server has been waiting for that, and now works on.
+        state.flights.values().for_each(|flight| flight.hear());
+    }
+
+    /// Passes something on to the caller.
+    pub(super) fn deliver(&self, received: Received) {
+        let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_end = matches!(received, Received::Wrote(Wrote::End));
+        let wants_more = take.as_mut().is_some_and(|take| take(received));
+        if (!wants_more || is_end) && take.take().is_some() {
+            drop(take);
+            self.stop();
+        }
+    }
+
+    /// Ends the connection, because the server has no session any more.
+    pub(super) fn session_lost(&self, message: &str) {
+        self.state().session = Session::default();
+        self.say(message);
+        self.deliver(Received::Wrote(Wrote::End));
+    }
+
+    /// Tells a person something about the server.
+    pub(super) fn say(&self, message: &str) {
+        let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
+        say(&format!("seamgate: {}: {message}", escape_terminal(name)));
+    }
+}

@@ -1,0 +1,145 @@
+//! OAuth 2.1 for servers by their address: who logs in, where the tokens are, and when they are refreshed.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
+
+mod callback;
+mod challenge;
+mod discovery;
+mod login;
+mod store;
+mod token;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use self::login::{LoggedIn, Login};
+use self::{
+    store::{Store, Stored},
+    token::{Refusal, now, request},
+};
+use super::{
+    endpoint::{Endpoint, OAuth},
+    url::Url,
+};
+
+/// A token is refreshed when it has this many seconds left.
+const MARGIN: u64 = 30;
+
+/// The tokens for one server.
+pub(super) struct Authorizer {
+    url: Url,
+    oauth: OAuth,
+    login: String,
+    /// `None` if the user gave the header `Authorization`.
+    store: Option<Store>,
+    current: Mutex<Current>,
+}
+
+#[derive(Default)]
+struct Current {
+    is_read: bool,
+    stored: Option<Stored>,
+}
+
+impl Authorizer {
+    pub(super) fn new(endpoint: &Endpoint, url: &Url) -> Result<Self, String> {
+        let has_own = endpoint.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        let store = if has_own { None } else { Store::of(url).ok() };
+        let (oauth, login) = (endpoint.oauth.clone(), endpoint.login.clone());
+        Ok(Authorizer { url: url.clone(), oauth, login, store, current: Mutex::default() })
+    }
+
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the token that a request is sent with. `None` if nobody has logged in, which many servers do not need.
+    pub(super) fn token(&self) -> Result<Option<String>, String> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let mut current = self.current();
+        if !current.is_read {
+            current.stored = store.read()?;
+            current.is_read = true;
+        }
+        let Some(stored) = &current.stored else { return Ok(None) };
+        if stored.tokens.expires_at.is_none_or(|at| at > now() + MARGIN) {
+            return Ok(Some(stored.tokens.access_token.clone()));
+        }
+        let expired = stored.tokens.access_token.clone();
+        self.refresh(store, &mut current, Some(&expired)).map(Some)
+    }
+
+    /// Returns another token in place of one that the server rejected.
+    pub(super) fn renew(&self, rejected: Option<&str>) -> Result<String, String> {
+        let Some(store) = &self.store else { return Err(self.rejected()) };
+        let mut current = self.current();
+        // Another request may have refreshed it meanwhile.
+        if let Some(stored) = &current.stored
+            && rejected.is_some_and(|rejected| rejected != stored.tokens.access_token)
+        {
+            return Ok(stored.tokens.access_token.clone());
+        }
+        self.refresh(store, &mut current, rejected)
+    }
+
+    fn refresh(&self, store: &Store, current: &mut Current, rejected: Option<&str>) -> Result<String, String> {
+        // Nothing is written for a server that nobody has logged in to.
+        let found = store.read()?;
+        if found.is_none() {
+            current.stored = None;
+            return Err(self.needs_login("it wants a login"));
+        }
+        let _lock = store.lock()?;
+        // Somebody may have logged in, or another process refreshed the token.
+        let Some(stored) = store.read()? else { return Err(self.needs_login("it wants a login")) };
+        let is_other = Some(stored.tokens.access_token.as_str()) != rejected;
+        if is_other && stored.tokens.expires_at.is_none_or(|at| at > now() + MARGIN) {
+            let token = stored.tokens.access_token.clone();
+            current.stored = Some(stored);
+            return Ok(token);
+        }
+        let Some(refresh_token) = stored.tokens.refresh_token.clone() else {
+            return Err(self.needs_login("the login has expired"));
+        };
+        let reach = self.url.reach_of_found();
+        let endpoint = Url::parse(&stored.token_endpoint, reach)?;
+        let own = self.oauth.secret()?;
+        let secret = stored.client.secret.as_deref().or(own.as_deref());
+        let form = [("grant_type", "refresh_token"), ("refresh_token", &refresh_token), ("resource", &stored.resource)];
+        let mut tokens = match request(&endpoint, reach, &stored.client, secret, &form) {
+            Ok(tokens) => tokens,
+            Err(Refusal::Invalid(why)) => {
+                return Err(self.needs_login(&format!("the login is not valid any more: {why}")));
+            }
+            Err(Refusal::Failed(why)) => return Err(format!("the token cannot be refreshed: {why}")),
+        };
+        tokens.refresh_token = tokens.refresh_token.or(Some(refresh_token));
+        tokens.scope = tokens.scope.or_else(|| stored.tokens.scope.clone());
+        let stored = Stored { tokens, ..stored };
+        store.write(&stored)?;
+        let token = stored.tokens.access_token.clone();
+        current.stored = Some(stored);
+        Ok(token)
+    }
+
+    /// Describes a rejection that no other token helps against.
+    pub(super) fn rejected(&self) -> String {
+        match self.store {
+            Some(_) => self.needs_login("it rejects the token"),
+            None => format!(
+                "{} answered with status 401: it rejects the header Authorization of the servers file",
+                self.url
+            ),
+        }
+    }
+
+    /// Describes a rejection for a lack of scopes.
+    pub(super) fn too_narrow(&self) -> String {
+        self.needs_login("the login does not cover this request")
+    }
+
+    fn needs_login(&self, why: &str) -> String {
+        let hint = if self.login.is_empty() { "seamgate mcp login" } else { &self.login };
+        format!("{}: {why}. Run `{hint}`", self.url)
+    }
+}
