@@ -298,7 +298,8 @@ fn login_is_kept_used_and_refreshed() {
     let place = Place::new("login", Script::default(), json!({}));
     let before = place.agent("run1");
     assert_eq!(before.status.code(), Some(5), "{}", all_of(&before));
-    assert!(all_of(&before).contains("Run `seamgate mcp login --servers far.servers.json far`"), "{}", all_of(&before));
+    let hint = format!("Run `seamgate mcp login --servers {} far`", place.folder.join("far.servers.json").display());
+    assert!(all_of(&before).contains(&hint), "{}", all_of(&before));
     fs::remove_dir_all(place.folder.join("run1")).ok();
 
     let login = place.login();

@@ -48,6 +48,10 @@ impl Url {
             return invalid("it must have no user and no password");
         }
         let url = Url(uri);
+        // A name may have such an address, too. It is looked at when the name is resolved.
+        if let Some(why) = url.host().parse().ok().and_then(|address| refusal(address, false, reach)) {
+            return invalid(why);
+        }
         let is_local = url.is_loopback();
         match (url.0.scheme() == Some(&Scheme::HTTPS), url.0.scheme() == Some(&Scheme::HTTP), reach) {
             (true, _, Reach::Found) | (_, true, Reach::Found) if is_local => {
@@ -182,6 +186,9 @@ mod tests {
             ("http://10.0.0.1/mcp", Reach::Named, false),
             ("http://localhost.example.com/mcp", Reach::Named, false),
             ("http://10.0.0.1/mcp", Reach::Insecure, true),
+            ("http://169.254.169.254/mcp", Reach::Insecure, false),
+            ("https://[::ffff:169.254.169.254]/mcp", Reach::Named, false),
+            ("https://0.0.0.0/mcp", Reach::Named, false),
             ("http://auth.example.com", Reach::FoundByLocal, false),
             ("http://127.0.0.1:1/", Reach::FoundByLocal, true),
             ("https://127.0.0.1:1/", Reach::Found, false),
