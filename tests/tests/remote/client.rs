@@ -78,7 +78,7 @@ impl Client {
         serde_json::from_str(&next).unwrap_or_else(|error| panic!("{next}: {error}"))
     }
 
-    /// Whether nothing comes for a moment.
+    /// Returns whether nothing comes for a moment.
     pub(crate) fn is_quiet(&self) -> bool {
         self.came.recv_timeout(Duration::from_millis(300)).is_err()
     }

@@ -21,10 +21,10 @@ use crate::{
     session::result,
 };
 
-/// What differs between the servers of these tests.
+/// The differences between the servers of these tests.
 #[derive(Clone)]
 struct Script {
-    /// Whether the challenge names the resource's metadata.
+    /// `true` if the challenge names the resource's metadata.
     is_named: bool,
     /// The metadata of the authorization server, beside what each has. `ORIGIN` stands for its origin.
     metadata: Value,

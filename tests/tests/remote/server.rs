@@ -117,7 +117,7 @@ impl Server {
         self.seen.lock().expect("no panic")
     }
 
-    /// What came, in order.
+    /// Returns the kinds of all requests, in order.
     pub(crate) fn what(&self) -> Vec<String> {
         self.seen().iter().map(Request::what).collect()
     }

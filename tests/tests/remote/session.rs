@@ -34,7 +34,7 @@ pub(crate) fn result(id: &Value, text: &str) -> Value {
 }
 
 #[test]
-fn messages_of_a_session_have_its_headers_and_its_end_is_told() {
+fn messages_of_a_session_have_its_headers_and_its_end_is_reported() {
     let server = Server::start(|request, reply| {
         let message = request.json();
         match message["method"].as_str() {

@@ -1,4 +1,4 @@
-//! Servers that break off, are slow, or answer with what is no answer.
+//! Servers that break off, are slow, or give invalid answers.
 
 use std::{
     thread,
@@ -31,7 +31,7 @@ fn outcome(answer: impl Fn(&mut Reply) + Send + Sync + 'static) -> String {
 }
 
 #[test]
-fn answer_that_is_none_leaves_the_effect_unknown() {
+fn invalid_answers_leave_the_effect_unknown() {
     let cases: [(&str, Answer); 9] = [
         ("the connection closes", |reply| reply.hang_up()),
         ("a stream without the answer", |reply| {

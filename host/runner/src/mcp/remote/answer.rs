@@ -13,8 +13,9 @@ use ureq::{
 };
 
 use super::{
+    flight::Flight,
     headers,
-    link::{Flight, Link, Received},
+    link::{Link, Received},
     message::{Kind, Message, member, text},
     net::{Failure, describe, header, read_all},
     request::{Head, NoAnswer, send},
@@ -36,7 +37,7 @@ const MAX_TOOLS: usize = 4096;
 /// The longest name of a version, in bytes.
 const MAX_VERSION: usize = 32;
 
-/// What a stream came to.
+/// The outcome of reading a stream.
 pub(super) struct Streamed {
     /// Why it ended, if that was no proper end.
     pub(super) broken: Option<Failure>,

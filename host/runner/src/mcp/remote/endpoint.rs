@@ -102,7 +102,7 @@ impl Endpoint {
         let scopes = self.oauth.scopes.iter().flatten();
         match scopes.into_iter().find(|scope| scope.is_empty() || !scope.bytes().all(is_of_scope)) {
             Some(scope) => {
-                Err(format!("\"oauth\": \"scopes\": {scope:?} is no scope: one name for each, without spaces"))
+                Err(format!("\"oauth\": \"scopes\": invalid scope {scope:?}: write one name for each, without spaces"))
             }
             None => Ok(()),
         }

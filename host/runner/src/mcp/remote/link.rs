@@ -12,7 +12,14 @@ use ureq::{
     http::{HeaderName, HeaderValue},
 };
 
-use super::{endpoint::Endpoint, headers::Mirrors, net, oauth::Authorizer, url::Url};
+use super::{
+    endpoint::Endpoint,
+    flight::{Flight, Job, Session, Stop},
+    headers::Mirrors,
+    net,
+    oauth::Authorizer,
+    url::Url,
+};
 use crate::process::{Refused, Wrote};
 
 /// The most bytes of messages that wait to be sent.
@@ -23,12 +30,8 @@ const MAX_FLIGHTS: usize = 64;
 const MAX_IDLE: usize = 8;
 /// The most open questions of the server that are remembered.
 const MAX_QUESTIONS: usize = 1024;
-/// How long a stream may go on after its answer.
-const AFTER_ANSWER: Duration = Duration::from_secs(1);
-/// How long the stream of a session may be silent before it is opened again.
-const SILENT_STREAM: Duration = Duration::from_secs(300);
 
-/// What comes from a server.
+/// An event of a connection to a server.
 pub enum Received {
     /// A line, or the end.
     Wrote(Wrote),
@@ -38,7 +41,7 @@ pub enum Received {
         id: String,
         /// A description.
         message: String,
-        /// Whether the server may have acted on the request.
+        /// `true` if the server may have acted on the request.
         may_have_run: bool,
     },
 }
@@ -77,100 +80,6 @@ pub(super) struct State {
     pub(super) session: Session,
     pub(super) mirrors: Mirrors,
     idle: Vec<Agent>,
-}
-
-/// The session, if the server's version has them.
-#[derive(Clone, Default)]
-pub(super) struct Session {
-    /// The session's id.
-    pub(super) id: Option<String>,
-    /// The version that both sides agreed on. `None` before that, and without a session.
-    pub(super) version: Option<String>,
-    /// `true` once a stream for the server's own messages was opened.
-    pub(super) is_listening: bool,
-}
-
-/// A request that is to be sent.
-pub(super) struct Job {
-    pub(super) line: String,
-    /// The id, as it is written.
-    pub(super) id: String,
-    pub(super) method: String,
-    /// The version, if the request has no session.
-    pub(super) version: Option<String>,
-}
-
-/// A request in flight, or the stream of a session.
-pub(super) struct Flight {
-    key: u64,
-    /// The id, as it is written. Empty for the stream of a session.
-    pub(super) id: String,
-    pub(super) method: String,
-    pub(super) agent: Agent,
-    mark: Mutex<Mark>,
-}
-
-struct Mark {
-    heard: Instant,
-    answered: Option<Instant>,
-    stop: Option<Stop>,
-}
-
-/// Why a request is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    Cancelled,
-    /// The server was silent for too long.
-    Late,
-    /// Its stream went on after its answer.
-    Answered,
-    /// The whole connection ends.
-    Ended,
-}
-
-impl Flight {
-    /// Notes that bytes came.
-    pub(super) fn hear(&self) {
-        self.mark().heard = Instant::now();
-    }
-
-    /// Notes that the answer came.
-    pub(super) fn answer(&self) {
-        self.mark().answered = Some(Instant::now());
-    }
-
-    pub(super) fn is_answered(&self) -> bool {
-        self.mark().answered.is_some()
-    }
-
-    /// Returns why the request was given up.
-    pub(super) fn stopped(&self) -> Option<Stop> {
-        self.mark().stop
-    }
-
-    /// Gives the request up. Its connection closes.
-    fn stop(&self, why: Stop) {
-        self.mark().stop.get_or_insert(why);
-        self.agent.clone().shutdown();
-    }
-
-    fn mark(&self) -> MutexGuard<'_, Mark> {
-        self.mark.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns why the request is to be given up now.
-    fn overdue(&self, patience: Duration, waits_for_us: bool) -> Option<Stop> {
-        let mark = self.mark();
-        let silent = mark.heard.elapsed();
-        match (mark.answered, self.method.as_str()) {
-            _ if mark.stop.is_some() => None,
-            (Some(answered), _) => (answered.elapsed() > AFTER_ANSWER).then_some(Stop::Answered),
-            // A stream that nothing happens on may have lost its connection.
-            (None, "") => (silent > SILENT_STREAM).then_some(Stop::Late),
-            (None, "subscriptions/listen") => None,
-            (None, _) => (silent > patience && !waits_for_us).then_some(Stop::Late),
-        }
-    }
 }
 
 impl Link {
@@ -232,7 +141,7 @@ impl Link {
         self.changed.notify_all();
     }
 
-    /// Gives up everything, and ends the session.
+    /// Abandons all requests, and ends the session.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         (state.is_closed, state.is_stopped) = (true, true);
@@ -306,9 +215,9 @@ impl Link {
     fn launch(&self, state: &mut State, id: String, method: String) -> Arc<Flight> {
         let agent = state.idle.pop().unwrap_or_else(|| net::agent(&state.url, self.endpoint.reach(), None));
         state.last_flight += 1;
-        let mark = Mark { heard: Instant::now(), answered: None, stop: state.is_stopped.then_some(Stop::Ended) };
-        let flight = Arc::new(Flight { key: state.last_flight, id, method, agent, mark: Mutex::new(mark) });
-        state.flights.insert(flight.key, Arc::clone(&flight));
+        let stop = state.is_stopped.then_some(Stop::Ended);
+        let flight = Arc::new(Flight::new(state.last_flight, id, method, agent, stop));
+        state.flights.insert(flight.key(), Arc::clone(&flight));
         flight
     }
 
@@ -324,26 +233,23 @@ impl Link {
     /// Forgets a request that is not in flight any more. Its connection is kept if it is still open.
     pub(super) fn land(&self, flight: &Flight) {
         let mut state = self.state();
-        state.flights.remove(&flight.key);
+        state.flights.remove(&flight.key());
         if flight.stopped().is_none() && state.idle.len() < MAX_IDLE {
             state.idle.push(flight.agent.clone());
         }
         self.changed.notify_all();
     }
 
-    /// Gives up the request with this id. Returns whether there is one.
-    pub(super) fn cancel(&self, id: &str) -> bool {
+    /// Cancels the request with this id. Its connection closes.
+    pub(super) fn cancel(&self, id: &str) {
         let mut state = self.state();
-        let before = state.waiting.len();
         state.waiting.retain(|job| job.id != id);
         let flights: Vec<_> = state.flights.values().filter(|flight| flight.id == id).cloned().collect();
-        let is_there = state.waiting.len() < before || !flights.is_empty();
         drop(state);
         flights.iter().for_each(|flight| flight.stop(Stop::Cancelled));
-        is_there
     }
 
-    /// Gives up the requests whose server is silent for too long. Returns whether to go on watching.
+    /// Abandons the requests whose server is silent for too long. Returns `false` once the connection has ended.
     pub(super) fn watch(&self) -> bool {
         let state = self.state();
         let waits_for_us = !state.questions.is_empty();

@@ -8,6 +8,7 @@
 
 mod answer;
 mod endpoint;
+mod flight;
 mod headers;
 mod link;
 mod message;
@@ -49,7 +50,7 @@ impl Remote {
         endpoint.check()?;
         let url = endpoint.address()?;
         let headers = endpoint.headers()?;
-        let authorizer = Authorizer::new(endpoint, &url)?;
+        let authorizer = Authorizer::new(endpoint, &url);
         let link = Arc::new(Link::new(endpoint.clone(), headers, authorizer, url, Box::new(take)));
         let remote = Remote { link: Arc::clone(&link) };
         let no_thread = |error| format!("no thread can be started: {error}");

@@ -30,17 +30,17 @@ const MAX_READ_TO_SHOW: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) message: String,
-    /// Whether the server may have acted on the request.
+    /// `true` if the server may have acted on the request.
     pub(super) may_have_run: bool,
 }
 
 impl Failure {
-    /// The server did not act on the request.
+    /// Returns the failure of a request that the server did not act on.
     pub(super) fn refused(message: impl Into<String>) -> Self {
         Failure { message: message.into(), may_have_run: false }
     }
 
-    /// Nobody knows whether the server acted on the request.
+    /// Returns the failure of a request that the server may have acted on.
     pub(super) fn unknown(message: impl Into<String>) -> Self {
         Failure { message: message.into(), may_have_run: true }
     }

@@ -6,7 +6,8 @@ use ureq::{
 };
 
 use super::{
-    link::{Link, Session},
+    flight::Session,
+    link::Link,
     net::{Failure, describe, header, shown},
 };
 

@@ -10,8 +10,9 @@ use ureq::{Agent, http::Method};
 
 use super::{
     answer::{RETRY, is_stream, read, stream},
+    flight::{Flight, Job, Session, Stop},
     headers,
-    link::{Flight, Job, Link, Received, Session, Stop},
+    link::{Link, Received},
     message::{Kind, Message},
     net::{self, Failure, describe},
     request::{Head, NoAnswer, send},
@@ -137,6 +138,10 @@ fn work(link: &Link, job: &Job, flight: &Flight) {
         _ if flight.is_answered() => return,
         (_, Some(Stop::Cancelled | Stop::Ended | Stop::Answered)) => return,
         (_, Some(Stop::Late)) => {
+            if job.version.is_none() {
+                let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
+                let _ = link.push(format!("{cancelled}{}}}}}", job.id));
+            }
             Failure::unknown(format!("{} was silent for {} s", link.state().url, link.endpoint.timeout_s))
         }
         (Err(NoAnswer::SessionLost), None) => return session_lost(link),
@@ -199,10 +204,8 @@ fn listen(link: &Link) {
             }
             // It has no such stream.
             Ok(response) if !response.status().is_server_error() => false,
-            Err(NoAnswer::SessionLost) => {
-                link.land(&flight);
-                return session_lost(link);
-            }
+            // A server without such a stream may say that the address does not exist. The next message shows whether the session does.
+            Err(NoAnswer::SessionLost) => false,
             Ok(_) | Err(NoAnswer::Failed(_)) => {
                 wait = (wait * 2).min(MAX_RETRY);
                 failures += 1;
@@ -217,7 +220,7 @@ fn listen(link: &Link) {
     }
 }
 
-/// Gives up requests whose server is silent for too long, until the connection ends.
+/// Abandons requests whose server is silent for too long, until the connection ends.
 pub(super) fn watch(link: &Link) {
     while link.watch() {
         thread::sleep(TICK);

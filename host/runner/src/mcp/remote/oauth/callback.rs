@@ -25,7 +25,7 @@ pub(super) struct Callback {
     address: SocketAddr,
 }
 
-/// What the browser brings: the parameters of its address.
+/// The parameters of the address that the browser opens.
 pub(super) type Parameters = BTreeMap<String, String>;
 
 impl Callback {

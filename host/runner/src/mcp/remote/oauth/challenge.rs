@@ -1,6 +1,6 @@
 //! Reads the header `WWW-Authenticate` (RFC 9110, section 11.6.1).
 
-/// What a server asks for when it rejects a request.
+/// The parameters of a rejected request that say how to log in.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
     /// The address of the resource's metadata (RFC 9728, section 5.1).

@@ -119,7 +119,7 @@ fn one_server(issuer: &str, reach: Reach) -> Result<Server, String> {
     Err(format!("{shown_issuer} has no metadata of an authorization server"))
 }
 
-/// Fetches a document. `None` if there is none.
+/// Fetches a document. Returns `None` if the server has no such document.
 fn fetch<T: DeserializeOwned>(url: &Url, reach: Reach) -> Result<Option<T>, String> {
     let request = agent(url, reach, Some(LIMIT)).get(url.uri()).header("accept", "application/json");
     let response = request.call().map_err(|error| Failure::of(&error, url).message)?;

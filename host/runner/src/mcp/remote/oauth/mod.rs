@@ -30,8 +30,8 @@ pub(super) struct Authorizer {
     url: Url,
     oauth: OAuth,
     login: String,
-    /// `None` if the user gave the header `Authorization`.
-    store: Option<Store>,
+    /// `None` if the user gave the header `Authorization`. An error if there is no folder for tokens.
+    store: Option<Result<Store, String>>,
     current: Mutex<Current>,
 }
 
@@ -42,11 +42,11 @@ struct Current {
 }
 
 impl Authorizer {
-    pub(super) fn new(endpoint: &Endpoint, url: &Url) -> Result<Self, String> {
+    pub(super) fn new(endpoint: &Endpoint, url: &Url) -> Self {
         let has_own = endpoint.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
-        let store = if has_own { None } else { Store::of(url).ok() };
+        let store = (!has_own).then(|| Store::of(url));
         let (oauth, login) = (endpoint.oauth.clone(), endpoint.login.clone());
-        Ok(Authorizer { url: url.clone(), oauth, login, store, current: Mutex::default() })
+        Authorizer { url: url.clone(), oauth, login, store, current: Mutex::default() }
     }
 
     fn current(&self) -> MutexGuard<'_, Current> {
@@ -55,7 +55,8 @@ impl Authorizer {
 
     /// Returns the token that a request is sent with. `None` if nobody has logged in, which many servers do not need.
     pub(super) fn token(&self) -> Result<Option<String>, String> {
-        let Some(store) = &self.store else { return Ok(None) };
+        // Most servers need no tokens, and no folder for them.
+        let Some(Ok(store)) = &self.store else { return Ok(None) };
         let mut current = self.current();
         if !current.is_read {
             current.stored = store.read()?;
@@ -71,7 +72,11 @@ impl Authorizer {
 
     /// Returns another token in place of one that the server rejected.
     pub(super) fn renew(&self, rejected: Option<&str>) -> Result<String, String> {
-        let Some(store) = &self.store else { return Err(self.rejected()) };
+        let store = match &self.store {
+            Some(Ok(store)) => store,
+            Some(Err(why)) => return Err(format!("{}: it wants a login, but {why}", self.url)),
+            None => return Err(self.rejected()),
+        };
         let mut current = self.current();
         // Another request may have refreshed it meanwhile.
         if let Some(stored) = &current.stored
@@ -97,6 +102,9 @@ impl Authorizer {
             let token = stored.tokens.access_token.clone();
             current.stored = Some(stored);
             return Ok(token);
+        }
+        if self.oauth.client_id.as_ref().is_some_and(|id| *id != stored.client.id) {
+            return Err(self.needs_login("the login belongs to another \"client_id\""));
         }
         let Some(refresh_token) = stored.tokens.refresh_token.clone() else {
             return Err(self.needs_login("the login has expired"));

@@ -26,7 +26,7 @@ const MAX_FILE: u64 = 256 * 1024;
 const LOCKED: Duration = Duration::from_secs(45);
 const TICK: Duration = Duration::from_millis(20);
 
-/// What is kept for one server.
+/// The tokens of one server, and where they are refreshed.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Stored {
     /// The server's address. Its tokens go nowhere else.
