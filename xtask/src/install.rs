@@ -20,6 +20,11 @@ pub(crate) fn has_node() -> bool {
     ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
 }
 
+/// Returns whether there is a `go`. Since 1.21, it installs the version that a module asks for.
+pub(crate) fn has_go() -> bool {
+    output(command("go").arg("version")).is_some()
+}
+
 /// Install the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there. `what`
 /// says so. None of their scripts runs.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {

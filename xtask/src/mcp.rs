@@ -8,10 +8,10 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
-    install::{environment, has_node, has_python, packages},
+    install::{environment, has_go, has_node, has_python, packages},
     run::{cargo, command, output, root, run, say},
 };
 
@@ -29,8 +29,9 @@ const PAGE: &str = "docs/mcp-security.md";
 
 /// What can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     ("differential", differential),
+    ("decoders", decoders),
     ("conformance", conformance),
     ("agentdojo", agentdojo),
     ("bench", || program("bench")),
@@ -47,13 +48,15 @@ pub(crate) fn mcp(named: Option<&str>) -> Result<()> {
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// Some clients and servers, with and without the gate, in less than a minute. The command line must have been built.
+/// Some clients and servers with and without the gate, and some messages for decoders, in less than two minutes. The command line must have
+/// been built.
 pub(crate) fn small() -> Result<()> {
     if !has_python() || !has_node() {
-        say("skipping clients and servers: they need node with npm, and python3 with its module venv");
+        say("skipping clients, servers and decoders: they need node with npm, and python3 with its module venv");
         return Ok(());
     }
-    run(compare()?.arg("--small"))
+    run(compare()?.arg("--small"))?;
+    run(decode()?.args(["--count", "2000", "--calls", "200"]))
 }
 
 /// All clients and servers. It writes the table of `tests/mcp/README.md`.
@@ -69,23 +72,76 @@ fn differential() -> Result<()> {
 /// The comparison, with what it needs installed.
 fn compare() -> Result<Command> {
     let [clients, servers] = ["clients", "servers"].map(python);
-    let node = Path::new(FOLDER).join("node");
-    packages(&node, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
-    // Beside the packages, where Node finds them.
-    for name in ["sdk.mjs", "client.mjs", "stateless.mjs"] {
-        fs::copy(Path::new(SOURCES).join("node").join(name), node.join(name))?;
-    }
-    let path = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
+    let (node, modules) = node("node", &["sdk.mjs", "client.mjs", "stateless.mjs"])?;
     let mut compare = script("python3", "differential.py");
-    let places: [(&str, PathBuf); 5] = [
-        ("seamgate", root().join(SEAMGATE)),
-        ("node", path.into()),
-        ("modules", root().join(node).join("node_modules")),
-        ("clients", clients?),
-        ("servers", servers?),
-    ];
-    compare.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
+    places(
+        &mut compare,
+        [
+            ("seamgate", root().join(SEAMGATE)),
+            ("node", node),
+            ("modules", modules),
+            ("clients", clients?),
+            ("servers", servers?),
+        ],
+    );
     Ok(compare)
+}
+
+/// Installs the packages for Node, and copies programs from a folder of the sources. Returns Node, and the folder of the packages.
+fn node(sources: &str, programs: &[&str]) -> Result<(PathBuf, PathBuf)> {
+    let folder = Path::new(FOLDER).join("node");
+    packages(&folder, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
+    // Beside the packages, where Node finds them.
+    for name in programs {
+        fs::copy(Path::new(SOURCES).join(sources).join(name), folder.join(name))?;
+    }
+    let node = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
+    Ok((node.into(), root().join(folder).join("node_modules")))
+}
+
+/// Appends options whose values are paths.
+fn places<const N: usize>(command: &mut Command, places: [(&str, PathBuf); N]) {
+    command.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
+}
+
+/// All decoders, on all messages. It writes the table of `tests/mcp/README.md`.
+fn decoders() -> Result<()> {
+    ensure!(has_go(), "the decoders of Go need go, 1.25 or later: install it");
+    let page = Path::new(SOURCES).join("README.md");
+    let mut decode = decode()?;
+    places(&mut decode, [("sqlite", python("sqlite")?), ("write", page)]);
+    run(&mut decode)
+}
+
+/// Compares what decoders read, with what that needs installed and built. Without Go, its decoders are left out.
+fn decode() -> Result<Command> {
+    let clients = python("clients")?;
+    let (node, modules) = node("decoders", &["canonical.mjs", "read.mjs", "serve.mjs"])?;
+    cargo(["build", "--release", "--locked", "--example", "decoders"])?;
+    cargo(["build", "--release", "--locked", "--package", "seamgate-decoders-serde"])?;
+    let mut decode = script("python3", "decoders/compare.py");
+    places(
+        &mut decode,
+        [
+            ("seamgate", root().join(SEAMGATE)),
+            ("decoders", root().join("target/release/examples/decoders")),
+            ("serde", root().join("target/release/decoders-serde")),
+            ("node", node),
+            ("modules", modules),
+            ("clients", clients),
+        ],
+    );
+    if has_go() {
+        let program = root().join(FOLDER).join("decoders-go");
+        let sources = Path::new(SOURCES).join("decoders/go");
+        // Only what go.sum has.
+        let build = ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o"];
+        run(command("go").arg("-C").arg(sources).args(build).arg(&program).arg("."))?;
+        places(&mut decode, [("go", program)]);
+    } else {
+        say("leaving out the decoders of Go: they need go, 1.25 or later");
+    }
+    Ok(decode)
 }
 
 /// The protocol's own suite. It writes its lines of `tests/mcp/README.md`.
