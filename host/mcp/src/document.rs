@@ -1,6 +1,6 @@
 //! A profile, as far as the gate reads it itself.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use seamgate_runner::{
     Error, Result,
@@ -60,12 +60,6 @@ impl Document {
         let names = self.policy.servers();
         let mut launches = Vec::new();
         for (name, server) in servers.all {
-            let Server::Mcp(command) = server else {
-                return Err(Error::invalid(format!(
-                    "--servers {}: the server {name:?} must have \"mcp\": a gate has no other servers",
-                    file.display()
-                )));
-            };
             if !names.contains(&name.as_str()) {
                 say(&format!(
                     "seamgate: the profile does not name the server {:?}: it is not started",
@@ -73,16 +67,33 @@ impl Document {
                 ));
                 continue;
             }
-            let mut inherited = self.policy.environment(&name);
-            inherited.extend(command.environment);
-            launches.push(Launch {
-                inherited,
-                name,
-                command: command.command,
-                environment: command.env,
+            let mut launch = Launch {
+                inherited: Vec::new(),
+                command: Vec::new(),
+                environment: BTreeMap::new(),
                 folder: servers.folder.clone(),
-                paths: command.paths,
-            });
+                paths: None,
+                endpoint: None,
+                name,
+            };
+            match server {
+                Server::Mcp(command) => {
+                    launch.inherited = self.policy.environment(&launch.name);
+                    launch.inherited.extend(command.environment);
+                    launch.command = command.command;
+                    launch.environment = command.env;
+                    launch.paths = command.paths;
+                }
+                Server::Address(endpoint) => launch.endpoint = Some(endpoint),
+                Server::Commands(_) => {
+                    return Err(Error::invalid(format!(
+                        "--servers {}: the server {:?} must have \"mcp\": a gate has no other servers",
+                        file.display(),
+                        launch.name
+                    )));
+                }
+            }
+            launches.push(launch);
         }
         if launches.is_empty() {
             return Err(Error::invalid(format!("--servers {}: the profile names none of its servers", file.display())));

@@ -18,7 +18,8 @@ use seamgate_runner::{
     Error, Result,
     agent::now,
     new_nonce,
-    process::{LineWriter, Refused, Service, Signals, Wrote},
+    mcp::{Connection, Received, Target},
+    process::{LineWriter, Refused, Signals, Wrote},
     random,
     run_dir::Profiles,
 };
@@ -49,7 +50,7 @@ pub(crate) enum Happened {
     /// The client wrote something. With it come the headers that repeat arguments.
     Client(Wrote, Vec<(String, String)>),
     /// A server wrote something: the server's place, and the number of its start.
-    Server(usize, u64, Wrote),
+    Server(usize, u64, Received),
     /// This process got a signal.
     Signal(i32),
 }
@@ -79,11 +80,11 @@ pub(crate) struct Session<'d> {
     pub(crate) folder: &'d Path,
 }
 
-/// The process of a server.
-struct Process<'l> {
+/// A server.
+struct Upstream<'l> {
     launch: &'l Launch,
     /// `None` while it is down.
-    service: Option<Service>,
+    connection: Option<Connection>,
     /// The number of starts. What an earlier process wrote is ignored.
     starts: u64,
 }
@@ -97,7 +98,7 @@ pub(crate) struct Driver<'d> {
     client: Arc<LineWriter>,
     /// True once nobody waits for room to write any more.
     is_over: Arc<AtomicBool>,
-    processes: Vec<Process<'d>>,
+    upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
     grace: Duration,
 }
@@ -127,7 +128,7 @@ impl<'d> Driver<'d> {
             folder: folder.to_owned(),
             client,
             is_over: Arc::default(),
-            processes: launches.iter().map(|launch| Process { launch, service: None, starts: 0 }).collect(),
+            upstreams: launches.iter().map(|launch| Upstream { launch, connection: None, starts: 0 }).collect(),
             sender: None,
             grace: Duration::from_millis(times.grace),
         })
@@ -146,10 +147,10 @@ impl<'d> Driver<'d> {
             signalled.send(Happened::Signal(signal)).is_ok()
         });
         self.sender = Some(sender.clone());
-        for number in 0..self.processes.len() {
+        for number in 0..self.upstreams.len() {
             match self.spawn(number) {
                 Ok(()) => {}
-                Err(why) if self.processes.len() == 1 => return Err(Error::NoVerdict(why)),
+                Err(why) if self.upstreams.len() == 1 => return Err(Error::NoVerdict(why)),
                 Err(why) => self.core.handle(now(), Input::UpstreamEnded(UpstreamId(number), &why)),
             }
         }
@@ -175,13 +176,9 @@ impl<'d> Driver<'d> {
             Ok(End::Signal(_)) => self.grace,
             _ => GRACE,
         };
-        let services: Vec<&Service> = self.processes.iter().filter_map(|process| process.service.as_ref()).collect();
-        for service in &services {
-            service.input().close();
-        }
-        for service in &services {
-            service.end_after(grace);
-        }
+        let connections: Vec<&Connection> =
+            self.upstreams.iter().filter_map(|upstream| upstream.connection.as_ref()).collect();
+        Connection::end_all(&connections, grace);
         let mut cancelled = CancelledEvent::new();
         cancelled.reason = Some(reason[..reason.floor_char_boundary(MAX_REASON)].to_owned());
         let ended = self.run.send(&cancelled.at(now())).map(drop);
@@ -202,7 +199,7 @@ impl<'d> Driver<'d> {
             }
             match happened.recv_timeout(self.pause()) {
                 Ok(Happened::Client(wrote, headers)) => self.on_client(&wrote, &headers),
-                Ok(Happened::Server(number, start, wrote)) => self.on_server(number, start, &wrote),
+                Ok(Happened::Server(number, start, received)) => self.on_server(number, start, &received),
                 Ok(Happened::Signal(signal)) => return Ok(End::Signal(signal)),
                 Err(RecvTimeoutError::Timeout) => self.core.handle(now(), Input::Tick),
                 Err(RecvTimeoutError::Disconnected) => return Ok(End::Client),
@@ -245,10 +242,18 @@ impl<'d> Driver<'d> {
         self.core.handle(now(), input);
     }
 
-    fn on_server(&mut self, number: usize, start: u64, wrote: &Wrote) {
-        let Some(process) = self.processes.get(number).filter(|process| process.starts == start) else { return };
+    fn on_server(&mut self, number: usize, start: u64, received: &Received) {
+        let Some(upstream) = self.upstreams.get(number).filter(|upstream| upstream.starts == start) else { return };
         let server = UpstreamId(number);
-        let ended = |what: &str| format!("{} {what}", process.launch.told());
+        let ended = |what: &str| format!("{} {what}", upstream.launch.told());
+        let wrote = match received {
+            Received::Wrote(wrote) => wrote,
+            Received::Unanswered { id, message, may_have_run } => {
+                let why = ended(&format!("gives no answer: {message}"));
+                let (id, may_have_run) = (id.as_str(), *may_have_run);
+                return self.core.handle(now(), Input::Unanswered(server, id, &why, may_have_run));
+            }
+        };
         let why;
         let input = match wrote {
             Wrote::Line(line) if line.trim().is_empty() => return,
@@ -261,7 +266,8 @@ impl<'d> Driver<'d> {
                 Input::UpstreamEnded(server, &why)
             }
             Wrote::End => {
-                why = ended("ended");
+                let exit = upstream.connection.as_ref().and_then(Connection::exit);
+                why = ended(exit.as_deref().unwrap_or("ended"));
                 Input::UpstreamEnded(server, &why)
             }
         };
@@ -281,13 +287,14 @@ impl<'d> Driver<'d> {
                 Err(why) => self.core.handle(now(), Input::UpstreamEnded(server, &why)),
             },
             Effect::Close(server) => {
-                if let Some(service) = self.service(server) {
-                    service.input().close();
+                if let Some(connection) = self.connection(server) {
+                    connection.close();
                 }
             }
             Effect::Stop(server) => {
-                if let Some(service) = self.processes.get_mut(server.0).and_then(|process| process.service.take()) {
-                    service.end_after(Duration::ZERO);
+                let own = self.upstreams.get_mut(server.0);
+                if let Some(connection) = own.and_then(|upstream| upstream.connection.take()) {
+                    connection.end_after(Duration::ZERO);
                 }
             }
             Effect::Send(event) => {
@@ -321,15 +328,15 @@ impl<'d> Driver<'d> {
         }
     }
 
-    fn service(&self, server: UpstreamId) -> Option<&Service> {
-        self.processes.get(server.0).and_then(|process| process.service.as_ref())
+    fn connection(&self, server: UpstreamId) -> Option<&Connection> {
+        self.upstreams.get(server.0).and_then(|upstream| upstream.connection.as_ref())
     }
 
     /// Writes a line to a server.
     fn write(&mut self, server: UpstreamId, line: String) {
-        let Some(service) = self.service(server) else { return };
-        let Err(refused) = service.input().push(line) else { return };
-        let told = self.processes[server.0].launch.told();
+        let Some(connection) = self.connection(server) else { return };
+        let Err(refused) = connection.push(line) else { return };
+        let told = self.upstreams[server.0].launch.told();
         let why = match refused {
             Refused::Full => format!("{told} does not read what it is sent"),
             Refused::Broken => format!("{told} has closed its input"),
@@ -340,16 +347,20 @@ impl<'d> Driver<'d> {
     /// Starts a server. An error says why it cannot run.
     fn spawn(&mut self, number: usize) -> Result<(), String> {
         let Some(sender) = self.sender.clone() else { return Err("the gate ends".to_owned()) };
-        let process = &mut self.processes[number];
-        process.starts += 1;
-        let start = process.starts;
-        let program = process.launch.program();
+        let upstream = &mut self.upstreams[number];
+        upstream.starts += 1;
+        let start = upstream.starts;
+        let program = upstream.launch.program();
+        let target = match &upstream.launch.endpoint {
+            Some(endpoint) => Target::Address(endpoint),
+            None => Target::Program(&program),
+        };
         // The channel has a bound: a server that floods the gate waits.
-        let service = Service::start(&program, move |wrote| {
-            let is_last = matches!(wrote, Wrote::End);
-            sender.send(Happened::Server(number, start, wrote)).is_ok() && !is_last
+        let connection = Connection::start(target, move |received| {
+            let is_last = matches!(received, Received::Wrote(Wrote::End));
+            sender.send(Happened::Server(number, start, received)).is_ok() && !is_last
         });
-        process.service = Some(service.map_err(|error| format!("cannot run {}: {error}", program.name()))?);
+        upstream.connection = Some(connection?);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use seamgate_runner::{
     Error, Result,
-    mcp::{Client, ServerInfo},
+    mcp::{Client, Endpoint, ServerInfo},
     process::{Inherited, Paths, Program, can_confine},
 };
 use seamgate_text::say;
@@ -30,6 +30,8 @@ pub struct Launch {
     pub(super) inherited: Vec<String>,
     pub(super) folder: PathBuf,
     pub(super) paths: Option<Paths>,
+    /// The address of a server that is reached over HTTP. Such a server has no program.
+    pub(super) endpoint: Option<Endpoint>,
 }
 
 /// A server's description of itself, with the definitions of its tools.
@@ -44,7 +46,7 @@ impl Launch {
     /// Describes a server that runs in this process's working folder. `name` is its name in the profile, and may be empty.
     pub fn new(name: String, command: Vec<String>, inherited: Vec<String>) -> Result<Self> {
         let folder = std::env::current_dir().map_err(|error| Error::caused("cannot find the working folder", error))?;
-        Ok(Launch { name, command, environment: BTreeMap::new(), inherited, folder, paths: None })
+        Ok(Launch { name, command, environment: BTreeMap::new(), inherited, folder, paths: None, endpoint: None })
     }
 
     /// Returns the server's name in the profile. It may be empty.
@@ -62,7 +64,11 @@ impl Launch {
         if self.paths.is_some() && !can_confine() {
             say("seamgate: this system has no Landlock: servers can reach more than their \"paths\"");
         }
-        let client = Client::start(&self.program()).map_err(Error::NoVerdict)?;
+        let client = match &self.endpoint {
+            Some(endpoint) => Client::connect(endpoint),
+            None => Client::start(&self.program()),
+        };
+        let client = client.map_err(Error::NoVerdict)?;
         let tools = client.tools().map_err(Error::NoVerdict)?;
         Ok(Listing { info: client.info(), tools })
     }

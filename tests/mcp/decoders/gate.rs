@@ -55,7 +55,7 @@ impl Gate {
         let text = std::str::from_utf8(line).map_err(|_| Refused::Malformed)?;
         // The gate ends a line before these.
         let text = text.trim_end_matches(['\r', '\n']);
-        let out = seamgate_mcp::rewrite(text, from).map_err(|_| Refused::Malformed)?;
+        let out = seamgate_mcp::core::rewrite(text, from).map_err(|_| Refused::Malformed)?;
         let message: Members = serde_json::from_str(&out).map_err(|_| Refused::Malformed)?;
         let text = |name: &str| message.get(name).map(|value| value.get());
         let method: Option<String> = text("method").and_then(|method| serde_json::from_str(method).ok());

@@ -67,6 +67,30 @@ const MALFORMED: &str = "seamgate/malformed";
 const MISDIRECTED: &str = "seamgate/misdirected";
 const ENDED: &str = "seamgate/ended";
 
+/// Rewrites a message as the gate passes it on, before the kernel decides.
+///
+/// # Errors
+///
+/// The line is no message, or its sender may not send it. The error says why.
+pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
+    let side = if from == Party::Client { Side::Client } else { Side::Server };
+    let message = Message::read(line).map_err(|malformed| malformed.why)?;
+    let (kind, method, params) = match &message {
+        Message::Request { method, params, .. } => (Kind::Request, method, params),
+        Message::Notification { method, params } => (Kind::Notification, method, params),
+        Message::Answer { .. } => return Ok(message.to_line()),
+    };
+    // Of a server's message, the era is that of the client.
+    let eras = match side {
+        Side::Client => vec![meta::era(params.as_deref())],
+        Side::Server => vec![Era::Session, Era::Stateless],
+    };
+    match eras.into_iter().any(|era| rule(side, kind, method, era).is_some()) {
+        true => Ok(message.to_line()),
+        false => Err(format!("the {} may not send {method:?} as a {}", side.name(), kind.name())),
+    }
+}
+
 /// Times of a gate, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
@@ -139,6 +163,12 @@ impl Core {
             Input::DownstreamEnded => self.ending.is_client_gone = true,
             Input::Upstream(server, line) => self.on_server_line(server, line),
             Input::UpstreamInvalid(server, text, why) => self.on_invalid(server, text, why, None),
+            Input::Unanswered(server, id, why, may_have_run) => {
+                if let Some(id) = Id::read(id).and_then(|id| id.as_number()) {
+                    let effect = if may_have_run { PossibleEffect::Unknown } else { PossibleEffect::None };
+                    self.fail_asked(server, id, why, effect);
+                }
+            }
             Input::UpstreamStarted(server) => self.on_server_started(server),
             Input::UpstreamEnded(server, why) => self.on_server_ended(server, why),
             Input::Step(outcome) => self.on_step(outcome),
@@ -449,7 +479,8 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            self.fail_asked(server, id, &format!("{told} broke its answer: {why}"));
+            let why = format!("{told} broke its answer: {why}");
+            self.fail_asked(server, id, &why, PossibleEffect::Unknown);
         }
     }
 
@@ -683,7 +714,7 @@ impl Core {
             self.links.add(Effect::Stop(server));
         }
         for id in ids {
-            self.fail_asked(server, id, why);
+            self.fail_asked(server, id, why, PossibleEffect::Unknown);
         }
         self.links.for_client.retain(|_, asked| !matches!(asked, ForClient::Server(other, _) if *other == server));
         if is_closing {
@@ -699,11 +730,11 @@ impl Core {
     }
 
     /// Fails a request to a server, which has no answer.
-    fn fail_asked(&mut self, server: UpstreamId, id: u64, why: &str) {
+    fn fail_asked(&mut self, server: UpstreamId, id: u64, why: &str, effect: PossibleEffect) {
         let asked = self.links.servers.get_mut(server.0).and_then(|own| own.asked.remove(&id));
         match asked {
             Some(Asked::Call { key, .. }) => {
-                self.calls.fail(&key, why, PossibleEffect::Unknown, &mut self.links);
+                self.calls.fail(&key, why, effect, &mut self.links);
             }
             Some(Asked::Relayed { id, .. } | Asked::Task { id, .. }) => self.links.error(&id, INTERNAL_ERROR, why),
             Some(Asked::List { .. }) => self.catalog.on_no_list(server, &self.policy, &mut self.links),
