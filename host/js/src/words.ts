@@ -52,6 +52,8 @@ export interface StartedEvent {
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there. */
   readonly listed?: Readonly<Record<string, unknown>>;
+  /** Labels of data that the client has read before, in other runs. */
+  readonly labels?: readonly string[];
   /** What a parent allows, as its action `delegate` has it. */
   readonly parent?: Bounds;
 }

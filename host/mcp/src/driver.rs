@@ -1,10 +1,10 @@
 //! The driver of a gate: it receives what happens, hands it to the core, and does what the core wants. It is the only file with threads.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError, SyncSender},
     },
@@ -12,7 +12,7 @@ use std::{
 };
 
 use seamgate::{
-    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Run, StartedEvent, StepError, TickEvent,
+    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Record, Run, StartedEvent, StepError, TickEvent,
 };
 use seamgate_runner::{
     Error, Result,
@@ -71,6 +71,9 @@ pub(crate) struct Started {
     pub(crate) lists: BTreeMap<String, Vec<String>>,
 }
 
+/// Labels of the data that clients with one token have read, in all sessions.
+pub(crate) type Labels = Mutex<BTreeSet<String>>;
+
 /// The settings of a session.
 pub(crate) struct Session<'d> {
     pub(crate) profiles: &'d Profiles,
@@ -78,6 +81,7 @@ pub(crate) struct Session<'d> {
     pub(crate) times: Times,
     pub(crate) launches: &'d [Launch],
     pub(crate) folder: &'d Path,
+    pub(crate) labels: &'d Labels,
 }
 
 /// A server.
@@ -101,6 +105,7 @@ pub(crate) struct Driver<'d> {
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
     grace: Duration,
+    labels: &'d Labels,
 }
 
 impl<'d> Driver<'d> {
@@ -111,12 +116,14 @@ impl<'d> Driver<'d> {
         started: Started,
         client: Arc<LineWriter>,
     ) -> Result<Self> {
-        let Session { profiles, policy, times, launches, folder } = session;
+        let Session { profiles, policy, times, launches, folder, labels } = session;
         let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
         let mut event = StartedEvent::new(started.run, started.principal, new_nonce()?);
         event.mode = started.mode;
         event.context = Some(Json::parse("{}")?);
         event.lists = Some(started.lists);
+        let known = labels.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect::<Vec<_>>();
+        event.labels = (!known.is_empty()).then_some(known);
         // Until servers have said what they have, there is nothing.
         event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
         let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
@@ -131,6 +138,7 @@ impl<'d> Driver<'d> {
             upstreams: launches.iter().map(|launch| Upstream { launch, connection: None, starts: 0 }).collect(),
             sender: None,
             grace: Duration::from_millis(times.grace),
+            labels,
         })
     }
 
@@ -382,6 +390,7 @@ impl<'d> Driver<'d> {
                         self.run.sync().map_err(StepError::from)?;
                     }
                     let records = self.run.records()?;
+                    self.share_labels(&records)?;
                     let surface = match listed {
                         Some(listed) => Some(self.surface(&listed)?),
                         None => None,
@@ -393,6 +402,24 @@ impl<'d> Driver<'d> {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Lets later sessions of the same client know what this one has read.
+    fn share_labels(&self, records: &[Record]) -> Result<()> {
+        #[derive(Deserialize)]
+        struct State {
+            facts: Facts,
+        }
+        #[derive(Deserialize)]
+        struct Facts {
+            #[serde(default)]
+            labels: Vec<String>,
+        }
+        if records.iter().any(|record| matches!(record, Record::Observation(_) | Record::Message(_))) {
+            let State { facts } = serde_json::from_str(self.run.state())?;
+            self.labels.lock().unwrap_or_else(PoisonError::into_inner).extend(facts.labels);
+        }
+        Ok(())
     }
 
     /// Takes what others appended: approvals.

@@ -17,7 +17,7 @@ use seamgate_runner::{
 use super::{
     core::{End, Policy, Times},
     document::Document,
-    driver::{Downstream, Driver, Session, Started},
+    driver::{Downstream, Driver, Labels, Session, Started},
     launch::Launch,
 };
 
@@ -45,6 +45,8 @@ pub struct Setting {
     pub journal: Option<PathBuf>,
     /// The time that servers have to start and to end.
     pub times: Times,
+    /// Labels of the data that clients have read in earlier sessions.
+    labels: Labels,
 }
 
 impl Setting {
@@ -66,6 +68,7 @@ impl Setting {
             mode: None,
             journal: None,
             times: Times::default(),
+            labels: Labels::default(),
         })
     }
 
@@ -115,6 +118,7 @@ impl Setting {
             times: self.times,
             launches: &self.launches,
             folder: &folder,
+            labels: &self.labels,
         };
         let mut driver = Driver::start(session, journal, started, writer)?;
         let end = driver.serve(listen, signals);

@@ -329,6 +329,9 @@ pub struct StartedEvent {
     /// What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Json>,
+    /// Labels of data that the client has read before, in other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
     /// What a parent allows, as its action `delegate` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Bounds>,
@@ -348,6 +351,7 @@ impl StartedEvent {
             context: None,
             lists: None,
             listed: None,
+            labels: None,
             parent: None,
         }
     }

@@ -10,14 +10,9 @@ use crate::{
     render::{binary, sanitized_but},
 };
 
-/// What a server says of itself and of what it has. Its descriptions were read by a person, or can be.
-const DESCRIBES: [&str; 5] = [
-    "initialize",
-    "server/discover",
-    "notifications/progress",
-    "notifications/subscriptions/acknowledged",
-    "subscriptions/listen",
-];
+/// Methods by which a server describes itself. All others bring data from outside, lists and progress too.
+const DESCRIBES: [&str; 4] =
+    ["initialize", "server/discover", "notifications/subscriptions/acknowledged", "subscriptions/listen"];
 
 impl Run<'_> {
     pub(super) fn message(&mut self, event: &Event) {
@@ -37,7 +32,7 @@ impl Run<'_> {
                     let sanitized = sanitized_but(whole, at, &binary);
                     document = (sanitized != whole.source(at)).then(|| raw(sanitized));
                 }
-                if from == "server" && !DESCRIBES.contains(&method) && !method.ends_with("/list") {
+                if from == "server" && !DESCRIBES.contains(&method) {
                     let labels = &mut self.state.facts.labels;
                     if let Some(all) = united(labels, &["untrusted".to_owned()]) {
                         *labels = all;

@@ -51,6 +51,7 @@ use crate::{
     definition, digest,
     document::CAPS,
     facts::{Facts, Kept, Used},
+    observe::united,
     profile::{Budget, Profile},
     sanitize::sanitize,
 };
@@ -267,6 +268,10 @@ impl<'p> Run<'p> {
         run.state.session = owned("session");
         run.state.turn = owned("turn");
         run.take_labels();
+        let known: Vec<String> = event.member("labels").map(list).unwrap_or_default();
+        if let Some(all) = united(&run.state.facts.labels, &known) {
+            run.state.facts.labels = all;
+        }
         run.remember(event);
         run.context(event);
         run.task(event);

@@ -208,6 +208,10 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
         return Err(format!("asks for {} inputs at once; the limit is {MAX_ASKED}", requests.0.len()));
     }
     let mut methods = Vec::new();
+    if requests.0.iter().any(|(name, _)| name.starts_with("seamgate_")) {
+        // The client could not tell the question from one of the gate.
+        return Err("asks for input under a name of the gate's own".to_owned());
+    }
     for (_, request) in &requests.0 {
         let request = Members::of(request.get()).filter(|request| !request.has_doubles());
         let method = request.and_then(|request| request.text("method").map(|method| method.into_owned()));

@@ -521,6 +521,7 @@ class StartedEvent(_StartedEvent, total=False):
         context: Values by the names that the profile's `context` has.
         lists: Lists that `scope` names.
         listed: What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there.
+        labels: Labels of data that the client has read before, in other runs.
         parent: What a parent allows, as its action `delegate` has it.
     """
 
@@ -531,6 +532,7 @@ class StartedEvent(_StartedEvent, total=False):
     context: Mapping[str, Any]
     lists: Mapping[str, list[str]]
     listed: Mapping[str, Any]
+    labels: list[str]
     parent: Bounds
 
 
