@@ -91,11 +91,18 @@ impl Core {
                     }
                 }
                 Record::Surface(record) => {
-                    for hidden in record.hidden.iter().filter(|hidden| hidden.code == HiddenToolCode::Changed) {
+                    for hidden in &record.hidden {
                         let tool = escape_terminal(&hidden.tool);
-                        self.links.add(Effect::Warn(format!(
-                            "{tool} is not what the profile pins: it is hidden; see 'seamgate mcp check'"
-                        )));
+                        let why = match (hidden.code, &hidden.message) {
+                            (HiddenToolCode::Changed, _) => {
+                                "it is not what the profile pins; see 'seamgate mcp check'".to_owned()
+                            }
+                            (HiddenToolCode::InvalidDefinition, Some(message)) => {
+                                format!("its definition is invalid: {}", escape_terminal(cut(message, MAX_REASON)))
+                            }
+                            _ => continue,
+                        };
+                        self.links.add(Effect::Warn(format!("{tool} is hidden: {why}")));
                     }
                 }
                 _ => {}
