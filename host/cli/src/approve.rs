@@ -28,7 +28,8 @@ use crate::{agent::principal, error, status::Status};
 /// The lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
 
-/// The most sessions whose calls are looked up, the last keys of a run that are named, and the most calls that are told of.
+/// The most sessions whose calls are looked up, the most last keys of a run that are named, and the most calls that are
+/// described.
 const MAX_SESSIONS: usize = 5;
 const MAX_LAST: usize = 5;
 const MAX_OUTCOMES: usize = 20;
@@ -40,7 +41,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_ATTEMPTS: usize = 100;
 
 pub(crate) const HELP: &str = "\
-If the call does not wait, this says what became of it. Without a key, it says so of all calls that were to be approved.
+If the call does not wait, this says what became of it. If no call waits, it says so of all calls that needed approval.
 
 Exit status: 0 decided, 2 usage error or no such call waits, 5 fault, 6 nobody decided: the call still waits";
 
@@ -143,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// What became of a call that waits no more, or of all that did, a line each.
+/// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { sessions(folder, has_journal) };
     // Those that go on come last, which are kept.
@@ -182,14 +183,14 @@ fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     told.iter().map(|line| format!("\n  {line}")).collect()
 }
 
-/// The folder of a run and those of its children, as deep as there are any.
+/// Returns the folder of a run and those of its children, down to the deepest level.
 fn with_children(run: PathBuf, depth: usize) -> Vec<PathBuf> {
     let children = if depth < MAX_DEPTH { children(&run) } else { Vec::new() };
     let below = children.into_iter().flat_map(|child| with_children(child, depth + 1));
     std::iter::once(run.clone()).chain(below).collect()
 }
 
-/// The folders of the children of a run, in the order of their names.
+/// Returns the folders of the children of a run, in the order of their names.
 fn children(run: &Path) -> Vec<PathBuf> {
     let inside = fs::read_dir(run.join("children")).into_iter().flatten();
     let mut children: Vec<PathBuf> = inside.filter_map(|child| Some(child.ok()?.path())).collect();
@@ -278,7 +279,7 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<Approva
     Ok(decision.flatten())
 }
 
-/// The runs in a folder that is no run itself: sessions of a gate, in the order in which they began.
+/// Returns the runs in a folder that is not a run itself: sessions of a gate, in the order in which they began.
 fn sessions(folder: &Path, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
     if is_meant(folder) {
         return Vec::new();
@@ -294,7 +295,7 @@ fn has_journal(folder: &Path) -> bool {
     folder.join("journal.ndjson").is_file()
 }
 
-/// Whether a folder has journals, or is that of one, and no run that goes on.
+/// Returns whether a folder has journals, or is that of one, but no run that goes on.
 fn has_ended(folder: &Path) -> bool {
     !Plan::is_in(folder) && (has_journal(folder) || !sessions(folder, has_journal).is_empty())
 }
@@ -302,7 +303,7 @@ fn has_ended(folder: &Path) -> bool {
 /// A run that cannot be opened, and why.
 type Skipped = (PathBuf, anyhow::Error);
 
-/// What a run and its children ask. A child that cannot be opened is skipped.
+/// Adds the calls of a run and its children that wait. Skips a child that cannot be opened.
 fn find(folder: &Path, waiting: &mut Vec<Waiting>, skipped: &mut Vec<Skipped>) -> Result<()> {
     find_in(folder, waiting)?;
     for child in with_children(folder.to_owned(), 0).into_iter().skip(1) {
@@ -313,7 +314,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>, skipped: &mut Vec<Skipped>) -
     Ok(())
 }
 
-/// What a run asks.
+/// Adds the calls of a run that wait.
 fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     #[derive(Deserialize)]
     struct State {

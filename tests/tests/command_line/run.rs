@@ -305,6 +305,7 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter --timeout 1", "hello; exec >&-; sleep 100", 5, 1, "closed its output and did not exit within 1 s"),
     ("greeter", "hello; exec >&-; sleep 0.2", 0, 1, ""),
     ("greeter", "sleep 100 & hello", 0, 1, ""),
+    ("greeter", "setsid sleep 3 & hello", 0, 1, ""),
     ("greeter", "exec 3<&0; (trap '' TERM; sleep 100) <&3 & hello", 0, 1, ""),
 ];
 
