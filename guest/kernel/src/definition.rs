@@ -5,7 +5,7 @@
 
 use seamgate_core::{
     Violation,
-    kernel_api::{Caps, Document, Json, Kind, NodeId, Schema, json, short},
+    kernel_api::{Caps, Document, Json, Kind, NodeId, Schema, canonical, digest, json, short, sort},
 };
 use serde::{
     Deserialize, Deserializer,
@@ -20,6 +20,12 @@ pub(crate) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_sch
 
 /// The longest reason why a definition is invalid, in bytes.
 const MAX_REASON: usize = 512;
+
+/// The longest path in a reason, in bytes.
+const MAX_PATH: usize = 200;
+
+/// What the text begins with that stands in place of the schema of a definition that cannot be read.
+const LEFT_OUT: &str = "the definition cannot be read: ";
 
 /// The longest name of a tool, in bytes.
 const MAX_NAME: usize = 128;
@@ -67,9 +73,15 @@ fn schema(document: &Document, definition: NodeId, at: NodeId) -> Result<Option<
         Kind::False | Kind::Object => {
             Schema::compile(document, at).map(Some).map_err(|found| reason(document, definition, &found))
         }
-        _ => {
-            let message = "must be a JSON Schema: an object or a boolean";
-            Err(reason(document, definition, &[Violation::of(document, at, "schema", "a JSON Schema", message)]))
+        kind => {
+            let left_out = (kind == Kind::String).then(|| document.string(at).strip_prefix(LEFT_OUT)).flatten();
+            Err(left_out.map_or_else(
+                || {
+                    let message = "must be a JSON Schema: an object or a boolean";
+                    reason(document, definition, &[Violation::of(document, at, "schema", "a JSON Schema", message)])
+                },
+                said,
+            ))
         }
     }
 }
@@ -79,11 +91,58 @@ pub(crate) fn reason(document: &Document, definition: NodeId, found: &[Violation
     let Some(first) = found.first() else { return "it is invalid".to_owned() };
     let place = document.location(definition).path();
     let path = first.path.strip_prefix(&place).map_or(first.path.clone(), |rest| format!("${rest}"));
-    let received = match first.received.as_str() {
-        "" | "object" | "array" => String::new(),
-        received => format!(", and is {received}"),
-    };
-    said(&format!("{path} {}{received}", first.message))
+    of_place(&path, &first.message)
+}
+
+/// What is wrong at a place, as a sentence.
+fn of_place(path: &str, message: &str) -> String {
+    said(&format!("{} {message}", short(path, MAX_PATH)))
+}
+
+/// Keywords whose lists are sets: the order of their items means nothing.
+const SETS: [&str; 3] = ["required", "enum", "type"];
+
+/// Members whose values are no schemas, but values of their own.
+const VALUES: [&str; 4] = ["const", "default", "examples", "enum"];
+
+/// Returns the digest that equal definitions share, however they are written.
+pub(crate) fn equal(document: &Document, definition: NodeId) -> String {
+    let mut out = String::new();
+    write_equal(document, definition, true, &mut out);
+    digest(&out)
+}
+
+/// Writes a value with its members in order. `is_schema`: also the items of lists that are sets.
+fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut String) {
+    match document.kind(at) {
+        Kind::Object if is_schema => {
+            let mut members: Vec<(&str, NodeId)> =
+                document.members(at).map(|(name, value)| (document.string(name), value)).collect();
+            sort(&mut members);
+            out.push('{');
+            for (name, value) in members {
+                out.push_str(&format!("{}:", json(&name)));
+                if SETS.contains(&name) && document.kind(value) == Kind::Array {
+                    let mut items: Vec<String> = document.items(value).map(|item| canonical(document, item)).collect();
+                    sort(&mut items);
+                    out.push_str(&format!("[{}]", items.join(",")));
+                } else {
+                    write_equal(document, value, !VALUES.contains(&name), out);
+                }
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Kind::Array if is_schema => {
+            out.push('[');
+            for item in document.items(at) {
+                write_equal(document, item, true, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        _ => out.push_str(&canonical(document, at)),
+    }
 }
 
 /// A reason for people and models: a server may have written parts of it.
@@ -119,14 +178,14 @@ fn unreadable(definition: &str, caps: &Caps) -> Option<String> {
             (String::new(), "must be an object with a text as its 'name'".to_owned())
         }
         Err(found) => {
-            let why = found.first().map(|first| format!("{} {}", first.path, first.message)).unwrap_or_default();
+            let why = found.first().map(|first| of_place(&first.path, &first.message)).unwrap_or_default();
             let members = serde_json::from_str::<Members>(definition).map(|Members(members)| members);
             let name = members.ok().and_then(|members| members.into_iter().rev().find(|(name, _)| name == "name"));
             let name = name.and_then(|(_, name)| serde_json::from_str(name.get()).ok()).unwrap_or_default();
             (name, why)
         }
     };
-    let left_out = format!("[the definition is left out: {}]", said(&why));
+    let left_out = format!("{LEFT_OUT}{why}");
     Some(format!("{{\"name\":{},\"{}\":{}}}", json(&name), ARGUMENTS[0], json(&left_out)))
 }
 
@@ -200,6 +259,40 @@ mod tests {
         assert!(readable.contains(r#"{"name":"half","inputSchema":"#), "{readable}");
         assert!(document.kind(Document::ROOT) == Kind::Object);
         assert!(super::readable(r#"{"servers":{"s":{"tools":[{"name":"good"}]}}}"#, &LISTED, &CONTRACT_CAPS).is_none());
+    }
+
+    #[test]
+    fn the_order_of_sets_is_no_change_and_that_of_values_is() {
+        let equal = |text: &str| {
+            let document = Json::read(text, &CONTRACT_CAPS).unwrap_or_else(|_| panic!("JSON: {text}"));
+            super::equal(&document, Document::ROOT)
+        };
+        let same = [
+            (r#"{"name":"a","x":1}"#, r#"{"x":1.0,"name":"a"}"#),
+            (r#"{"inputSchema":{"required":["a","b"]}}"#, r#"{"inputSchema":{"required":["b","a"]}}"#),
+            (
+                r#"{"inputSchema":{"anyOf":[{"enum":[1,"a",{"b":[1,2]}]}]}}"#,
+                r#"{"inputSchema":{"anyOf":[{"enum":[{"b":[1,2]},1,"a"]}]}}"#,
+            ),
+            (r#"{"inputSchema":{"type":["string","null"]}}"#, r#"{"inputSchema":{"type":["null","string"]}}"#),
+        ];
+        for (one, other) in same {
+            assert_eq!(equal(one), equal(other), "{one} {other}");
+        }
+        let different = [
+            (r#"{"inputSchema":{"required":["a"]}}"#, r#"{"inputSchema":{"required":["a","b"]}}"#),
+            (
+                r#"{"inputSchema":{"prefixItems":[{"type":"string"},{}]}}"#,
+                r#"{"inputSchema":{"prefixItems":[{},{"type":"string"}]}}"#,
+            ),
+            (r#"{"inputSchema":{"default":{"enum":[1,2]}}}"#, r#"{"inputSchema":{"default":{"enum":[2,1]}}}"#),
+            (r#"{"inputSchema":{"enum":[[1,2]]}}"#, r#"{"inputSchema":{"enum":[[2,1]]}}"#),
+            (r#"{"inputSchema":{"examples":[1,2]}}"#, r#"{"inputSchema":{"examples":[2,1]}}"#),
+            (r#"{"description":"a"}"#, r#"{"description":"b"}"#),
+        ];
+        for (one, other) in different {
+            assert_ne!(equal(one), equal(other), "{one} {other}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    kernel_api::{Document, Json, Kind, NodeId, canonical, digest, json, short},
+    kernel_api::{Document, Json, Kind, NodeId, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -145,7 +145,7 @@ fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Op
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        Some(pinned) if pinned.canonical == digest(&canonical(listed, at)) => Ok(Some(pinned.shown.clone())),
+        Some(pinned) if pinned.canonical == definition::equal(listed, at) => Ok(Some(pinned.shown.clone())),
         Some(_) => Err(Unseen { code: "changed", message: definition::arguments(listed, at).err() }),
         None => match definition::arguments(listed, at) {
             Ok(_) => Ok(RawValue::from_string(sanitized(listed, at)).ok()),
@@ -185,9 +185,10 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
                 let unseen = match definition::wrong_name(name) {
                     None => Unseen::from("unknown"),
                     Some(why) => {
+                        let why = definition::arguments(listed, at).err().unwrap_or_else(|| why.to_owned());
                         // What has no name is known by its place.
                         let place = if name.is_empty() { listed.location(at).path() } else { String::new() };
-                        let why = if place.is_empty() { why.to_owned() } else { short(format!("{place}: {why}"), 512) };
+                        let why = if place.is_empty() { why } else { short(format!("{place}: {why}"), 512) };
                         Unseen { code: INVALID, message: Some(why) }
                     }
                 };

@@ -368,7 +368,7 @@ impl Reader<'_, '_> {
         let invalid = arguments.as_ref().err().cloned().or(results.err());
         Some(Definition {
             digest: digest(&source(document, at)),
-            canonical: digest(&canonical(document, at)),
+            canonical: definition::equal(document, at),
             shown: RawValue::from_string(sanitized(document, at)).unwrap_or_default(),
             arguments: arguments.ok().flatten(),
             invalid,
