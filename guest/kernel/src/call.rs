@@ -12,12 +12,8 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("call", include_str!("../../../schemas/call.schema.json"));
 
-/// The longest arguments, in bytes.
-pub(crate) const MAX_ARGUMENTS: usize = 64 * 1024;
-
-/// Limits of arguments.
-const CAPS: Caps =
-    Caps { bytes: MAX_ARGUMENTS, depth: 64, string_bytes: MAX_ARGUMENTS, array_items: 10_000, object_members: 1_000 };
+/// The longest arguments, in bytes, if the profile does not say how long.
+pub(crate) const DEFAULT_ARGUMENTS_BYTES: usize = 64 * 1024;
 
 /// One call that the model asked for.
 pub(crate) struct Call {
@@ -53,12 +49,13 @@ impl Call {
         })
     }
 
-    /// The arguments as a document.
-    pub(crate) fn document(&self) -> Result<Json<'_>, NotArguments> {
-        if self.arguments.len() > MAX_ARGUMENTS {
+    /// Reads the arguments as a document of at most `max` bytes.
+    pub(crate) fn document(&self, max: usize) -> Result<Json<'_>, NotArguments> {
+        if self.arguments.len() > max {
             return Err(NotArguments::TooLarge(self.arguments.len()));
         }
-        let document = Json::read(&self.arguments, &CAPS).map_err(NotArguments::Malformed)?;
+        let caps = Caps { bytes: max, depth: 64, string_bytes: max, array_items: 10_000, object_members: 1_000 };
+        let document = Json::read(&self.arguments, &caps).map_err(NotArguments::Malformed)?;
         if document.kind(Document::ROOT) == Kind::Object { Ok(document) } else { Err(NotArguments::NoObject) }
     }
 

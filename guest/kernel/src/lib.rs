@@ -7,6 +7,7 @@
 
 mod above;
 mod approval;
+mod base64;
 mod budget;
 mod call;
 mod decide;

@@ -4,19 +4,25 @@
 
 use std::borrow::Cow;
 
-use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, json};
+use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, json, short, sort};
 use serde_json::value::RawValue;
 
 use crate::{
+    base64,
     document::{CAPS, source, text_in},
-    render::{binary, sanitized_but},
+    render::{binary, sanitized_but, sanitized_without_bytes},
     result::Given,
+    sanitize::sanitize,
+    tool::ResultRule,
 };
 
 /// The members that a result has by the protocol. Others are handed on, sanitized.
 const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
+
+/// The type of bytes that say none.
+const UNKNOWN: &str = "application/octet-stream";
 
 /// A result, and where its parts are.
 pub(crate) struct McpResult<'d> {
@@ -26,8 +32,10 @@ pub(crate) struct McpResult<'d> {
     blocks: Vec<NodeId>,
     /// The strings of all text blocks.
     texts: Vec<NodeId>,
-    /// Strings that are bytes in Base64: no model reads them as text.
-    pub(crate) binary: Vec<NodeId>,
+    /// Strings that are bytes in Base64 and stay as they are.
+    binary: Vec<NodeId>,
+    /// Strings that no model reads as text: those, and bytes in what is structured.
+    pub(crate) unread: Vec<NodeId>,
 }
 
 /// What a schema is about, and what is cut.
@@ -43,7 +51,27 @@ impl<'d> McpResult<'d> {
         let content = document.member(root, CONTENT);
         let blocks: Vec<NodeId> = content.into_iter().flat_map(|at| document.items(at)).collect();
         let texts = blocks.iter().filter_map(|&block| text_of(document, block)).collect();
-        McpResult { document, root, structured, blocks, texts, binary: binary(document, root) }
+        let mut binary = binary(document, root);
+        let mut unread = binary.clone();
+        if let Some(at) = structured {
+            unread.extend(base64::strings(document, at));
+            sort(&mut unread);
+            unread.dedup();
+            binary
+                .retain(|bytes| !(at..document.next(at)).contains(bytes) || !base64::is_bytes(document.string(*bytes)));
+        }
+        McpResult { document, root, structured, blocks, texts, binary, unread }
+    }
+
+    pub(crate) fn has_structured(&self) -> bool {
+        self.structured.is_some()
+    }
+
+    /// Returns whether a text repeats bytes in Base64 that are structured.
+    pub(crate) fn repeats_bytes(&self) -> bool {
+        let has_bytes = |at: NodeId| base64::strings(self.document, at).next().is_some();
+        self.structured.is_some_and(has_bytes)
+            && self.texts.iter().any(|&at| base64::has_bytes(self.document.string(at)))
     }
 
     /// `is_json`: a schema asks for JSON.
@@ -89,32 +117,72 @@ impl<'d> McpResult<'d> {
         })
     }
 
-    /// The blocks that have more bytes than this, and are no text.
-    pub(crate) fn large(&self, max: usize) -> usize {
-        self.blocks.iter().filter(|&&block| self.is_large(block, max)).count()
+    /// Returns for each block that is left out what is said in its place.
+    pub(crate) fn left_out(&self, rule: &ResultRule) -> Vec<Option<String>> {
+        let mut used = 0;
+        let blocks = self.blocks.iter().enumerate();
+        let left_out = |(index, &block): (usize, &NodeId)| {
+            let number = index + 1;
+            if text_of(self.document, block).is_some() {
+                return None;
+            }
+            let mut bytes = self.document.source(block).len();
+            let (kind, max) = (text_in(self.document, block, "type").unwrap_or_default(), rule.max_bytes);
+            if let Some((data, media_type)) = self.media(block) {
+                bytes -= self.document.source(data).len();
+                let size = base64::decoded(self.document.string(data));
+                let part = format!("part {number}, {} of {size} bytes", shown(media_type));
+                if !rule.passes(media_type) {
+                    let known = match &rule.media[..] {
+                        [] => "nothing".to_owned(),
+                        media => short(media.join(", "), 256),
+                    };
+                    return Some(format!("[left out: {part}; 'result.media' lets through: {known}]"));
+                }
+                let max = rule.max_media_bytes;
+                if size > max.saturating_sub(used) {
+                    let more = if used > 0 { format!(", of which {used} are used") } else { String::new() };
+                    return Some(format!("[left out: {part}; the limit is {max}, 'result.max_media_bytes'{more}]"));
+                }
+                used += size;
+            }
+            (bytes > max).then(|| {
+                let kind = shown(kind);
+                format!("[left out: part {number}, {kind} of {bytes} bytes; the limit is {max}, 'result.max_bytes']")
+            })
+        };
+        blocks.map(left_out).collect()
     }
 
-    fn is_large(&self, block: NodeId, max: usize) -> bool {
-        text_of(self.document, block).is_none() && self.document.source(block).len() > max
+    /// The bytes of a block that is an image, audio or a blob, and their type.
+    fn media(&self, block: NodeId) -> Option<(NodeId, &str)> {
+        let document = self.document;
+        let resource = document.member(block, "resource");
+        let places = [(Some(block), "data"), (resource, "blob")];
+        places.into_iter().find_map(|(at, name)| {
+            let data = document.member(at?, name).filter(|data| self.binary.binary_search(data).is_ok())?;
+            Some((data, text_in(document, at?, "mimeType").unwrap_or(UNKNOWN)))
+        })
     }
 
     /// The result to hand on. `shown`: what of the main part is shown, where that differs. `remarks` go before it.
-    pub(crate) fn handed_on(&self, shown: Shown, remarks: &[String], max: usize) -> Box<RawValue> {
+    pub(crate) fn handed_on(
+        &self,
+        shown: Shown,
+        remarks: &[String],
+        rule: &ResultRule,
+        artifact: &str,
+    ) -> Box<RawValue> {
         let document = self.document;
         let mut content: Vec<String> = Vec::new();
         if !remarks.is_empty() {
             content.push(text_block(&remarks.join("\n")));
         }
         let mut main = shown.text.map(text_block);
-        for &block in &self.blocks {
-            match text_of(document, block) {
-                Some(_) if shown.text.is_some() => content.extend(main.take()),
-                None if self.is_large(block, max) => {
-                    let (kind, bytes) =
-                        (text_in(document, block, "type").unwrap_or_default(), document.source(block).len());
-                    let kind = crate::sanitize::sanitize(kind).text;
-                    content.push(text_block(&format!("[left out: {kind} of {bytes} bytes; the limit is {max}]")));
-                }
+        for (&block, left_out) in self.blocks.iter().zip(self.left_out(rule)) {
+            match (text_of(document, block), left_out) {
+                (Some(_), _) if shown.text.is_some() => content.extend(main.take()),
+                (_, Some(left_out)) => content.push(text_block(&left_out)),
                 _ => content.push(sanitized_but(document, block, &self.binary)),
             }
         }
@@ -127,7 +195,8 @@ impl<'d> McpResult<'d> {
                 STRUCTURED => match shown.structured {
                     Some(structured) => members.push(format!("\"{STRUCTURED}\":{structured}")),
                     None => {
-                        members.push(format!("\"{STRUCTURED}\":{}", sanitized_but(document, value, &self.binary)));
+                        let structured = sanitized_without_bytes(document, value, &self.binary, artifact);
+                        members.push(format!("\"{STRUCTURED}\":{structured}"));
                     }
                 },
                 IS_ERROR => members.push(format!("\"{IS_ERROR}\":{}", document.source(value))),
@@ -155,6 +224,11 @@ pub(crate) struct Shown<'s> {
 pub(crate) fn refused(message: &str) -> Box<RawValue> {
     let text = format!("{{\"{CONTENT}\":[{}],\"{IS_ERROR}\":true}}", text_block(message));
     RawValue::from_string(text).unwrap_or_default()
+}
+
+/// A word of a server's for the text that is said in place of a block.
+fn shown(word: &str) -> String {
+    short(sanitize(word).text, 64)
 }
 
 fn text_block(text: &str) -> String {

@@ -10,6 +10,7 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use crate::{
+    base64,
     call::Call,
     digest::mark,
     document::CAPS,
@@ -67,7 +68,7 @@ pub(crate) fn observe_as(
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;
 
-    let mut read = Read { is_error: result.is_error, is_shown, ..Read::default() };
+    let mut read = Read { is_error: result.is_error, is_shown, artifact: artifact.clone(), ..Read::default() };
     let whole = match &result.body {
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
@@ -84,7 +85,7 @@ pub(crate) fn observe_as(
     let mut observation = read.observation(tool, call, facts);
     label_by_those_above(&mut observation, profile, facts, tool, call, result)?;
     observation.id = id;
-    observation.artifact = artifact;
+    observation.artifact.clone_from(&artifact);
     observation.bytes = bytes;
     adjust(&mut observation);
     let remarks = read.remarks(&observation);
@@ -131,6 +132,10 @@ fn label_by_those_above(
 struct Read {
     is_error: bool,
     is_shown: bool,
+    /// The digest of the whole.
+    artifact: String,
+    /// The number of strings that are bytes in Base64: none of them is shown.
+    base64: usize,
     is_invalid: bool,
     violations: Vec<Violation>,
     /// Items that are not what the schema asks for: none of them is shown.
@@ -190,6 +195,7 @@ impl Read {
                 self.judged(rule, report, &document, "\0")
             }
             Some(Err(fault)) => self.invalid(fault.violations),
+            _ if base64::strings(&document, Document::ROOT).next().is_some() => self.valid(rule, &document, "\0"),
             _ => {
                 self.facts_of(rule, &document);
                 self.text = text;
@@ -222,7 +228,8 @@ impl Read {
     /// What a valid document says of itself, and what is shown of it.
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
         self.facts_of(rule, document);
-        (self.text, self.shown) = json_shown(rule, document, mark);
+        self.base64 = base64::strings(document, Document::ROOT).count();
+        (self.text, self.shown) = json_shown(rule, document, mark, &self.artifact);
     }
 
     /// What a valid document says of itself.
@@ -261,8 +268,8 @@ impl Read {
         let returned = McpResult::new(given);
         let is_json = rule.contract.is_some() && !self.is_error;
         let mut findings = Findings::default();
-        findings.look_within(document, given.at, &returned.binary);
-        self.is_long = returned.text_bytes() > rule.max_bytes;
+        findings.look_within(document, given.at, &returned.unread);
+        self.is_long = returned.text_bytes() > rule.max_bytes || returned.repeats_bytes();
         // What needs no change is not written again: most results are such, and some are large.
         let has_mark = || memmem::find(given.text.as_bytes(), mark.as_bytes()).is_some();
         let is_as_it_is = findings.is_nothing() && !self.is_long && !has_mark();
@@ -283,7 +290,7 @@ impl Read {
         }
         self.findings = findings;
         self.is_contradictory = returned.is_contradictory();
-        let large = returned.large(rule.max_bytes);
+        let large = returned.left_out(rule).iter().flatten().count();
         if self.shown.is_none() && large > 0 {
             let of = document.member(given.at, "content").map_or(0, |at| document.count(at));
             self.shown = Some(Part { unit: "parts", head: (of - large) as u64, tail: 0, of: of as u64 });
@@ -295,14 +302,18 @@ impl Read {
         if self.is_invalid {
             return Some(refused(about));
         }
-        let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0 || self.is_long;
+        let returned = McpResult::new(given);
+        let has_text_of_bytes = self.base64 > 0 && !returned.has_structured();
+        let is_cut = self.shown.is_some_and(|part| part.unit != "parts")
+            || self.invalid_items > 0
+            || self.is_long
+            || has_text_of_bytes;
         // A failure says so itself, and what is not changed needs no remark.
         let remarks: Vec<String> =
             remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| sanitize(remark).text).collect();
         if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
-        let returned = McpResult::new(given);
         // A message of the protocol is one line.
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
         let main = main.map(|main| main.minified());
@@ -310,7 +321,7 @@ impl Read {
             true => Shown { text: Some(&self.text), structured: main.as_deref(), is_structured_gone: main.is_none() },
             false => Shown::default(),
         };
-        Some(returned.handed_on(shown, &remarks, rule.max_bytes))
+        Some(returned.handed_on(shown, &remarks, rule, &self.artifact))
     }
 
     fn text_facts(&mut self, rule: &ResultRule, text: &str) {
@@ -355,7 +366,7 @@ impl Read {
         });
         let is_stale = lag.is_some_and(|lag| lag.stale);
         let is_undated = self.until == Some(None) && !self.is_invalid;
-        let is_truncated = self.shown.is_some();
+        let is_truncated = self.shown.is_some() || self.base64 > 0;
         let partial = self.partial || self.invalid_items > 0 || self.is_unchecked;
         let computed = [
             ("contradictory", self.is_contradictory),
@@ -382,7 +393,7 @@ impl Read {
             () if partial || self.is_contradictory || self.sampled || is_truncated || is_undated => Confidence::Medium,
             () => Confidence::High,
         };
-        let (arguments, rule) = (call.document().ok(), &tool.result);
+        let (arguments, rule) = (call.document(tool.max_arguments_bytes).ok(), &tool.result);
         let of_call = |template: &Option<Template>| {
             let template = template.as_ref()?;
             arguments.as_ref().and_then(|arguments| in_document(template, arguments))
@@ -431,6 +442,10 @@ impl Read {
             let (unit, of, artifact) = (part.unit, part.of, &observation.artifact);
             let shown = part.head + part.tail;
             remarks.push(format!("Showing {shown} of {of} {unit}; whole result: artifact {artifact}"));
+        }
+        if self.base64 > 0 {
+            let (strings, artifact) = (count(self.base64, "Base64 string"), &observation.artifact);
+            remarks.push(format!("Left out: {strings} (bytes, not text); whole result: artifact {artifact}"));
         }
         if self.is_error {
             remarks.push(SAYS_FAILED.to_owned());

@@ -10,7 +10,7 @@ use crate::{
     above,
     approval::{self, Needed, State},
     budget,
-    call::{Call, MAX_ARGUMENTS, NotArguments},
+    call::{Call, NotArguments},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
@@ -196,9 +196,12 @@ fn judge(
 
 /// The arguments of a call as a document, held to both schemas and to the deny rules.
 pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> Result<Json<'c>, Reason> {
-    let arguments = call.document().map_err(|not| match not {
+    let limit = tool.max_arguments_bytes;
+    let arguments = call.document(limit).map_err(|not| match not {
         NotArguments::TooLarge(bytes) => {
-            Reason::new("too_large", format!("the arguments have {bytes} bytes; the limit is {MAX_ARGUMENTS}"))
+            let message =
+                format!("the arguments have {bytes} bytes; the limit is {limit}, the tool's 'max_arguments_bytes'");
+            Reason::new("too_large", message)
         }
         NotArguments::Malformed(found) => Reason::wrong("malformed", "the arguments are not JSON", found),
         NotArguments::NoObject => Reason::new("malformed", "the arguments must be an object"),

@@ -3,6 +3,7 @@
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Path, push_json_string, sort};
 
 use crate::{
+    base64,
     sanitize::{Inspected, inspect, sanitize},
     tool::ResultRule,
     truncate::{Part, Room, choose},
@@ -82,8 +83,9 @@ fn bytes_shown(inspected: &Inspected, room: usize, mark: &str) -> (String, Optio
 }
 
 /// A document, and how many of its items are shown where that is not all.
-pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
-    let (shown, part) = cut_json(rule, document, mark);
+/// `artifact`: the digest of the whole, under which bytes in Base64 are that are left out.
+pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str, artifact: &str) -> (String, Option<Part>) {
+    let (shown, part) = cut_json(rule, document, mark, artifact);
     // What was hidden is visible now, and ends words: one of them can be a secret.
     let again = sanitize(&shown).text;
     if again.len() <= rule.max_bytes {
@@ -92,11 +94,13 @@ pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> 
     text_shown(&inspect(&again), Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
 }
 
-fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
+fn cut_json(rule: &ResultRule, document: &Document, mark: &str, artifact: &str) -> (String, Option<Part>) {
     let room = rule.max_bytes;
+    let bytes: usize = base64::strings(document, Document::ROOT).map(|at| document.source(at).len()).sum();
     let source = document.source(Document::ROOT);
-    if source.len() <= 2 * room {
-        let mut whole = Shell::default();
+    let new = || Shell { artifact: Some(artifact), ..Shell::default() };
+    if source.len() - bytes <= 2 * room {
+        let mut whole = new();
         whole.write(document, Document::ROOT, None, mark);
         if whole.text.len() <= room {
             return (whole.text, None);
@@ -105,9 +109,14 @@ fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Opti
     let path = rule.items.as_ref().and_then(|path| Path::select(&path.selectors, document, Document::ROOT).pop());
     let array = path.or(Some(Document::ROOT)).filter(|&at| document.kind(at) == Kind::Array);
     if let Some(array) = array
-        && let Some(shown) = items_shown(rule, document, array, mark)
+        && let Some(shown) = items_shown(rule, document, array, mark, artifact)
     {
         return shown;
+    }
+    if bytes > 0 {
+        let mut whole = new();
+        whole.write(document, Document::ROOT, None, mark);
+        return text_shown(&inspect(&whole.text), Room { bytes: room, head: 0, tail: 0 }, mark);
     }
     let minified = document.minified();
     text_shown(&inspect(&minified), Room { bytes: room, head: 0, tail: 0 }, mark)
@@ -123,6 +132,13 @@ pub(crate) fn sanitized(document: &Document, at: NodeId) -> String {
 /// The same, but for strings that stay as they are. Their places are in order.
 pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId]) -> String {
     let mut shell = Shell { kept, ..Shell::default() };
+    shell.write(document, at, None, "\0");
+    shell.text
+}
+
+/// The same, and with a mark in place of bytes in Base64 that do not stay.
+pub(crate) fn sanitized_without_bytes(document: &Document, at: NodeId, kept: &[NodeId], artifact: &str) -> String {
+    let mut shell = Shell { kept, artifact: Some(artifact), ..Shell::default() };
     shell.write(document, at, None, "\0");
     shell.text
 }
@@ -147,8 +163,15 @@ pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
     found
 }
 
-fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str) -> Option<(String, Option<Part>)> {
-    let mut shell = Shell::default();
+fn items_shown(
+    rule: &ResultRule,
+    document: &Document,
+    array: NodeId,
+    mark: &str,
+    artifact: &str,
+) -> Option<(String, Option<Part>)> {
+    let new = || Shell { artifact: Some(artifact), ..Shell::default() };
+    let mut shell = new();
     // What stands around the items may be large, too.
     if document.source(Document::ROOT).len() - document.source(array).len() > rule.max_bytes {
         return None;
@@ -157,7 +180,7 @@ fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str
     let room = rule.max_bytes.checked_sub(shell.text.len() + LEFT_OUT)?;
     let items: Vec<NodeId> = document.items(array).collect();
     let item = |index: usize| {
-        let mut item = Shell::default();
+        let mut item = new();
         item.write(document, items[index], None, mark);
         // With the comma before the next one.
         item.text.push(',');
@@ -181,6 +204,8 @@ struct Shell<'k> {
     text: String,
     /// Strings that stay as they are, in order.
     kept: &'k [NodeId],
+    /// The digest of the whole, if bytes in Base64 are left out.
+    artifact: Option<&'k str>,
     /// Where the items of the array belong that was left empty.
     hole: Option<usize>,
 }
@@ -215,7 +240,14 @@ impl Shell<'_> {
                 }
                 self.text.push('}');
             }
-            Kind::String if self.kept.binary_search(&at).is_err() => self.string(document.string(at), mark),
+            Kind::String if self.kept.binary_search(&at).is_err() => match (self.artifact, document.string(at)) {
+                (Some(artifact), text) if base64::is_bytes(text) => {
+                    let bytes = base64::decoded(text);
+                    let left_out = format!("[left out: {bytes} bytes in Base64; whole result: artifact {artifact}]");
+                    push_json_string(&mut self.text, &left_out);
+                }
+                (_, text) => self.string(text, mark),
+            },
             _ => self.text.push_str(document.source(at)),
         }
     }

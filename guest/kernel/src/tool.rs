@@ -66,6 +66,8 @@ pub(crate) struct Tool {
     pub(crate) arguments: Option<Schema>,
     pub(crate) scope: Vec<Scope>,
     pub(crate) permit: Permit,
+    /// The longest arguments, in bytes.
+    pub(crate) max_arguments_bytes: usize,
     pub(crate) result: ResultRule,
     /// It starts another agent.
     pub(crate) is_delegate: bool,
@@ -112,6 +114,10 @@ pub(crate) struct ResultRule {
     /// The result is judged as any output is: by a contract of its own, which knows its items.
     pub(crate) contract: Option<Contract>,
     pub(crate) max_bytes: usize,
+    /// The most bytes of images, audio and blobs in a result, decoded.
+    pub(crate) max_media_bytes: usize,
+    /// The types of media that pass: `TYPE/SUBTYPE`, `TYPE/*` or `*/*`.
+    pub(crate) media: Vec<String>,
     /// To the array of its items.
     pub(crate) items: Option<Path>,
     pub(crate) head: usize,
@@ -126,6 +132,18 @@ pub(crate) struct ResultRule {
     pub(crate) partial: Option<Path>,
     pub(crate) labels: Vec<String>,
     pub(crate) supports: Vec<Support>,
+}
+
+impl ResultRule {
+    /// Returns whether media of a type pass. Parameters of the type do not matter.
+    pub(crate) fn passes(&self, media_type: &str) -> bool {
+        let essence = media_type.split(';').next().unwrap_or_default().trim();
+        self.media.iter().any(|known| match known.strip_suffix("/*") {
+            Some("*") => true,
+            Some(main) => essence.split_once('/').is_some_and(|(other, _)| other.eq_ignore_ascii_case(main)),
+            None => essence.eq_ignore_ascii_case(known),
+        })
+    }
 }
 
 /// A text of the profile, or a path to one.

@@ -35,6 +35,12 @@ const fn judges(
 }
 
 const ACT: (&str, &str) = ("act", r#"{"service":"prod"}"#);
+
+/// The same with more than 256 bytes.
+const ACT_AT_LENGTH: (&str, &str) = (
+    "act",
+    r#"{"service":"cart","note":"long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long "}"#,
+);
 const LOOK: (&str, &str) = ("look", "{}");
 
 /// Each member of a profile, of its tools, of their `result`, and of its budget.
@@ -159,6 +165,10 @@ fn members() -> Vec<(&'static str, Member)> {
             ),
         ),
         (
+            "tools.max_arguments_bytes",
+            judges(|parent| parent["tools"][0]["max_arguments_bytes"] = json!(256), &[ACT_AT_LENGTH], "too_large"),
+        ),
+        (
             "tools.scope",
             judges(
                 |parent| parent["tools"][0]["scope"] = json!([{"path": "$.service", "from": ["task"]}]),
@@ -201,6 +211,8 @@ fn members() -> Vec<(&'static str, Member)> {
         ("tools.result.freshness", label("stale")),
         ("tools.result.labels", label("own")),
         ("tools.result.max_bytes", label("truncated")),
+        ("tools.result.max_media_bytes", JudgesNone("a result without a part is truncated: see `max_bytes`")),
+        ("tools.result.media", JudgesNone("a result without a part is truncated: see `max_bytes`")),
         ("tools.result.schema", JudgesNone("what is invalid has no label of its own")),
         ("tools.result.items", JudgesNone("a list that is cut is truncated: see `max_bytes`")),
         ("tools.result.keep", JudgesNone("it says what is shown")),

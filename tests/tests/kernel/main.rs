@@ -3,6 +3,7 @@
 mod children;
 mod clean;
 mod equal;
+mod media;
 mod model;
 mod odd_definitions;
 mod permits;

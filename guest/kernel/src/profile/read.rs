@@ -15,6 +15,7 @@ use super::{
     Server, Then,
 };
 use crate::{
+    call::DEFAULT_ARGUMENTS_BYTES,
     definition,
     document::{number_in, source, text, text_in, texts_in},
     render::sanitized,
@@ -28,6 +29,9 @@ pub(crate) const DEFAULT_TTL_S: u64 = 600;
 
 /// A model reads so many bytes of a result, if the profile does not say how many.
 const DEFAULT_MAX_BYTES: u64 = 20_000;
+
+/// The most bytes of media in a result, if the profile does not say how many.
+const DEFAULT_MEDIA_BYTES: u64 = 5 * 1024 * 1024;
 
 /// A cut keeps so many items at the beginning and at the end, if the profile does not say how many.
 const DEFAULT_HEAD: u64 = 30;
@@ -328,6 +332,7 @@ impl Reader<'_, '_> {
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             scope: Vec::new(),
             permit: self.permit(at, groups),
+            max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
             is_delegate: true,
         }
@@ -349,6 +354,7 @@ impl Reader<'_, '_> {
             arguments,
             scope,
             permit: self.permit(at, groups),
+            max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
             result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
             name,
             is_delegate: false,
@@ -635,6 +641,11 @@ impl Reader<'_, '_> {
         let are_items = items.is_some() || inside("items").is_none();
         ResultRule {
             max_bytes: self.size(rule, "max_bytes", DEFAULT_MAX_BYTES),
+            max_media_bytes: self.size(rule, "max_media_bytes", DEFAULT_MEDIA_BYTES),
+            media: match (inside("media"), rule) {
+                (Some(_), Some(rule)) => texts_in(document, rule, "media"),
+                _ => vec!["*/*".to_owned()],
+            },
             contract: tool.filter(|_| are_items).and_then(|tool| self.result_contract(tool, rule)),
             items,
             head: self.size(inside("keep"), "head", DEFAULT_HEAD),

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     above::{effect, keys},
-    call::{Call, MAX_ARGUMENTS},
+    call::{Call, DEFAULT_ARGUMENTS_BYTES},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
     document::CAPS,
@@ -176,7 +176,7 @@ impl Run<'_> {
         call.expires = None;
         call.by.clear();
         call.told = Some(message);
-        if call.arguments.len() > MAX_ARGUMENTS {
+        if call.arguments.len() > DEFAULT_ARGUMENTS_BYTES {
             call.arguments = String::new();
         }
         let Some(reason) = reasons.first() else { return };

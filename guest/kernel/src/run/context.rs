@@ -51,9 +51,10 @@ impl Run<'_> {
         let value = source(document, at);
         let wrong = match self.profile.context.iter().find(|source| source.name == name) {
             None => Some(("undeclared", "the profile does not declare it".to_owned())),
-            Some(_) if value.len() > MAX_VALUE => {
-                Some(("too_large", format!("it has {} bytes; the limit is {MAX_VALUE}", value.len())))
-            }
+            Some(_) if value.len() > MAX_VALUE => Some((
+                "too_large",
+                format!("it has {} bytes; the limit is {MAX_VALUE}, which no setting changes", value.len()),
+            )),
             Some(declared) => declared.schema.as_ref().and_then(|schema| {
                 let violations = match Json::read(&value, &CAPS) {
                     Ok(json) => schema.violations(&json),

@@ -43,7 +43,7 @@ impl Run<'_> {
         let message = event.source("message");
         let lengths = [("text", text.len()), ("message", message.as_ref().map_or(0, String::len))];
         for (name, bytes) in lengths.into_iter().filter(|(_, bytes)| *bytes > MAX_ENTRY) {
-            let message = format!("it has {bytes} bytes; the limit is {MAX_ENTRY}");
+            let message = format!("it has {bytes} bytes; the limit is {MAX_ENTRY}, which no setting changes");
             self.records.push(Record::LeftOut { what: "output", name: name.to_owned(), code: "too_large", message });
         }
         self.state.history.push(Entry {

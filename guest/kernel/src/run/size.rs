@@ -50,8 +50,12 @@ impl Run<'_> {
             return None;
         }
         let bytes = json(&self.state).len();
-        (bytes > limit)
-            .then(|| Reason::new("state_bytes", format!("the state has {bytes} bytes; the limit is {limit}")))
+        (bytes > limit).then(|| {
+            Reason::new(
+                "state_bytes",
+                format!("the state has {bytes} bytes; the limit is {limit}, 'budget.state_bytes'"),
+            )
+        })
     }
 
     /// A bound of the state's size that costs little.

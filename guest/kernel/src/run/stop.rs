@@ -152,7 +152,8 @@ impl Run<'_> {
         let prompt = match self.prompt(purpose)? {
             Ok(prompt) => prompt,
             Err(TooLarge { bytes, limit }) => {
-                self.state.end("prompt", format!("the prompt has {bytes} bytes; the limit is {limit}"));
+                self.state
+                    .end("prompt", format!("the prompt has {bytes} bytes; the limit is {limit}, 'prompt.max_bytes'"));
                 self.finish(self.ends_as(), None);
                 return Ok(());
             }

@@ -35,7 +35,10 @@ impl Run<'_> {
             (Some(at), Some(_)) if self.profile.frame && document.kind(at) == Kind::String => {
                 let text = document.string(at);
                 if text.len() > MAX_TEXT {
-                    return self.no_task(&format!("the task has {} bytes; the limit is {MAX_TEXT}", text.len()));
+                    return self.no_task(&format!(
+                        "the task has {} bytes; the limit is {MAX_TEXT}, which no setting changes",
+                        text.len()
+                    ));
                 }
                 self.state.frame = Some(text.to_owned());
             }
