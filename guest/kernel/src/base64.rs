@@ -15,7 +15,7 @@ pub(crate) fn has_bytes(text: &str) -> bool {
     text.len() >= MIN && text.split(|character| !is_digit(character)).any(|run| run.len() >= MIN && is_run(run))
 }
 
-/// The strings below a place that are bytes in Base64, in order.
+/// Returns the strings below a place that are bytes in Base64, in order.
 pub(crate) fn strings(document: &Document, below: NodeId) -> impl Iterator<Item = NodeId> {
     let is_of_bytes = |at: &NodeId| document.kind(*at) == Kind::String && is_bytes(document.string(*at));
     (below..document.next(below)).filter(is_of_bytes)
@@ -27,7 +27,7 @@ pub(crate) fn decoded(text: &str) -> usize {
     digits / 4 * 3 + digits % 4 * 3 / 4
 }
 
-/// The text without what a `data:` URI says before it.
+/// Returns the digits of a `data:` URI in Base64, or the whole text.
 fn payload(text: &str) -> &str {
     match text.strip_prefix("data:").and_then(|uri| uri.split_once(";base64,")) {
         Some((kind, payload)) if kind.len() <= 256 => payload,
@@ -39,7 +39,7 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_' | '=')
 }
 
-/// Letters of both cases and digits: neither a long word nor a number in hexadecimal.
+/// Returns whether a text has letters of both cases and digits, as neither long words nor numbers in hexadecimal have.
 fn is_run(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     text.chars().all(is_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)

@@ -41,7 +41,7 @@ pub(crate) enum Step {
 /// The way to definitions in what servers list.
 pub(crate) const LISTED: [Step; 4] = [Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
 
-/// The same in an event.
+/// The way to definitions in an event.
 pub(crate) const LISTED_BY_EVENT: [Step; 5] =
     [Step::Member("listed"), Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
 
@@ -94,7 +94,7 @@ pub(crate) fn reason(document: &Document, definition: NodeId, found: &[Violation
     of_place(&path, &first.message)
 }
 
-/// What is wrong at a place, as a sentence.
+/// Describes what is wrong at a place.
 fn of_place(path: &str, message: &str) -> String {
     said(&format!("{} {message}", short(path, MAX_PATH)))
 }
@@ -145,7 +145,7 @@ fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut Strin
     }
 }
 
-/// A reason for people and models: a server may have written parts of it.
+/// Cleans a reason, parts of which a server may have written.
 fn said(reason: &str) -> String {
     short(&sanitize(reason).text, MAX_REASON)
 }

@@ -51,7 +51,7 @@ pub(crate) struct Hidden {
 /// The code of tools whose definition is invalid.
 const INVALID: &str = "invalid_definition";
 
-/// Why a tool is not shown.
+/// The reason why a tool is not shown.
 struct Unseen {
     code: &'static str,
     /// What is wrong with its definition.

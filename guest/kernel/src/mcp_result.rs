@@ -21,7 +21,7 @@ const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
 
-/// The type of bytes that say none.
+/// The type of bytes without one.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// A result, and where its parts are.
@@ -154,7 +154,7 @@ impl<'d> McpResult<'d> {
         blocks.map(left_out).collect()
     }
 
-    /// The bytes of a block that is an image, audio or a blob, and their type.
+    /// Returns the bytes of a block that is an image, audio or a blob, and their type.
     fn media(&self, block: NodeId) -> Option<(NodeId, &str)> {
         let document = self.document;
         let resource = document.member(block, "resource");
@@ -226,7 +226,7 @@ pub(crate) fn refused(message: &str) -> Box<RawValue> {
     RawValue::from_string(text).unwrap_or_default()
 }
 
-/// A word of a server's for the text that is said in place of a block.
+/// Cleans a server's word for the text in place of a block.
 fn shown(word: &str) -> String {
     short(sanitize(word).text, 64)
 }

@@ -136,7 +136,7 @@ pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId]) ->
     shell.text
 }
 
-/// The same, and with a mark in place of bytes in Base64 that do not stay.
+/// Writes a value as [`sanitized_but`] does, with a mark in place of bytes in Base64 that do not stay.
 pub(crate) fn sanitized_without_bytes(document: &Document, at: NodeId, kept: &[NodeId], artifact: &str) -> String {
     let mut shell = Shell { kept, artifact: Some(artifact), ..Shell::default() };
     shell.write(document, at, None, "\0");

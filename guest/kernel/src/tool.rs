@@ -82,7 +82,7 @@ pub(crate) struct Definition {
     pub(crate) shown: Box<RawValue>,
     /// What its server asks of the arguments.
     pub(crate) arguments: Option<Schema>,
-    /// Why it is invalid, which disables the tool.
+    /// The reason why it is invalid, which disables the tool.
     pub(crate) invalid: Option<String>,
 }
 
