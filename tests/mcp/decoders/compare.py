@@ -9,6 +9,7 @@ import math
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,9 @@ HERE = Path(__file__).resolve().parent
 # What is shown of differences, and of a value in one.
 MOST_SHOWN = 20
 MOST_CHARACTERS = 120
+
+# The longest line of a page.
+WIDTH = 100
 
 # What a reader has in place of a part that it did not read.
 MISSING = ["missing"]
@@ -196,7 +200,8 @@ class Explained:
         for entry, count in zip(self.entries, self.used, strict=True):
             places = ", ".join(f"`{place}`" for place in entry["at"])
             fault = " **A fault of the gate.**" if entry.get("fault") else ""
-            lines.append(f"- `{entry['kind']}` at {places}, {count:,} messages:{fault} {entry['reason']}")
+            line = f"- `{entry['kind']}` at {places}, {count:,} messages:{fault} {entry['reason']}"
+            lines.append(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
         return "\n".join(lines)
 
 

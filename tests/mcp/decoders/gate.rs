@@ -8,7 +8,7 @@ use seamgate_kernel::Profile;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-/// Allows the tool `note` and no other.
+/// Allows the tool `note`, and no other tool.
 const PROFILE: &str = include_str!("note.profile.json");
 
 /// Facts of a run that has just started.
@@ -26,9 +26,9 @@ pub(crate) struct Passed {
     pub(crate) judged: Value,
 }
 
-/// The reason why the gate lets a message through to nobody.
+/// The reason why a message does not pass.
 pub(crate) enum Refused {
-    /// The line is no message of the protocol.
+    /// The gate refuses the line.
     Malformed,
     /// The profile denies the call.
     Denied,
@@ -53,7 +53,7 @@ impl Gate {
     /// Passes a line on, if it is a message and the profile allows its call.
     pub(crate) fn pass(&self, line: &[u8], from: Party) -> Result<Passed, Refused> {
         let text = std::str::from_utf8(line).map_err(|_| Refused::Malformed)?;
-        // The gate ends a line before these.
+        // The gate's reader of lines strips these.
         let text = text.trim_end_matches(['\r', '\n']);
         let out = seamgate_mcp::core::rewrite(text, from).map_err(|_| Refused::Malformed)?;
         let message: Members = serde_json::from_str(&out).map_err(|_| Refused::Malformed)?;

@@ -71,7 +71,6 @@ fn spell(random: &mut Random, node: &mut Node) {
                 }
                 spell(random, value);
             }
-            // In any order.
         }
     }
 }

@@ -1,17 +1,18 @@
-//! JSON that may be wrong: text in pieces, which keeps the order and the doubles of members.
+//! JSON that may be invalid. Members keep their order, and a name can stand twice.
 
 use seamgate_tests::Random;
 
-/// A value. Texts are JSON already, or what stands in its place.
+/// A value of JSON, or text in its place.
 #[derive(Clone)]
 pub(crate) enum Node {
+    /// Text that is written as it is.
     Raw(String),
     List(Vec<Node>),
     /// Names are JSON texts, with their quotes.
     Object(Vec<(String, Node)>),
 }
 
-/// White space that JSON has between values, and some that it has not.
+/// White space that may stand between values, and white space that may not.
 const SPACES: [&str; 5] = [" ", "\t", "\r", "  ", "\r "];
 const ODD_SPACES: [&str; 6] = ["\u{a0}", "\u{2028}", "\u{85}", "\u{feff}", "\u{c}", "\u{b}"];
 

@@ -1,6 +1,6 @@
 """Reads lines as Python's `json` and the SDK do: for each line of standard input, writes what they read.
 
-With `--plain`, only `json`. The SDK is the one that is installed beside this Python, of version 1 or 2.
+The SDK is the one that is installed beside this Python, of version 1 or 2.
 """
 
 import io
@@ -76,15 +76,20 @@ def attempt(read: Callable[[str], dict[str, Any]], line: str) -> dict[str, Any]:
         return {"refused": f"{type(error).__name__}"}
 
 
+def note_parts(read: dict[str, Any]) -> dict[str, Any]:
+    return {part: noted(value) for part, value in read.items()}
+
+
 def main() -> None:
     limit = sys.getrecursionlimit()
-    readers = {"plain": plain} if "--plain" in sys.argv else {"plain": plain, "sdk": sdk()}
+    readers = {"plain": plain, "sdk": sdk()}
     # As servers read lines: with every line end that Python's text streams know.
     lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     for line in lines:
-        parts = {name: attempt(read, line) for name, read in readers.items()}
+        messages = {name: attempt(read, line) for name, read in readers.items()}
+        # The notation nests as deeply as what was read.
         sys.setrecursionlimit(50_000)
-        print(json.dumps({name: dict(zip(read, map(noted, read.values()))) for name, read in parts.items()}))
+        print(json.dumps({name: note_parts(read) for name, read in messages.items()}))
         sys.setrecursionlimit(limit)
 
 

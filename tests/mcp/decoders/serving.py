@@ -83,7 +83,10 @@ class Session:
 
 
 def send_all(command: list[str], lines: list[bytes]) -> int:
-    """Send all lines, and give the number of sessions that this took. A server may end at a line that it does not read."""
+    """Send all lines, and return the number of sessions that this took.
+
+    A server may end at a line that it does not read. The next session goes on behind the batch of that line.
+    """
     sessions = 0
     at = 0
     while at < len(lines):
@@ -179,17 +182,12 @@ def executed(file: Path, server: Server) -> Counter[str]:
 
 
 def without_prototypes(calls: Counter[str]) -> Counter[str]:
-    """The same calls, as a server reads them that drops members with this name."""
-
-    def dropped(value: Any) -> Any:
-        if isinstance(value, list):
-            kept = (part for part in value if not (isinstance(part, list) and part[:1] == ["__proto__"]))
-            return [dropped(part) for part in kept]
-        return value
-
+    """The same calls, as a server reads them that drops this member of the arguments."""
     counts: Counter[str] = Counter()
     for call, count in calls.items():
-        counts[json.dumps(dropped(json.loads(call)))] += count
+        name, arguments = json.loads(call)
+        kept = [part for part in arguments if part[0] != "__proto__"]
+        counts[json.dumps([name, kept])] += count
     return counts
 
 
