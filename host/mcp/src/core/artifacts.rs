@@ -40,6 +40,11 @@ pub(super) enum Next {
 }
 
 impl Artifacts {
+    /// Returns how many artifacts are remembered, or are being read.
+    pub(super) fn len(&self) -> usize {
+        self.known.len() + self.reading.len()
+    }
+
     /// Lets the client read an artifact.
     pub(super) fn add(&mut self, artifact: String) {
         if !self.known.contains(&artifact) {

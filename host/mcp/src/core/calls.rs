@@ -100,6 +100,17 @@ struct Parked {
 }
 
 impl Calls {
+    /// Returns how many entries each collection has.
+    pub(super) fn sizes(&self) -> [(&'static str, usize); 5] {
+        [
+            ("calls", self.all.len()),
+            ("waiters", self.all.values().map(|call| call.waiters.len()).sum()),
+            ("asks", self.asks.len()),
+            ("parked", self.parked.len()),
+            ("artifacts", self.artifacts.len()),
+        ]
+    }
+
     /// Takes a client's request. The kernel decides about it, unless an equal call is there that it may join.
     pub(super) fn on_request(&mut self, request: CallRequest, policy: &Policy, links: &mut Links) {
         let arguments = match Json::of(request.arguments()) {

@@ -86,6 +86,16 @@ impl Catalog {
         Catalog { sources: (0..servers).map(|_| Source::default()).collect(), ..Catalog::default() }
     }
 
+    /// Returns how many entries each collection has.
+    pub(super) fn sizes(&self) -> [(&'static str, usize); 4] {
+        [
+            ("seen", self.seen.len()),
+            ("waiting", self.waiting.len()),
+            ("ready", self.ready.len()),
+            ("changes", self.changes.len()),
+        ]
+    }
+
     /// Takes `_meta` for the gate's own requests from a request of the client.
     pub(super) fn set_meta(&mut self, params: Option<&RawValue>) {
         self.meta = meta::own_meta(params);

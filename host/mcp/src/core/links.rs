@@ -187,6 +187,18 @@ impl Links {
         }
     }
 
+    /// Returns how many entries each collection has.
+    pub(super) fn sizes(&self) -> [(&'static str, usize); 6] {
+        [
+            ("requests", self.requests.len()),
+            ("for_client", self.for_client.len()),
+            ("tokens", self.tokens.len()),
+            ("effects", self.effects.len()),
+            ("thens", self.thens.len()),
+            ("asked", self.servers.iter().map(|server| server.asked.len()).sum()),
+        ]
+    }
+
     /// Adds an effect.
     pub(super) fn add(&mut self, effect: Effect) {
         self.effects.push_back(effect);

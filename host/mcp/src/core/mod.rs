@@ -42,7 +42,7 @@ use self::{
     catalog::Catalog,
     handshake::Handshake,
     links::{Asked, Asker, ForClient, Judgment, Links, Place, Purpose, cut},
-    message::{Answer, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR},
+    message::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR},
     message::{Members, Raw, result_type},
     noise::Noise,
     round_trips::{By, Return, RoundTrips},
@@ -52,7 +52,7 @@ use self::{
 
 pub use self::{
     effects::{Effect, End, Input, Outcome, UpstreamId},
-    message::{Id, Malformed, Message},
+    message::{Answer, Id, Malformed, Message},
     policy::Policy,
 };
 pub(crate) use self::{listed::name_of, policy::READ_ARTIFACT};
@@ -208,6 +208,17 @@ impl Core {
     /// Returns whether any call waits for approval, so that others may append to the journal.
     pub fn has_asks(&self) -> bool {
         self.calls.has_asks()
+    }
+
+    /// Returns how many entries each collection has that messages make grow.
+    pub fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let mut sizes = vec![("recorded", self.recorded.len())];
+        sizes.extend(self.links.sizes());
+        sizes.extend(self.calls.sizes());
+        sizes.extend(self.round_trips.sizes());
+        sizes.extend(self.tasks.sizes());
+        sizes.extend(self.catalog.sizes());
+        sizes
     }
 
     /// Answers all requests of the client with an error, because the session ends for this reason.

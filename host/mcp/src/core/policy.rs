@@ -11,7 +11,7 @@ const NEVER_TRUNCATED: u64 = 1024 * 1024;
 pub(crate) const READ_ARTIFACT: &str = "read_artifact";
 
 /// A profile, as far as the gate decides by it itself.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 pub struct Policy {
     #[serde(default)]
     tools: Vec<Tool>,
@@ -19,7 +19,7 @@ pub struct Policy {
     servers: BTreeMap<String, Server>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Tool {
     name: String,
     #[serde(default)]
@@ -30,7 +30,7 @@ struct Tool {
     equal_calls: EqualCalls,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 struct ResultRule {
     max_bytes: Option<u64>,
 }
@@ -47,7 +47,7 @@ enum EqualCalls {
 }
 
 /// A server of the profile.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 struct Server {
     #[serde(default)]
     methods: Vec<String>,

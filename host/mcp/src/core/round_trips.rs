@@ -79,6 +79,15 @@ pub(super) enum Return {
 }
 
 impl RoundTrips {
+    /// Returns how many entries each collection has.
+    pub(super) fn sizes(&self) -> [(&'static str, usize); 3] {
+        [
+            ("round_trips", self.all.len()),
+            ("states", self.by_state.len()),
+            ("parked_returns", self.parked.len()),
+        ]
+    }
+
     /// Counts a round trip that a server asks for. Returns whether there are too many.
     pub(super) fn is_too_many(&mut self, key: &str) -> bool {
         self.all.get(key).is_some_and(|trip| trip.count >= MAX_ROUND_TRIPS)

@@ -64,6 +64,11 @@ pub(super) fn with_id(told: &str, task: &str) -> String {
 }
 
 impl Tasks {
+    /// Returns how many entries each collection has.
+    pub(super) fn sizes(&self) -> [(&'static str, usize); 2] {
+        [("tasks", self.all.len()), ("tasks_by_call", self.by_call.len())]
+    }
+
     /// Takes a new task of a call.
     ///
     /// # Errors
