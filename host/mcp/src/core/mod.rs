@@ -201,7 +201,9 @@ impl Core {
             Asked::Call { .. } | Asked::Relayed { .. } | Asked::Listen | Asked::Task { .. } => None,
         };
         let starts = self.links.servers.iter().flat_map(|server| server.asked.values().filter_map(overdue));
+        // No server is started for a client that has gone.
         let restarts = self.links.servers.iter().filter_map(server::Server::restart_at);
+        let restarts = restarts.filter(|_| !self.ending.is_client_gone);
         starts.chain(restarts).chain(self.calls.wake_at()).chain(self.ending.closes_at).min()
     }
 
