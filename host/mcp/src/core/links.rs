@@ -396,7 +396,7 @@ impl Links {
 
     /// Sends a server a message that it does not have to answer, if it is up.
     pub(super) fn tell(&mut self, server: UpstreamId, message: Message) {
-        if self.servers.get(server.0).is_some_and(Server::is_up) {
+        if self.servers.get(server.0).is_some_and(Server::is_open) {
             self.add(Effect::ToUpstream(server, message));
         }
     }

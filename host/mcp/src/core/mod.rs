@@ -803,6 +803,7 @@ impl Core {
             if self.ending.closes_at.is_none() && !self.catalog.is_busy() && !self.handshake.is_open() {
                 self.ending.closes_at = Some(now + self.times.grace);
                 for server in self.links.all() {
+                    self.links.servers[server.0].close();
                     self.links.add(Effect::Close(server));
                 }
             }

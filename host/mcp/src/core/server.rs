@@ -30,6 +30,8 @@ pub(super) struct Server {
     pub(super) asked: BTreeMap<u64, Asked>,
     last_id: u64,
     state: State,
+    /// Whether its input is closed, because the session ends.
+    is_closed: bool,
     /// The number of starts since it last ran steadily.
     starts: u32,
     /// Messages that nobody asked for, less those that the time since allows; and the time of that count.
@@ -48,6 +50,7 @@ impl Server {
             asked: BTreeMap::new(),
             last_id: 0,
             state: State::Up(0),
+            is_closed: false,
             starts: 0,
             unasked: 0,
             unasked_at: 0,
@@ -63,15 +66,25 @@ impl Server {
         self.last_id
     }
 
-    /// Returns whether the server takes messages.
+    /// Returns whether the server runs, so that its messages count.
     pub(super) fn is_up(&self) -> bool {
         matches!(self.state, State::Up(_))
     }
 
-    /// Returns why the server is down, if it is, and when it is started again.
+    /// Returns whether the server takes messages.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_up() && !self.is_closed
+    }
+
+    /// Takes note that the server's input is closed: nothing is sent to it any more.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Returns why the server takes no messages, if it takes none, and when it is started again.
     pub(super) fn is_down(&self, now: u64) -> Option<String> {
         match &self.state {
-            State::Up(_) => None,
+            State::Up(_) => self.is_closed.then(|| "the session ends".to_owned()),
             State::Down(why, Some(at)) => Some(match at.saturating_sub(now).div_ceil(1000) {
                 0 => format!("{why}; the gate starts it again now"),
                 seconds => format!("{why}; the gate starts it again in {seconds} s"),
