@@ -192,7 +192,14 @@ impl Core {
                 }
                 false => relay::not_found(&id, &method, &mut self.links),
             },
-            Purpose::NextRoundTrip { key } => self.send_call(&key),
+            Purpose::NextRoundTrip { key } => match judged {
+                // The journal does not have it.
+                Judged::Refused(fault) => {
+                    let why = format!("the call cannot be sent again: {fault}");
+                    self.calls.fail(&key, &why, PossibleEffect::Unknown, &mut self.links);
+                }
+                Judged::Denied | Judged::Unchanged | Judged::Cleaned(_) => self.send_call(&key),
+            },
             Purpose::ToServer { method, params } => match is_passed {
                 true => {
                     let params = params.map(|params| params.get().to_owned());
