@@ -291,10 +291,13 @@ impl Core {
     /// A server has described itself, or cannot.
     fn on_initialized(&mut self, server: UpstreamId, answer: Answer, judged: Judged) {
         let answer = match answer {
-            Answer::Result(result) => {
-                let passed = judged.passed(result.get());
-                Answer::Result(passed.map_or(result, raw))
-            }
+            Answer::Result(result) => match judged.passed(result.get()) {
+                Some(passed) => Answer::Result(raw(passed)),
+                None => {
+                    let why = message::json("the server describes itself in a way that cannot be judged");
+                    Answer::Error(raw(format!("{{\"code\":{INTERNAL_ERROR},\"message\":{why}}}")))
+                }
+            },
             Answer::Error(error) => Answer::Error(raw(cleaned(judged, &error))),
         };
         let why = match &answer {
