@@ -16,6 +16,9 @@ use super::{
 const MAX_TOKEN: usize = 256;
 const MAX_TOKENS: usize = 4096;
 
+/// The most requests that wait for the client's answer.
+pub(super) const MAX_FOR_CLIENT: usize = 1024;
+
 /// The place where a request of the client waits.
 #[derive(Clone)]
 pub(super) enum Place {

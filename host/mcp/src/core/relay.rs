@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{
     effects::UpstreamId,
     handshake::cut_answer,
-    links::{Asked, Asker, ForClient, Judged, Judgment, Links, Place, Purpose, cut},
+    links::{Asked, Asker, ForClient, Judged, Judgment, Links, MAX_FOR_CLIENT, Place, Purpose, cut},
     message::{Answer, INTERNAL_ERROR, Id, METHOD_NOT_FOUND, Members, Message, Raw, json, result_type},
     meta,
     policy::Policy,
@@ -256,6 +256,10 @@ pub(super) fn ask_client(
     if links.for_client.values().any(is_own) {
         let why = "another request has this id, and waits";
         return links.tell(server, Message::error(Some(id), super::message::INVALID_REQUEST, why));
+    }
+    if links.for_client.len() >= MAX_FOR_CLIENT {
+        let why = "too many requests wait for the client";
+        return links.tell(server, Message::error(Some(id), INTERNAL_ERROR, why));
     }
     let params = params.and_then(|params| judged.passed(params.get()));
     links.ask_client(method, params, ForClient::Server(server, id));
