@@ -492,8 +492,10 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            let why = format!("{told} broke its answer: {why}");
-            self.fail_asked(server, id, &why, PossibleEffect::Unknown);
+            // The reason can quote names of members, which nobody judged: it is for a person only.
+            let shown = escape_terminal(&truncate(why, 200));
+            self.links.add(Effect::Warn(format!("{told} broke its answer: {shown}")));
+            self.fail_asked(server, id, &format!("{told} broke its answer"), PossibleEffect::Unknown);
         }
     }
 
@@ -549,9 +551,10 @@ impl Core {
         match result_type(result.get()).as_deref() {
             Some("input_required") => self.on_call_asks(server, key, &result),
             Some("task") => self.on_call_becomes_task(server, key, &result),
+            // Its type is text of the server that nobody judged.
             Some(other) if other != "complete" && self.calls.sender(key).is_stateless => {
-                let why = format!("the server answered with a result of the type {:?}", cut(other, 64));
-                self.calls.fail(key, &why, PossibleEffect::Unknown, &mut self.links);
+                let why = "the server answered with a result of another type than a call has";
+                self.calls.fail(key, why, PossibleEffect::Unknown, &mut self.links);
             }
             _ => self.calls.on_result(key, duration_ms, result, &mut self.links),
         }
