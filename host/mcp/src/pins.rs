@@ -135,7 +135,7 @@ impl Pins {
             found.lines.push(line.trim_end_matches([':', ' ']).to_owned());
             found.lines.extend(seen.into_iter().flatten());
             found.acceptable += 1;
-            if found.entries.len() < MAX_ENTRIES {
+            if found.entries.len() < MAX_ENTRIES && is_nameable(name) {
                 found.entries.push(self.entry(server, name));
             }
         }
@@ -151,7 +151,7 @@ impl Pins {
             None => json!("deny"),
         };
         let place = if server == "" { String::new() } else { format!("\"server\":{server},") };
-        one_line(&format!(r#"{{"name":{name},{place}"effect":"effectful","permit":{permit}}}"#))
+        format!(r#"{{"name":{name},{place}"effect":"effectful","permit":{permit}}}"#)
     }
 
     /// Takes what servers list into the lock file, and returns whether that changed it. Each server is named with the definitions
@@ -433,6 +433,12 @@ fn excerpt<'t>(text: &'t str, other: &str) -> Cow<'t, str> {
         true => truncate(text, MAX_SHOWN).into(),
         false => format!("…{}", truncate(&text[start..], MAX_SHOWN)).into(),
     }
+}
+
+/// Returns whether a profile can name a tool (`tools` in `schemas/profile.schema.json`).
+fn is_nameable(name: &str) -> bool {
+    let is_known = |character: char| character.is_ascii_alphanumeric() || "_.-".contains(character);
+    (1..=128).contains(&name.len()) && name.chars().all(is_known) && !name.starts_with(['.', '-'])
 }
 
 /// Escapes text from outside on a line of its own.

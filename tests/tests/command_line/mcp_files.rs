@@ -325,17 +325,16 @@ fn accepted_definitions_are_pinned() {
     let before = (place.read("notes.profile.json"), place.read("notes.lock.json"));
     let mut changed = tool("a");
     changed["description"] = json!("Another tool.");
-    place.list(&json!([changed, tool("b"), tool("fresh\u{1b}")]));
+    place.list(&json!([changed, tool("b"), tool("fresh"), tool("x\u{1b}\n")]));
     fs::set_permissions(place.path("notes.lock.json"), fs::Permissions::from_mode(0o640)).expect("a mode");
-    let said = "changed  notes/a\n         /description: was \"A tool.\"\n         /description: is  \"Another tool.\"\nmissing  notes/gone: the server does not list it\nnew      notes/fresh␛: A tool.\n";
+    let said = "changed  notes/a\n         /description: was \"A tool.\"\n         /description: is  \"Another tool.\"\nmissing  notes/gone: the server does not list it\nnew      notes/fresh: A tool.\nnew      notes/x␛ : A tool.\n";
 
     let check = place.check(&[]);
     ends(&check, 1);
     assert_eq!(out(&check), said);
     assert!(err(&check).contains("run this command again with --accept"), "{}", err(&check));
-    let entry =
-        r#"{"name":"fresh\u001b","server":"notes","effect":"effectful","permit":{"approval":{"by":["owner"]}}}"#;
-    assert!(err(&check).contains(entry), "{}", err(&check));
+    let entry = r#"{"name":"fresh","server":"notes","effect":"effectful","permit":{"approval":{"by":["owner"]}}}"#;
+    assert!(err(&check).contains(&format!("add it to 'tools':\n  {entry}\n")), "{}", err(&check));
     assert_eq!((place.read("notes.profile.json"), place.read("notes.lock.json")), before, "a check writes nothing");
 
     let accept = place.check(&["--accept"]);

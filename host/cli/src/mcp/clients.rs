@@ -162,7 +162,7 @@ impl Client {
     fn yaml(&self, entry: &Entry) -> String {
         let name = json!(entry.name);
         format!(
-            "extensions:\n  {name}:\n    name: {name}\n    type: stdio\n    enabled: true\n    cmd: {}\n    args: [\n      {},\n      {}\n    ]\n    \
+            "extensions:\n  {name}:\n    name: {name}\n    type: stdio\n    enabled: true\n    cmd: {}\n    args: [\n      {},\n      {}]\n    \
              envs: {{{}}}\n    timeout: {TIMEOUT_S}",
             json!(entry.gate),
             strings(&entry.arguments),
