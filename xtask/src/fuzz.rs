@@ -15,7 +15,7 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 17] = [
+const TARGETS: [(&str, &str); 18] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -33,7 +33,11 @@ const TARGETS: [(&str, &str); 17] = [
     ("run", "run"),
     ("sandbox", "text"),
     ("arena", "text"),
+    (GATE, "text"),
 ];
+
+/// The target that needs Wasmtime. It is a feature, so that the others are built without.
+const GATE: &str = "gate";
 
 /// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -54,7 +58,7 @@ pub(crate) fn names() -> [&'static str; TARGETS.len()] {
 pub(crate) fn fuzz(seconds: u32, named: &[String]) -> Result<()> {
     let is_named = |target: &str| named.is_empty() || named.iter().any(|name| name == target);
     let chosen = TARGETS.into_iter().filter(|(target, _)| is_named(target));
-    let programs = build()?;
+    let programs = build(is_named(GATE))?;
     seeds()?;
     let mut counts = Vec::new();
     for (target, dictionary) in chosen {
@@ -64,7 +68,7 @@ pub(crate) fn fuzz(seconds: u32, named: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn build() -> Result<PathBuf> {
+fn build(has_gate: bool) -> Result<PathBuf> {
     if output(command("c++").arg("--version")).is_none() {
         bail!("libFuzzer needs a C++ compiler, c++; install g++ or clang");
     }
@@ -72,7 +76,9 @@ fn build() -> Result<PathBuf> {
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
     // With a target, the flags apply to the programs only, not to build scripts and macros.
     let build = ["build", "--release", "--locked", "--package", "seamgate-fuzz", "--bins"];
-    run(command("cargo").args(build).args(["--target", host, "--target-dir", FOLDER]).env("RUSTFLAGS", FLAGS))?;
+    let features = if has_gate { &["--features", GATE][..] } else { &[] };
+    let target = ["--target", host, "--target-dir", FOLDER];
+    run(command("cargo").args(build).args(features).args(target).env("RUSTFLAGS", FLAGS))?;
     Ok(Path::new(FOLDER).join(host).join("release"))
 }
 
@@ -134,6 +140,8 @@ fn seeds() -> Result<()> {
             seed("parse", &outputs[0])?;
             // Any bytes: each three are a step.
             seed("arena", &outputs[0])?;
+            // Any bytes are moves.
+            seed(GATE, &outputs[0])?;
             seed("claims", &outputs.join(&0))?;
             // Any bytes are choices.
             seed("judge", &outputs[0])?;

@@ -1,0 +1,33 @@
+//! The core of the gate in a world that the bytes make: messages of a client and of servers, ends, times, and what the kernel decides. What
+//! `seamgate-world` checks holds.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seamgate_checks::schemas::Choices;
+use seamgate_world::{Fake, Prelude, Setting, World};
+
+/// Bytes as choices; where there are no more, the first of each.
+struct Bytes<'t>(&'t [u8]);
+
+impl Choices for Bytes<'_> {
+    fn below(&mut self, bound: usize) -> usize {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        usize::from(*first) % bound
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut choices = Bytes(bytes);
+    let servers = 1 + choices.below(2);
+    let prelude = choices.one(&[Prelude::Session, Prelude::Stateless, Prelude::Nothing]);
+    let mut world = World::new(servers, Fake::default(), false);
+    // The first of each choice is what happens in an ordinary session.
+    world.begin(Setting { servers, prelude }, &mut Bytes(&[]));
+    while !choices.0.is_empty() && !world.is_over() {
+        world.make_move(&mut choices);
+    }
+    world.finish(&mut choices);
+});

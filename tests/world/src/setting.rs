@@ -1,0 +1,98 @@
+//! The profile of a world, and the words that its sides use.
+
+use std::sync::LazyLock;
+
+use seamgate_mcp::core::Policy;
+
+/// The profile: tools of each permit on two servers, the gate's own tool, and methods of which each server has some.
+pub const PROFILE: &str = include_str!("profile.json");
+
+/// The profile, as far as the core reads it.
+pub(crate) static POLICY: LazyLock<Policy> = LazyLock::new(|| Policy::read(PROFILE));
+
+/// The beginning of the client's and of each server's methods that the profile names.
+const METHODS: [&[&str]; 2] = [
+    &[
+        "completion/",
+        "elicitation/",
+        "logging/",
+        "message",
+        "prompts/",
+        "resources/",
+        "roots/list",
+        "tasks/",
+        "vendor/yes",
+    ],
+    &["resources/", "elicitation/create"],
+];
+
+/// The methods that exist whatever the profile names.
+const BASIC: [&str; 12] = [
+    "initialize",
+    "notifications/cancelled",
+    "notifications/initialized",
+    "notifications/progress",
+    "notifications/subscriptions/acknowledged",
+    "notifications/tools/list_changed",
+    "ping",
+    "seamgate/read_artifact",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
+
+/// The names of the servers in the profile.
+pub(crate) const SERVERS: [&str; 2] = ["one", "two"];
+
+/// The tools that a server lists. The profile does not name the last one.
+pub(crate) const TOOLS: [&str; 6] = ["look", "act", "join", "ask", "wait", "extra"];
+
+/// The names by which the client calls tools. With several servers, the names of their tools begin with theirs.
+pub(crate) const NAMES: [[&str; 10]; 2] = [
+    ["look", "act", "join", "ask", "wait", "no", "extra", "read_artifact", "nobody", "look "],
+    [
+        "one__look",
+        "one__act",
+        "two__act",
+        "one__ask",
+        "two__wait",
+        "one__no",
+        "two__look",
+        "read_artifact",
+        "nobody",
+        "two__join",
+    ],
+];
+
+/// The size of a world.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The number of servers: one or two.
+    pub servers: usize,
+    /// What happened before the first move.
+    pub prelude: Prelude,
+}
+
+/// What happened before the first move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prelude {
+    /// Nothing.
+    Nothing,
+    /// A session was initialized, and the client has the list of tools.
+    Session,
+    /// A client without a session has the list of tools.
+    Stateless,
+}
+
+/// Returns whether the profile lets a method pass between the client and a server.
+pub(crate) fn has_method(server: &str, method: &str) -> bool {
+    let of_kind = match method.strip_prefix("notifications/") {
+        Some("message") => "logging/message",
+        Some(rest) => rest,
+        None => method,
+    };
+    let methods = SERVERS.iter().position(|name| *name == server).map_or(&[][..], |place| METHODS[place]);
+    BASIC.contains(&method)
+        || !method.starts_with("seamgate/") && methods.iter().any(|beginning| of_kind.starts_with(beginning))
+}
