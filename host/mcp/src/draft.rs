@@ -106,7 +106,7 @@ impl Draft {
         let tools = unique(listed, &mut left_out);
         rules.check(&tools)?;
         let frame = Frame::new(stem, owner, environment, server);
-        frame.is_accepted(gate, &[]).map_err(Error::Fault)?;
+        frame.is_accepted(gate, &[]).map_err(Error::invalid)?;
         let mut usable = Vec::new();
         for some in tools.chunks(MAX_NAMED) {
             frame.select(gate, some, &mut usable, &mut left_out);
@@ -114,7 +114,7 @@ impl Draft {
         for tool in usable.split_off(usable.len().min(MAX_NAMED)) {
             left_out.push((tool.name.clone(), format!("a profile holds at most {MAX_NAMED} tools of servers")));
         }
-        frame.is_accepted(gate, &usable).map_err(Error::Fault)?;
+        frame.is_accepted(gate, &usable).map_err(Error::invalid)?;
         let mut permits = Permits::default();
         let entries: Vec<String> = usable.iter().map(|tool| frame.entry(tool, rules, &mut permits)).collect();
         // A person has seen what is left out, too: `mcp check` does not call it new.
@@ -310,7 +310,7 @@ impl Frame {
         let all: Vec<&Tool> = tools.iter().collect();
         match (self.is_accepted(gate, &all), tools) {
             (Ok(()), _) => usable.extend(tools),
-            (Err(fault), [only]) => left_out.push((only.name.clone(), reason(&fault))),
+            (Err(reason), [only]) => left_out.push((only.name.clone(), reason)),
             (Err(_), _) => {
                 let (left, right) = tools.split_at(tools.len() / 2);
                 self.select(gate, left, usable, left_out);
@@ -319,13 +319,17 @@ impl Frame {
         }
     }
 
-    /// Checks that a profile with these tools can be used.
-    fn is_accepted(&self, gate: &Gate, tools: &[&Tool]) -> Result<(), Fault> {
+    /// Checks that a profile with these tools can be used, and disables none of them. An error is the reason.
+    fn is_accepted(&self, gate: &Gate, tools: &[&Tool]) -> Result<(), String> {
         let entries = tools.iter().map(|tool| {
             let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);
             format!(r#"{{"name":{name},"server":{server},"effect":"read","permit":"deny","definition":{definition}}}"#)
         });
-        gate.lint_profile(&self.profile(entries.collect())).map(drop)
+        let warnings = gate.lint_profile(&self.profile(entries.collect())).map_err(|fault| reason(&fault))?;
+        match warnings.iter().find(|warning| warning.code == "invalid_definition") {
+            Some(disabled) => Err(place_and_message(&disabled.path, &disabled.message)),
+            None => Ok(()),
+        }
     }
 
     /// Writes a tool of a profile, and counts its permit.
@@ -406,12 +410,17 @@ impl Frame {
 fn reason(fault: &Fault) -> String {
     let violations = fault.violations();
     let Some(first) = violations.first() else { return fault.to_string() };
-    let place = first.path.strip_prefix("$.tools[0]").unwrap_or(&first.path).trim_start_matches('.');
     let more = match violations.len() {
         0 | 1 => String::new(),
         all => format!(" ({} more)", count(all - 1, "error")),
     };
-    truncate(&format!("{place} {}{more}", first.message), MAX_SHOWN)
+    place_and_message(&first.path, &format!("{}{more}", first.message))
+}
+
+/// Describes what is wrong with the only tool of a profile, and where.
+fn place_and_message(path: &str, message: &str) -> String {
+    let place = path.strip_prefix("$.tools[0]").unwrap_or(path).trim_start_matches('.');
+    truncate(&format!("{place} {message}"), MAX_SHOWN)
 }
 
 /// Turns the name of a file into that of an agent and a server.

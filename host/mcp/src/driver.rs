@@ -12,13 +12,14 @@ use std::{
 };
 
 use seamgate::{
-    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Record, Run, StartedEvent, StepError, TickEvent,
+    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Record, Run, StartedEvent, StepError,
+    TickEvent,
 };
 use seamgate_runner::{
     Error, Result,
     agent::now,
-    new_nonce,
     mcp::{Connection, Received, Target},
+    new_nonce,
     process::{LineWriter, Refused, Signals, Wrote},
     random,
     run_dir::Profiles,

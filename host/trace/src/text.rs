@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use seamgate::{
     Action, Approval, ApprovalAnswer, DecisionRecord, EventKind, Finish, Found, Json, Large, ObservationRecord,
-    ObservationStatus, OutputKind, Party, Permit, PossibleEffect, Record, RunStatus,
+    ObservationStatus, OutputKind, Party, Permit, PossibleEffect, ReasonCode, Record, RunStatus,
 };
 use seamgate_text::tool_name;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub(crate) struct Known {
     /// The keys of calls that a client made, from outside of a loop.
     client_calls: HashSet<String>,
     /// The tools that the client sees, with their servers.
-    visible: HashSet<String>,
+    visible: Option<HashSet<String>>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
     children: HashSet<String>,
     /// Those that the run waits for, by the key of the ask, and since when.
@@ -73,6 +73,14 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Returns whether the client sees the tool of a denied call. Without a list of tools, it sees those of the profile.
+    fn is_visible(&self, record: &DecisionRecord, tool: &str) -> bool {
+        match &self.visible {
+            Some(visible) => visible.contains(tool),
+            None => !record.reasons.iter().any(|reason| reason.code == ReasonCode::UnknownTool),
+        }
+    }
+
     pub(crate) fn new(start: u64) -> Self {
         Known { start, ..Known::default() }
     }
@@ -275,7 +283,7 @@ impl Known {
                     .part("message", &record.message)
             }
             Record::Surface(record) => {
-                self.visible = record.tools.iter().cloned().collect();
+                self.visible = Some(record.tools.iter().cloned().collect());
                 let hidden = record.hidden.iter().map(|one| match &one.message {
                     Some(why) => format!("{} ({}: {why})", one.tool, one.code),
                     None => format!("{} ({})", one.tool, one.code),
@@ -362,7 +370,7 @@ impl Known {
             entry = entry.part("reason", format!("{}: {}{violations}", reason.code, reason.message));
         }
         if record.permit == Permit::Deny && self.client_calls.contains(&record.call) {
-            entry = entry.part("the client got", client::denied(record, self.visible.contains(&tool)));
+            entry = entry.part("the client got", client::denied(record, self.is_visible(record, &tool)));
         }
         entry
     }

@@ -200,6 +200,7 @@ fn members() -> Vec<(&'static str, Member)> {
             }),
         ),
         ("tools.examples", JudgesNone("they are tried when the profile is loaded")),
+        ("tools.equal_calls", JudgesNone("it is for the gate for MCP, whose calls have no children")),
         ("budget.steps", JudgesNone(carved)),
         ("budget.tool_calls", JudgesNone(carved)),
         ("budget.tokens", JudgesNone(carved)),

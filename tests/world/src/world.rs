@@ -149,6 +149,7 @@ impl<K: Kernel> World<K> {
             Input::DownstreamEnded => "> end".to_owned(),
             Input::Upstream(server, line) => format!("{}> {line}", server.0),
             Input::UpstreamInvalid(server, text, why) => format!("{}> invalid: {text}: {why}", server.0),
+            Input::Unanswered(server, id, why, _) => format!("{}> no answer to {id}: {why}", server.0),
             Input::UpstreamStarted(server) => format!("{}> started", server.0),
             Input::UpstreamEnded(server, why) => format!("{}> ended: {why}", server.0),
             Input::Step(Outcome::Done { records, actions, .. }) => format!("  step {records:?} {actions:?}"),

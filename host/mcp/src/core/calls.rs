@@ -14,10 +14,11 @@ use super::{
     artifacts::{Artifacts, texts},
     call_request::CallRequest,
     effects::{Effect, UpstreamId},
-    links::{Asked, Links, Place, Then, cut},
+    links::{Links, Place, Then, cut},
     message::{self, INTERNAL_ERROR, Id, Members, Message, Raw, json},
     meta::{self, Sender, complete},
     policy::Policy,
+    server::Asked,
 };
 
 /// The longest result that an event has, in bytes. Of a longer one it has both ends, and the journal keeps the whole.

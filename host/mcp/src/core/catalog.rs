@@ -10,11 +10,12 @@ use serde_json::value::RawValue;
 use super::{
     call_request::Target,
     effects::{Effect, UpstreamId},
-    links::{Asked, Links, Place, Then, cut},
+    links::{Links, Place, Then, cut},
     listed::{Listed, Next, name_of},
     message::{Answer, INTERNAL_ERROR, Id, Members, Message, Raw, json},
     meta,
     policy::{Policy, READ_ARTIFACT},
+    server::Asked,
     surface::{Surface, meant},
 };
 

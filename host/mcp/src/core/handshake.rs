@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 
 use super::{
     effects::UpstreamId,
-    links::{Asked, Links, Place},
+    links::{Links, Place},
     message::{Answer, Change, INTERNAL_ERROR, INVALID_REQUEST, Id, Members, Message, Raw, json, raw, with_member},
     meta,
     policy::Policy,
+    server::Asked,
 };
 
 /// The longest part of a server's error that a message shows, in bytes.

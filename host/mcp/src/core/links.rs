@@ -8,7 +8,7 @@ use super::{
     call_request::CallRequest,
     effects::{Effect, UpstreamId},
     message::{Answer, Id, Message, Raw},
-    server::Server,
+    server::{Asked, Server},
     table::Side,
 };
 
@@ -40,22 +40,6 @@ pub(super) enum ForClient {
     Server(UpstreamId, Id),
     /// The gate asks whether a call may run, by a form that showed the action with this digest.
     Approval { key: String, digest: String },
-}
-
-/// A request that a server has to answer.
-pub(super) enum Asked {
-    /// A call, by the run's key, and when it was sent.
-    Call { key: String, since: u64 },
-    /// A request of the client.
-    Relayed { id: Id, method: String },
-    /// The first request of a session, and when it was sent.
-    Initialize { since: u64 },
-    /// A page of its tools, and when it was asked for.
-    List { since: u64 },
-    /// A subscription of the gate to changes of its tools.
-    Listen,
-    /// A request of the client about a task.
-    Task { id: Id, task: String },
 }
 
 /// The use of a step's outcome.

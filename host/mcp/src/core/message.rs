@@ -92,10 +92,17 @@ impl Id {
         Id(json(text))
     }
 
-    /// Reads the JSON text of an id. `None` if it is neither a string nor a number.
+    /// Reads the JSON text of an id: a string of Unicode, or a whole number that every reader holds exactly, up to 2^53 - 1. A fraction of
+    /// zero is dropped. `None` if it is something else.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        (is_number || text.starts_with('"')).then(|| Id(text.to_owned()))
+        if text.starts_with('"') {
+            // Readers disagree about lone surrogates.
+            return serde_json::from_str::<String>(text).ok().map(|_| Id(text.to_owned()));
+        }
+        let digits = text.strip_suffix(".0").unwrap_or(text);
+        let number: i64 = digits.parse().ok()?;
+        let is_exact = number.unsigned_abs() < 1 << 53 && number.to_string() == digits;
+        is_exact.then(|| Id(digits.to_owned()))
     }
 
     /// Returns the JSON text.
@@ -106,7 +113,7 @@ impl Id {
     /// Returns the number that an id of the gate has. Some servers repeat it as a string, or with a fraction of zero.
     pub(super) fn as_number(&self) -> Option<u64> {
         let digits = self.0.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&self.0);
-        digits.strip_suffix(".0").unwrap_or(digits).parse().ok()
+        digits.parse().ok()
     }
 }
 
@@ -147,12 +154,13 @@ impl Message {
         if members.text("jsonrpc").as_deref() != Some("2.0") {
             return Err(refused("the message must have \"jsonrpc\": \"2.0\"".to_owned()));
         }
-        let id = match members.get("id") {
-            Some(id) => {
-                Some(Id::read(id.get()).ok_or_else(|| refused("the id must be a string or a number".to_owned()))?)
-            }
-            None => None,
-        };
+        let id =
+            match members.get("id") {
+                Some(id) => Some(Id::read(id.get()).ok_or_else(|| {
+                    refused("the id must be a string or a whole number of at most 2^53 - 1".to_owned())
+                })?),
+                None => None,
+            };
         let given = |name: &str| members.get(name).filter(|value| value.get() != "null");
         let method = match given("method") {
             Some(_) => {
@@ -422,7 +430,7 @@ mod tests {
         for (line, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, "request 1 a"),
             (r#"{"jsonrpc":"2.0","id":"1","method":"a\/b"}"#, r#"request "1" a/b"#),
-            (r#"{"jsonrpc":"2.0","id":1.0,"result":{ "x": 1.50 }}"#, r#"result 1.0 {"x":1.50}"#),
+            (r#"{"jsonrpc":"2.0","id":1.0,"result":{ "x": 1.50 }}"#, r#"result 1 {"x":1.50}"#),
             (r#"{"jsonrpc":"2.0","id":-7,"error":{}}"#, "error -7 {}"),
             (r#"{"jsonrpc":"2.0","method":"n"}"#, "notification n"),
             (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":null,"error":null}"#, "request 1 a"),
@@ -505,10 +513,14 @@ mod tests {
         for text in ["12", "\"12\"", "12.0"] {
             assert_eq!(Id::read(text).and_then(|id| id.as_number()), Some(12), "{text}");
         }
-        for text in ["-12", "1.5", "\"a\"", "\"\"", "1e3", "99999999999999999999"] {
+        for text in ["-12", "\"a\"", "\"\""] {
             assert_eq!(Id::read(text).and_then(|id| id.as_number()), None, "{text}");
         }
-        assert_eq!(Id::read("null"), None);
+        for text in ["null", "1.5", "1e3", "-0", "01", "9007199254740992", "99999999999999999999", r#""\ud800""#, "{}"]
+        {
+            assert_eq!(Id::read(text), None, "{text}");
+        }
+        assert!(Id::read("9007199254740991").is_some() && Id::read("-9007199254740991").is_some());
     }
 
     #[test]

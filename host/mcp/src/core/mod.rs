@@ -41,11 +41,12 @@ use self::{
     calls::Calls,
     catalog::Catalog,
     handshake::Handshake,
-    links::{Asked, Asker, ForClient, Judgment, Links, Place, Purpose, cut},
+    links::{Asker, ForClient, Judgment, Links, Place, Purpose, cut},
     message::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR},
     message::{Members, Raw, result_type},
     noise::Noise,
     round_trips::{By, Return, RoundTrips},
+    server::Asked,
     table::{Era, Kind, Rule, Side, rule},
     tasks::Tasks,
 };

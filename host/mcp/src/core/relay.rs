@@ -6,11 +6,12 @@ use serde_json::value::RawValue;
 use super::{
     effects::UpstreamId,
     handshake::cut_answer,
-    links::{Asked, Asker, ForClient, Judged, Judgment, Links, MAX_FOR_CLIENT, Place, Purpose, cut},
+    links::{Asker, ForClient, Judged, Judgment, Links, MAX_FOR_CLIENT, Place, Purpose, cut},
     message::{Answer, INTERNAL_ERROR, Id, METHOD_NOT_FOUND, Members, Message, Raw, json, result_type},
     meta,
     policy::Policy,
     round_trips::{Question, read_question},
+    server::Asked,
 };
 
 /// Why a result does not pass that is no object.

@@ -81,11 +81,7 @@ pub(super) enum Return {
 impl RoundTrips {
     /// Returns how many entries each collection has.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 3] {
-        [
-            ("round_trips", self.all.len()),
-            ("states", self.by_state.len()),
-            ("parked_returns", self.parked.len()),
-        ]
+        [("round_trips", self.all.len()), ("states", self.by_state.len()), ("parked_returns", self.parked.len())]
     }
 
     /// Counts a round trip that a server asks for. Returns whether there are too many.

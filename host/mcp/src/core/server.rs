@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::links::Asked;
+use super::message::Id;
 
 /// The most messages that a server may send unasked at once, and the further ones for each second.
 const MAX_UNASKED: u64 = 10_000;
@@ -14,6 +14,22 @@ const SECOND_PAUSE: u64 = 1_000;
 const LAST_PAUSE: u64 = 60_000;
 /// The time after which a server that ran counts as one that starts well, in milliseconds.
 const STEADY: u64 = 60_000;
+
+/// A request that a server has to answer.
+pub(super) enum Asked {
+    /// A call, by the run's key, and when it was sent.
+    Call { key: String, since: u64 },
+    /// A request of the client.
+    Relayed { id: Id, method: String },
+    /// The first request of a session, and when it was sent.
+    Initialize { since: u64 },
+    /// A page of its tools, and when it was asked for.
+    List { since: u64 },
+    /// A subscription of the gate to changes of its tools.
+    Listen,
+    /// A request of the client about a task.
+    Task { id: Id, task: String },
+}
 
 /// The state of a server's process.
 enum State {

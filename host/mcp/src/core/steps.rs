@@ -8,10 +8,11 @@ use super::{
     effects::{Effect, Outcome, UpstreamId},
     elicitation,
     handshake::shown,
-    links::{Asked, Asker, Batch, ForClient, Judged, Judgment, Links, Purpose, Then, cut},
+    links::{Asker, Batch, ForClient, Judged, Judgment, Links, Purpose, Then, cut},
     message::{self, Answer, INTERNAL_ERROR, INVALID_PARAMS, Id, Members, Raw, raw, result_type},
     relay,
     round_trips::{AWAITING_S, By},
+    server::Asked,
     tasks,
 };
 
