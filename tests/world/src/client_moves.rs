@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The ids of requests: few, so that they collide.
-const IDS: [&str; 7] = ["1", "2", "3", "\"1\"", "\"a\"", "-7", "1.5"];
+const IDS: [&str; 7] = ["1", "2", "3", "\"1\"", "\"a\"", "-7", "0"];
 
 /// The methods of requests: of each rule in both versions, and some that no client may send.
 const REQUESTS: [&str; 27] = [
