@@ -1,4 +1,3 @@
-//! The core of the gate of `seamgate mcp`, in this process: properties over random sequences of messages, and scripts of attacks and mistakes.
+//! The core of the gate of `seamgate mcp`, in this process: a property over random sequences of messages.
 
-mod scripts;
 mod sequences;

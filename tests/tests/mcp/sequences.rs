@@ -15,16 +15,11 @@ use std::{
     time::Instant,
 };
 
-use seamgate::Gate;
 use seamgate_tests::Random;
-use seamgate_world::{Fake, Kernel, PROFILE, Prelude, Real, Setting, World};
+use seamgate_world::{Fake, Kernel, Prelude, Setting, World};
 
-/// The sequences of a test run with each kernel.
+/// The sequences of a test run.
 const FAKE: u64 = 20_000;
-const REAL: u64 = 300;
-
-/// The moves of a long sequence.
-const LONG: u64 = 100_000;
 
 /// One test at a time: a failure is played again without the messages of the panics, which concern the whole process.
 static ONE: Mutex<()> = Mutex::new(());
@@ -133,27 +128,4 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn random_sequences_keep_the_rules() {
     play_all(FAKE, |sequence, is_traced| sequence.play(Fake::default(), is_traced));
-}
-
-#[test]
-fn rules_hold_with_the_real_kernel() {
-    let mut gate = Gate::new().expect("a gate");
-    gate.register_profile(PROFILE).expect("a profile");
-    let beginning = World::<Fake>::beginning();
-    play_all(REAL, |sequence, is_traced| sequence.play(Real::start(&gate, beginning), is_traced));
-}
-
-#[test]
-fn long_sequence_keeps_its_memory() {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for (servers, prelude) in [(1, Prelude::Session), (2, Prelude::Session), (1, Prelude::Stateless)] {
-        let mut choices = Random(servers as u64);
-        let mut world = World::new(servers, Fake::default(), false);
-        world.begin(Setting { servers, prelude }, &mut choices);
-        for _ in 0..LONG {
-            world.make_long_move(&mut choices);
-            world.check_sizes();
-        }
-        world.finish(&mut choices);
-    }
 }

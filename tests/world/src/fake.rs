@@ -127,7 +127,7 @@ impl Fake {
         actions: &mut Vec<Action>,
         choices: &mut impl Choices,
     ) {
-        let same = format!("{} {} {}", event.server.as_deref().unwrap_or_default(), event.tool, event.arguments);
+        let same = format!("{} {} {}", event.server.as_deref().unwrap_or_default(), event.tool, arguments_of(event));
         if event.joinable.as_ref().is_some_and(|all| all.contains(&same)) {
             return records.push(Record::Joined(JoinedRecord { same }));
         }
@@ -137,7 +137,7 @@ impl Fake {
             key: format!("c{}", self.count),
             server: event.server.clone(),
             tool: event.tool.clone(),
-            arguments: event.arguments.as_str().to_owned(),
+            arguments: arguments_of(&event),
             same,
             effect,
             phase: Phase::Dispatched,
@@ -408,4 +408,9 @@ fn nothing() -> Found {
         instructions_left_out: 0,
         redacted: BTreeMap::new(),
     }
+}
+
+/// Returns the text of the arguments of a call: an event has it as a string.
+fn arguments_of(event: &CallEvent) -> String {
+    event.arguments.read::<String>().unwrap_or_else(|_| event.arguments.as_str().to_owned())
 }

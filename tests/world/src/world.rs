@@ -39,7 +39,7 @@ const BOUNDS: [(&str, usize); 21] = [
     ("tasks_by_call", 256),
     ("seen", 1024),
     ("waiting", 1024),
-    ("ready", 0),
+    ("ready", 1024),
     ("changes", 1100),
 ];
 
@@ -252,6 +252,8 @@ impl<K: Kernel> World<K> {
                     if let Some(document) = record.document.as_ref().or(event.document.as_ref()) {
                         self.nonces.let_read_all(document.as_str(), CLIENT);
                     }
+                    // A profile that names all methods names this one.
+                    self.nonces.let_read_all(&event.method, CLIENT);
                     let place = SERVERS.iter().position(|name| *name == record.server).unwrap_or_default();
                     if event.from_ == Party::Client {
                         self.client.permit(&event.method, place, &mut self.nonces);
