@@ -307,7 +307,7 @@ impl<'d> Driver<'d> {
                 }
             }
             Effect::Send(event) => {
-                let outcome = self.step(event)?;
+                let outcome = self.step(*event)?;
                 self.core.handle(now(), Input::Step(outcome));
             }
             Effect::KeepArtifact(text) => {

@@ -137,7 +137,7 @@ impl Fake {
             key: format!("c{}", self.count),
             server: event.server.clone(),
             tool: event.tool.clone(),
-            arguments: arguments_of(&event),
+            arguments: arguments_of(event),
             same,
             effect,
             phase: Phase::Dispatched,

@@ -84,7 +84,7 @@ impl<K: Kernel> World<K> {
         self.core.fail_all("the session ends");
         while let Some(effect) = self.core.poll() {
             if let Effect::ToDownstream(message) = effect {
-                self.to_client(&message);
+                self.write_to_client(&message);
             }
         }
         self.client.check_answered();

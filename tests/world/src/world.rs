@@ -172,8 +172,8 @@ impl<K: Kernel> World<K> {
 
     fn apply(&mut self, effect: Effect, choices: &mut impl Choices) {
         match effect {
-            Effect::ToDownstream(message) => self.to_client(&message),
-            Effect::ToUpstream(server, message) => self.to_server(server.0, &message),
+            Effect::ToDownstream(message) => self.write_to_client(&message),
+            Effect::ToUpstream(server, message) => self.write_to_server(server.0, &message),
             Effect::Start(UpstreamId(place)) => {
                 self.tell(|| format!("{place}: start"));
                 assert!(self.sides[place].process == Process::Down, "a server is started that runs");
@@ -285,7 +285,7 @@ impl<K: Kernel> World<K> {
         }
     }
 
-    pub(crate) fn to_client(&mut self, message: &Message) {
+    pub(crate) fn write_to_client(&mut self, message: &Message) {
         let text = message.to_line();
         self.tell(|| format!("< {text}"));
         line::check(&text);
@@ -302,7 +302,7 @@ impl<K: Kernel> World<K> {
         }
     }
 
-    fn to_server(&mut self, place: usize, message: &Message) {
+    fn write_to_server(&mut self, place: usize, message: &Message) {
         let text = message.to_line();
         self.tell(|| format!("{place}< {text}"));
         line::check(&text);

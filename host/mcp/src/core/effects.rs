@@ -65,7 +65,7 @@ pub enum Effect {
     /// End a server now.
     Stop(UpstreamId),
     /// Send an event to the run. [`Input::Step`] has the outcome.
-    Send(EventKind),
+    Send(Box<EventKind>),
     /// Keep a text as an artifact of the run.
     KeepArtifact(String),
     /// Read an artifact of the run, by its digest. [`Input::Artifact`] has the answer.

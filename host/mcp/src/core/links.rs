@@ -199,7 +199,7 @@ impl Links {
     /// Sends an event to the run.
     pub(super) fn send(&mut self, event: impl Into<EventKind>, then: Then) {
         self.thens.push_back(then);
-        self.add(Effect::Send(event.into()));
+        self.add(Effect::Send(Box::new(event.into())));
     }
 
     /// Returns the use of the outcome of the oldest event without one.

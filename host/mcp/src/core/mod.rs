@@ -1,9 +1,9 @@
 //! The core of the gate: messages and outcomes in, effects out. It has no thread, clock, process, file or socket.
 //!
 //! [`Core::handle`] takes what happened, and [`Core::poll`] returns what to do about it. Five parts, which do not know each other, hold the
-//! state: [`calls`], [`round_trips`], [`tasks`], [`catalog`] and [`handshake`]. [`links`] has the requests in flight.
+//! state: `calls`, `round_trips`, `tasks`, `catalog` and `handshake`. `links` has the requests in flight.
 //!
-//! A message is parsed whole, decided by [`table`], and written anew from what was decided. What the run decides about an event comes back as
+//! A message is parsed whole, decided by `table`, and written anew from what was decided. What the run decides about an event comes back as
 //! an input, so that nothing calls itself through the run.
 
 mod artifacts;

@@ -76,11 +76,7 @@ impl Core {
     pub(super) fn on_outcome(&mut self, records: &[Record], actions: Vec<Action>) {
         for record in records {
             match record {
-                Record::Decision(record) => {
-                    if self.calls.on_decision(record).is_some() {
-                        self.on_denied(record);
-                    }
-                }
+                Record::Decision(record) if self.calls.on_decision(record).is_some() => self.on_denied(record),
                 Record::Observation(record) => {
                     if let Some(result) = self.calls.on_observed(record) {
                         self.finish(&record.call, result);
