@@ -178,13 +178,17 @@ impl Core {
             Input::Tick => {}
         }
         self.on_time();
-        // One after the other: a call may join the one before, if that is decided.
-        while !self.links.awaits_outcome()
-            && let Some(early) = self.catalog.next_ready()
-        {
-            self.on_call(&early.id, early.params.as_deref(), &early.headers);
-        }
-        if self.catalog.take_stale() {
+        loop {
+            // One after the other: a call may join the one before, if that is decided.
+            while !self.links.awaits_outcome()
+                && let Some(early) = self.catalog.next_ready()
+            {
+                self.on_call(&early.id, early.params.as_deref(), &early.headers);
+            }
+            if !self.catalog.take_stale() {
+                break;
+            }
+            // If no server can be asked, calls are ready at once.
             self.list();
         }
         self.check_end();
