@@ -664,19 +664,20 @@ impl Core {
     fn on_server_cancels(&mut self, server: UpstreamId, params: Option<&RawValue>) {
         let id = params.and_then(|params| Id::read(Members::of(params.get())?.get("requestId")?.get()));
         let Some(id) = id else { return };
-        if let Some(subscriber) = relay::subscriber(server, id.as_str(), &self.links) {
-            if let (Some(own), Some(number)) = (self.links.servers.get_mut(server.0), id.as_number()) {
-                own.asked.remove(&number);
-            }
-            self.links.forget(&subscriber);
-            return self.links.tell_client(Message::cancelled(&subscriber, None));
-        }
+        // Its own request first: one of the gate's can have the same number.
         let is_it =
             |asked: &ForClient| matches!(asked, ForClient::Server(other, own) if *other == server && *own == id);
         let found = self.links.for_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
         if let Some(found) = found {
             self.links.for_client.remove(&found);
-            self.links.tell_client(Message::cancelled(&found, None));
+            return self.links.tell_client(Message::cancelled(&found, None));
+        }
+        if let Some(subscriber) = relay::subscriber(server, id.as_str(), &self.links) {
+            if let (Some(own), Some(number)) = (self.links.servers.get_mut(server.0), id.as_number()) {
+                own.asked.remove(&number);
+            }
+            self.links.forget(&subscriber);
+            self.links.tell_client(Message::cancelled(&subscriber, None));
         }
     }
 
