@@ -11,7 +11,7 @@ use super::{
     meta,
     policy::Policy,
     round_trips::{Question, read_question},
-    server::Asked,
+    server::{Asked, Server},
 };
 
 /// Why a result does not pass that is no object.
@@ -250,6 +250,10 @@ pub(super) fn ask_client(
     judged: Judged,
     links: &mut Links,
 ) {
+    // The process that asks may have ended meanwhile. The next one did not ask.
+    if !links.servers.get(server.0).is_some_and(Server::is_up) {
+        return;
+    }
     if !matches!(judged, Judged::Unchanged | Judged::Cleaned(_)) {
         return links.tell(server, Message::error(Some(id), METHOD_NOT_FOUND, "Method not found"));
     }
