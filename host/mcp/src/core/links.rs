@@ -9,7 +9,7 @@ use super::{
     effects::{Effect, UpstreamId},
     message::{Answer, Id, Message, Raw},
     server::{Asked, Server},
-    table::Side,
+    table::{MAX_METHOD, Side},
 };
 
 /// The longest token of progress, in bytes, and the most tokens that are remembered.
@@ -225,7 +225,7 @@ impl Links {
     /// Sends the next document of a batch, which has one.
     pub(super) fn judge_next(&mut self, mut batch: Batch) {
         let Some(Judgment { method, from, document }) = batch.rest.pop_front() else { return };
-        let mut event = MessageEvent::new(cut(&method, 256), from);
+        let mut event = MessageEvent::new(cut(&method, MAX_METHOD), from);
         event.id = Some(self.event_id());
         event.server = Some(self.name(batch.server).to_owned());
         // No model reads what a client says.

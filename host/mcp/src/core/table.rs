@@ -95,6 +95,9 @@ use In::{Both, Session, Stateless};
 use Kind::{Notification, Request};
 use Side::{Client, Server};
 
+/// The longest method that the protocol does not have, in bytes. The run gets no more of one.
+pub(super) const MAX_METHOD: usize = 256;
+
 /// A row: the method, its sender, its kind, its versions, and the rule.
 type Row = (&'static str, Side, Kind, In, Rule);
 
@@ -154,8 +157,12 @@ pub(super) fn rule(side: Side, kind: Kind, method: &str, era: Era) -> Option<Rul
         return row.map(|(.., rule)| *rule);
     }
     // Names of other methods say no more than this. The gate records its own findings by methods of that kind.
-    let is_possible =
-        !method.starts_with("seamgate/") && method.starts_with("notifications/") == (kind == Notification);
+    let is_possible = !method.is_empty()
+        && !method.starts_with("seamgate/")
+        && method.starts_with("notifications/") == (kind == Notification)
+        // A profile can name all methods of a kind: the rest of the name must hide nothing, and is judged whole.
+        && method.len() <= MAX_METHOD
+        && method.bytes().all(|byte| byte.is_ascii_graphic());
     is_possible.then_some(Rule::Relay)
 }
 
@@ -179,6 +186,10 @@ mod tests {
                     assert_eq!(rule(side, kind, "vendor/method", era).is_some(), kind == Request);
                     assert_eq!(rule(side, kind, "seamgate/read_artifact", era), None);
                     assert_eq!(rule(side, kind, "notifications/vendor", era).is_some(), kind == Notification);
+                    for hidden in ["prompts/\u{e0041}", "prompts/a b", "prompts/\n", "prompts/é", ""] {
+                        assert_eq!(rule(side, kind, hidden, era), None, "{hidden:?}");
+                    }
+                    assert_eq!(rule(side, kind, &format!("prompts/{}", "a".repeat(MAX_METHOD)), era), None);
                 }
             }
         }
