@@ -23,9 +23,10 @@ fuzz_target!(|bytes: &[u8]| {
     let mut choices = Bytes(bytes);
     let servers = 1 + choices.below(2);
     let prelude = choices.one(&[Prelude::Session, Prelude::Stateless, Prelude::Nothing]);
-    let mut world = World::new(servers, Fake::default(), false);
+    let setting = Setting { servers, has_own_tool: true, prelude };
+    let mut world = World::new(setting, Fake::default(), false);
     // The first of each choice is what happens in an ordinary session.
-    world.begin(Setting { servers, prelude }, &mut Bytes(&[]));
+    world.begin(setting, &mut Bytes(&[]));
     while !choices.0.is_empty() && !world.is_over() {
         world.make_move(&mut choices);
     }

@@ -15,11 +15,16 @@ use std::{
     time::Instant,
 };
 
+use seamgate::Gate;
 use seamgate_tests::Random;
-use seamgate_world::{Fake, Kernel, Prelude, Setting, World};
+use seamgate_world::{Fake, Kernel, PROFILE, Prelude, Real, Setting, World};
 
 /// The sequences of a test run.
 const FAKE: u64 = 20_000;
+const REAL: u64 = 3_000;
+
+/// The moves of a long sequence.
+const LONG: u64 = 100_000;
 
 /// One test at a time: a failure is played again without the messages of the panics, which concern the whole process.
 static ONE: Mutex<()> = Mutex::new(());
@@ -32,8 +37,9 @@ struct Sequence {
 }
 
 impl Sequence {
+    /// Returns a sequence of five to ten moves, with its beginning and its end.
     fn new(seed: u64) -> Self {
-        let count = 5 + Random(seed).below(6) as u64;
+        let count = 4 + Random(seed).below(5) as u64;
         Sequence { seed, moves: (0..count).collect() }
     }
 
@@ -47,8 +53,9 @@ impl Sequence {
         let choices = &mut self.choices(0);
         let servers = 1 + usize::from(choices.chance(35));
         let prelude = choices.one(&[Prelude::Nothing, Prelude::Nothing, Prelude::Session, Prelude::Stateless]);
-        let mut world = World::new(servers, kernel, is_traced);
-        world.begin(Setting { servers, prelude }, choices);
+        let setting = Setting { servers, has_own_tool: choices.chance(30), prelude };
+        let mut world = World::new(setting, kernel, is_traced);
+        world.begin(setting, choices);
         for own in &self.moves {
             world.make_move(&mut self.choices(own + 1));
         }
@@ -128,4 +135,28 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn random_sequences_keep_the_rules() {
     play_all(FAKE, |sequence, is_traced| sequence.play(Fake::default(), is_traced));
+}
+
+#[test]
+fn rules_hold_with_the_real_kernel() {
+    let mut gate = Gate::new().expect("a gate");
+    gate.register_profile(PROFILE).expect("a profile");
+    let beginning = World::<Fake>::beginning();
+    play_all(REAL, |sequence, is_traced| sequence.play(Real::start(&gate, beginning), is_traced));
+}
+
+#[test]
+fn long_sequence_keeps_its_memory() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for (servers, prelude) in [(1, Prelude::Session), (2, Prelude::Session), (1, Prelude::Stateless)] {
+        let mut choices = Random(servers as u64);
+        let setting = Setting { servers, has_own_tool: true, prelude };
+        let mut world = World::new(setting, Fake::default(), false);
+        world.begin(setting, &mut choices);
+        for _ in 0..LONG {
+            world.make_long_move(&mut choices);
+            world.check_sizes();
+        }
+        world.finish(&mut choices);
+    }
 }

@@ -115,7 +115,11 @@ impl<K: Kernel> World<K> {
                     _ => self.sides[place].open.remove(at),
                 }
             }
-            false => (choices.below(16) as u64, choices.one(&["tools/call", "tools/list", "ping"])),
+            false => {
+                let id = choices.below(16) as u64;
+                let other = (id, choices.one(&["tools/call", "tools/list", "ping"]));
+                self.sides[place].open.iter().find(|(own, _)| *own == id).copied().unwrap_or(other)
+            }
         };
         let shape = choices.below(24);
         self.answer(place, own, shape, choices);

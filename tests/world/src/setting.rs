@@ -7,8 +7,14 @@ use seamgate_mcp::core::Policy;
 /// The profile: tools of each permit on two servers, the gate's own tool, and methods of which each server has some.
 pub const PROFILE: &str = include_str!("profile.json");
 
-/// The profile, as far as the core reads it.
-pub(crate) static POLICY: LazyLock<Policy> = LazyLock::new(|| Policy::read(PROFILE));
+/// The gate's own tool in the profile.
+const READ_ARTIFACT: &str = "\"name\": \"read_artifact\"";
+
+/// The profile, as far as the core reads it: with the gate's own tool, and without.
+pub(crate) static POLICIES: LazyLock<[Policy; 2]> = LazyLock::new(|| {
+    let without = PROFILE.replace(READ_ARTIFACT, "\"name\": \"read\"");
+    [Policy::read(PROFILE), Policy::read(&without)]
+});
 
 /// The beginning of the client's and of each server's methods that the profile names.
 const METHODS: [&[&str]; 2] = [
@@ -70,6 +76,8 @@ pub(crate) const NAMES: [[&str; 10]; 2] = [
 pub struct Setting {
     /// The number of servers: one or two.
     pub servers: usize,
+    /// Whether the profile has the gate's own tool.
+    pub has_own_tool: bool,
     /// What happened before the first move.
     pub prelude: Prelude,
 }

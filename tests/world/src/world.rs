@@ -12,7 +12,7 @@ use crate::{
     line,
     nonces::{self, CLIENT, Nonces},
     servers::{Process, Server},
-    setting::{POLICY, SERVERS},
+    setting::{POLICIES, SERVERS, Setting},
 };
 
 /// The time at which a world begins.
@@ -74,13 +74,14 @@ pub struct World<K> {
 
 impl<K: Kernel> World<K> {
     /// Makes a world in which nothing has happened.
-    pub fn new(servers: usize, kernel: K, is_traced: bool) -> Self {
-        let servers = servers.clamp(1, 2);
+    pub fn new(setting: Setting, kernel: K, is_traced: bool) -> Self {
+        let servers = setting.servers.clamp(1, 2);
+        let policy = &POLICIES[usize::from(!setting.has_own_tool)];
         let names = SERVERS[..servers].iter().map(|name| (*name).to_owned()).collect();
         let times = Times { start: 60_000, grace: 10_000 };
         let mut nonces = Nonces::default();
         World {
-            core: Core::new(names, POLICY.clone(), times, "secret"),
+            core: Core::new(names, policy.clone(), times, "secret"),
             kernel,
             now: BEGINNING,
             servers,
@@ -249,6 +250,11 @@ impl<K: Kernel> World<K> {
                 }
                 Record::Message(record) if record.permit == Permit::Allow => {
                     let Some(EventKind::Message(event)) = event else { continue };
+                    // A profile can name all methods of a kind.
+                    self.nonces.let_read_all(
+                        &event.method,
+                        if event.from_ == Party::Server { CLIENT } else { nonces::SERVERS },
+                    );
                     if let Some(document) = record.document.as_ref().or(event.document.as_ref()) {
                         self.nonces.let_read_all(document.as_str(), CLIENT);
                     }
