@@ -42,6 +42,9 @@ const NOTIFICATIONS: [&str; 14] = [
     "sampling/createMessage",
 ];
 
+/// The shape of an answer that asks for input.
+const QUESTION: usize = 16;
+
 /// The ids of servers' requests.
 const IDS: [&str; 5] = ["1", "2", "\"1\"", "\"q\"", "\"seamgate-1\""];
 
@@ -121,7 +124,11 @@ impl<K: Kernel> World<K> {
                 self.sides[place].open.iter().find(|(own, _)| *own == id).copied().unwrap_or(other)
             }
         };
-        let shape = choices.below(24);
+        let shape = match own.1 {
+            // Round trips take several moves.
+            "tools/call" if choices.below(4) == 3 => QUESTION,
+            _ => choices.below(24),
+        };
         self.answer(place, own, shape, choices);
     }
 
@@ -151,7 +158,7 @@ impl<K: Kernel> World<K> {
             13 => self.line.push_str(",\"error\":{\"code\":-32601,\"message\":\"no\"}"),
             14 => self.server_member(place, ",\"result\":\"", "\""),
             15 => self.server_member(place, ",\"result\":[\"", "\"]"),
-            16 => {
+            QUESTION => {
                 let (before, after) = choices.one(&[
                     ("{\"a\":{\"method\":\"elicitation/create\",\"params\":{\"message\":\"", "\"}}}"),
                     ("{\"a\":{\"method\":\"roots/list\"},\"", "\":{\"method\":\"elicitation/create\"}}"),

@@ -134,7 +134,7 @@ impl<K: Kernel> World<K> {
             self.catch_up(step, choices);
         }
         let late = self.core.wake_at().filter(|at| *at <= self.now && !self.is_over);
-        assert_eq!(late, None, "the core wants to be woken at a time that has passed, at {}", self.now);
+        assert!(late.is_none(), "the core wants to be woken at a time that has passed, at {}", self.now);
     }
 
     pub(crate) fn catch_up(&mut self, (records, actions): Step, choices: &mut impl Choices) {
@@ -314,7 +314,7 @@ impl<K: Kernel> World<K> {
         line::check(&text);
         self.nonces.check(&text, nonces::server(place));
         let side = &mut self.sides[place];
-        assert_eq!(side.process, Process::Up, "a server that does not read gets {text}");
+        assert!(side.process == Process::Up, "a server that does not read gets {text}");
         if let Message::Request { method, params, .. } = message
             && method == "tools/call"
         {
