@@ -27,8 +27,8 @@ pub(crate) fn some(arguments: &[String]) -> Result<()> {
 /// Rewrites everything that tests expect: the results of all suites, and what single tests of other binaries write.
 pub(crate) fn bless() -> Result<()> {
     let suites = ["--test=suites"].as_slice();
-    let others = ["--test=core", "--test=kernel", "--test=command_line", "--test=repository", "--"];
-    let writers = ["claims::", "clean::", "trace::", "documents::"];
+    let others = ["--test=core", "--test=kernel", "--test=command_line", "--test=mcp", "--test=repository", "--"];
+    let writers = ["claims::", "clean::", "trace::", "scripts::", "documents::"];
     for chosen in [suites, &[others.as_slice(), &writers].concat()] {
         run(command("cargo").args(ALL).args(chosen).env("BLESS", "1"))?;
     }
