@@ -61,8 +61,14 @@ ALLOWED = {"effect": "read", "permit": "allow", "result": {"max_bytes": 1048576}
 # What the gate puts before a result that it changed.
 TOLD = "Found in the whole result: "
 
+# How the ids begin that stand here for those of the gate's own requests.
+OWN_ID = "own "
+
+# The member of `_meta` that names the subscription a notification belongs to.
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
 # What can come of a message.
-SAME = "same bytes"
+SAME = "same bytes beside the id"
 ORDER = "same values, another order"
 ALIKE = "answers that the client read alike"
 LISTED = "tools listed by the gate"
@@ -70,10 +76,10 @@ BROKEN = "links broken, and told"
 STATES = "states of the gate"
 NUMBERED = "ids of the gate"
 SHORTENED = "cancelled, without its reason"
-ABSENT = "not offered"
+OFFERED = "capabilities of the gate"
 DENIED = "denied"
 OWN = "asked by the gate itself"
-COLUMNS = [SAME, ORDER, LISTED, BROKEN, STATES, NUMBERED, SHORTENED, ABSENT, DENIED, OWN, ALIKE]
+COLUMNS = [SAME, ORDER, LISTED, BROKEN, STATES, NUMBERED, SHORTENED, OFFERED, DENIED, OWN, ALIKE]
 
 
 @dataclass
@@ -302,6 +308,7 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
     """Compare what went into the gate with what came out of it, in both directions."""
     asked, sent = lines(before.with_suffix(".in")), lines(behind.with_suffix(".in"))
     answered, shown = lines(behind.with_suffix(".out")), lines(before.with_suffix(".out"))
+    sent, answered = with_ids_of_client(asked, sent, answered)
     asked, shown = with_ids_of_server(asked, answered, shown, outcome)
     methods = {name(message): json.loads(message).get("method") for message in asked + sent}
     unsent, own = match(asked, sent, outcome, methods, f"{where}: to the server")
@@ -322,9 +329,56 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
     known = {name(message).replace("request", "answer", 1) for message in own if b'"method"' in message}
     outcome.counts[OWN] += len(own)
     for message in unseen:
-        if name(message) not in known and not subscription(json.loads(message)).startswith("seamgate-"):
+        if name(message) not in known and not subscription(json.loads(message)).startswith(OWN_ID):
             outcome.different.append(f"{where}: lost on the way to the client: {short(message)}")
     outcome.different += [f"{where}: made by the gate: {answer}" for answer in answers.values()]
+
+
+def with_ids_of_client(asked: list[bytes], sent: list[bytes], answered: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Put the client's own ids back into what the server got, and into what it answered.
+
+    The gate counts its requests to each server itself. A request of the gate's own, as all for the list of tools are,
+    gets an id that no client has.
+    """
+    left = [message for message in map(json.loads, asked) if "method" in message and "id" in message]
+    ids: dict[object, object] = {}
+    # The last first: the gate subscribes before its client does.
+    left.reverse()
+    for message in map(json.loads, reversed(sent)):
+        if "method" not in message or "id" not in message:
+            continue
+        alike = [other for other in left if other["method"] == message["method"] != "tools/list"]
+        same = next((other for other in alike if parameters(other) == parameters(message)), None)
+        found = same or next(iter(alike), None)
+        if found is not None:
+            left.remove(found)
+        ids[message["id"]] = found["id"] if found else f"{OWN_ID}{message['id']}"
+
+    def put_back(message: bytes, is_sent: bool) -> bytes:
+        parsed = json.loads(message)
+        params = parsed.get("params") or {}
+        written = []
+        if ("method" in parsed) == is_sent and parsed.get("id") in ids:
+            written.append((b"id", parsed["id"]))
+        if is_sent and parsed.get("method") == "notifications/cancelled":
+            written.append((b"requestId", params["requestId"]))
+        if not is_sent and SUBSCRIPTION in params.get("_meta", {}):
+            written.append((SUBSCRIPTION.encode(), params["_meta"][SUBSCRIPTION]))
+        for member, number in written:
+            pattern = rb'"%s"\s*:\s*%s(?=[,}\s])' % (member, re.escape(json.dumps(number).encode()))
+            value = b'"%s":%s' % (member, json.dumps(ids.get(number, number)).encode())
+            places = list(re.finditer(pattern, message))
+            # Parameters and results can have such members too.
+            place = places[0 if list(parsed).index("id") < len(parsed) - 1 else -1] if member == b"id" else places[0]
+            message = message[: place.start()] + value + message[place.end() :]
+        return message
+
+    return [put_back(message, True) for message in sent], [put_back(message, False) for message in answered]
+
+
+def parameters(message: dict) -> object:
+    """The parameters of a message, without what the gate puts there for itself."""
+    return {name: member for name, member in (message.get("params") or {}).items() if name != "requestState"}
 
 
 def with_ids_of_server(
@@ -371,7 +425,7 @@ def name(message: bytes) -> str:
 def subscription(notification: dict) -> str:
     """The subscription that a notification belongs to, if it is of one."""
     meta = (notification.get("params") or {}).get("_meta") or {}
-    return str(meta.get("io.modelcontextprotocol/subscriptionId", ""))
+    return str(meta.get(SUBSCRIPTION, ""))
 
 
 def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict, where: str) -> tuple[list, list]:
@@ -404,8 +458,8 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
     was, became = (json.loads(text, parse_float=str, parse_int=str) for text in (message, found))
     if was == became:
         return [ORDER]
-    if method == "initialize" and was["result"]["capabilities"].pop("tasks", None) is not None and was == became:
-        return [ABSENT]
+    if method == "initialize" and "result" in was and offered(was) == offered(became):
+        return [OFFERED]
     if method == "tools/call" and hold_states(was, became) and was == became:
         return [STATES]
     if was.get("method") == "notifications/cancelled":
@@ -416,6 +470,15 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
         became = json.loads(json.dumps(became).replace("[:]", ":"))
         return [BROKEN] if was == became else None
     return None
+
+
+def offered(message: dict) -> dict:
+    """The answer to `initialize`, without what the gate decides: it has no tasks, and says itself when tools change."""
+    capabilities = dict(message["result"]["capabilities"])
+    capabilities.pop("tasks", None)
+    if "tools" in capabilities:
+        capabilities["tools"] = {**capabilities["tools"], "listChanged": True}
+    return {**message, "result": {**message["result"], "capabilities": capabilities}}
 
 
 def hold_states(was: dict, became: dict) -> bool:
@@ -449,7 +512,7 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
 
 def stripped(step: dict, line: str) -> object:
     """What a client printed, without what the gate leaves out."""
-    left_out = {"hello": {"tasks"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
+    left_out = {"hello": {"tasks", "listChanged"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
     text = line[line.index(" ") :]
     try:
         value = json.loads(text)

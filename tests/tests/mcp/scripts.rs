@@ -108,7 +108,7 @@ impl<'g> Session<'g> {
                         Outcome::Done { records, .. } => self.take(records),
                         Outcome::Refused(fault) => self.came.push(format!("run refuses: {fault}")),
                     }
-                    if let EventKind::ToolStarted(event) = &event {
+                    if let EventKind::ToolStarted(event) = &*event {
                         self.came.push(format!("run started {}", event.call));
                     }
                     self.core.handle(self.now, Input::Step(outcome));

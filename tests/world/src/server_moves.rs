@@ -282,6 +282,10 @@ impl<K: Kernel> World<K> {
         self.server_begins(place, choices);
         self.line.push_str(",\"method\":\"");
         self.line.push_str(method);
+        if choices.below(16) == 15 {
+            // A method that nobody knows.
+            self.server_nonce(place, NOBODY);
+        }
         self.line.push('"');
         match choices.below(4) {
             0 => {}
