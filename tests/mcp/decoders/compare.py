@@ -172,7 +172,7 @@ def of_message(judged: dict[str, Any], read: dict[str, Any]) -> list[Difference]
 
 
 class Explained:
-    """The differences that are known, with their reasons. Those with `fault` are faults of the gate."""
+    """The differences that are known, with their reasons."""
 
     def __init__(self) -> None:
         self.entries = json.loads((HERE / "explained.json").read_text())
@@ -199,8 +199,7 @@ class Explained:
         lines = []
         for entry, count in zip(self.entries, self.used, strict=True):
             places = ", ".join(f"`{place}`" for place in entry["at"])
-            fault = " **A fault of the gate.**" if entry.get("fault") else ""
-            line = f"- `{entry['kind']}` at {places}, {count:,} messages:{fault} {entry['reason']}"
+            line = f"- `{entry['kind']}` at {places}, {count:,} messages: {entry['reason']}"
             lines.append(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
         return "\n".join(lines)
 
