@@ -512,7 +512,7 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
 
 def stripped(step: dict, line: str) -> object:
     """What a client printed, without what the gate leaves out."""
-    left_out = {"hello": {"tasks", "listChanged"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
+    left_out = {"hello": {"tasks", "listChanged", "list_changed"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
     text = line[line.index(" ") :]
     try:
         value = json.loads(text)

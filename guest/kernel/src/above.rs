@@ -17,6 +17,9 @@ use crate::{
     tool::{Effect, Permit, Tool},
 };
 
+/// The call in the bounds of a run without a parent, whose profile was edited.
+const EDITED: &str = "profile";
+
 /// What a parent hands on to a child: the member `parent` of the child's first event and of its facts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +34,9 @@ pub(crate) struct Bounds {
     pub(crate) budget: Granted,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) deadline: Option<u64>,
+    /// Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default, rename = "edited")]
+    pub(crate) is_edited: bool,
 }
 
 /// The rules of one agent above a child.
@@ -124,7 +130,11 @@ impl Above {
         }
         self.rules.iter().find_map(|rules| {
             let agent = quote(&rules.profile.agent, 128);
-            let Some(theirs) = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny) else {
+            let allowed = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny);
+            if self.is_edit(rules) {
+                return allowed.is_none().then(|| format!("{name} is denied by the profile since it was edited"));
+            }
+            let Some(theirs) = allowed else {
                 return Some(format!("{name} was not handed on by the parent: {agent} may not use it"));
             };
             if theirs.disabled().is_some() {
@@ -158,16 +168,65 @@ impl Above {
             state_bytes: most_state_bytes,
         } = self.bounds.budget.clone();
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        let edited = self.edited().map(|edited| edited.profile.budget.clone()).unwrap_or_default();
         Budget {
-            steps: least(steps, most_steps),
-            tool_calls: least(tool_calls, most_tool_calls),
-            tokens: least(tokens, most_tokens),
-            ms: least(ms, most_ms),
+            steps: least(least(steps, most_steps), edited.steps),
+            tool_calls: least(least(tool_calls, most_tool_calls), edited.tool_calls),
+            tokens: least(least(tokens, most_tokens), edited.tokens),
+            ms: least(least(ms, most_ms), edited.ms),
             same_call: least(same_call, most_same_call),
             state_bytes: most_state_bytes
                 .and_then(|most| usize::try_from(most).ok())
                 .map_or(state_bytes, |most| state_bytes.min(most)),
         }
+    }
+
+    /// Returns the bounds of a run whose profile was edited: those that it had before, if any, without an earlier edit.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the edited profile is invalid.
+    pub(crate) fn with_edit(
+        before: Option<&Above>,
+        run: &str,
+        tools: Vec<String>,
+        edited: Handed,
+    ) -> Result<Bounds, Fault> {
+        Rules::of(&edited)?;
+        let mut bounds = match before {
+            Some(above) => above.bounds.clone(),
+            None => Bounds {
+                run: run.to_owned(),
+                call: EDITED.to_owned(),
+                tools,
+                rules: Vec::new(),
+                labels: Vec::new(),
+                budget: Granted::default(),
+                deadline: None,
+                is_edited: false,
+            },
+        };
+        if bounds.is_edited {
+            bounds.rules.pop();
+        }
+        bounds.rules.push(edited);
+        bounds.is_edited = true;
+        Ok(bounds)
+    }
+
+    /// The rules of the run's own profile after an edit.
+    fn edited(&self) -> Option<&Rules> {
+        self.rules.last().filter(|_| self.bounds.is_edited)
+    }
+
+    /// Whether these rules are those of the run's own profile after an edit.
+    pub(crate) fn is_edit(&self, rules: &Rules) -> bool {
+        self.edited().is_some_and(|edited| std::ptr::eq(edited, rules))
+    }
+
+    /// Whether there is an agent above.
+    pub(crate) fn has_parent(&self) -> bool {
+        self.rules.len() > usize::from(self.bounds.is_edited)
     }
 
     /// Whether equal calls have to be counted for anybody above.
@@ -188,6 +247,9 @@ impl Above {
 }
 
 impl Rules {
+    /// # Errors
+    ///
+    /// `bad_request`: the profile is invalid.
     fn of(handed: &Handed) -> Result<Self, Fault> {
         #[derive(Serialize)]
         struct Given<'h> {

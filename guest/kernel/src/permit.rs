@@ -127,9 +127,13 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
     let (read, effect) = (surface::read(profile, facts), above::effect(tool, facts.above.as_deref()));
     for rules in facts.rules() {
         let agent = quote(&rules.profile.agent, 128);
-        let by = |reason: Reason| Reason {
-            message: format!("{} (a rule of the delegating agent {agent})", reason.message),
-            ..reason
+        let is_edit = facts.above.as_ref().is_some_and(|above| above.is_edit(rules));
+        let by = |reason: Reason| {
+            let message = match is_edit {
+                true => format!("{} (a rule of the edited profile)", reason.message),
+                false => format!("{} (a rule of the delegating agent {agent})", reason.message),
+            };
+            Reason { message, ..reason }
         };
         let (theirs, permit) = match rules.tool(tool) {
             Some(theirs) => (theirs, &theirs.permit),
@@ -140,11 +144,13 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
         match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call)? {
-            Ok(more) => passed.needed.extend(
-                more.needed
-                    .into_iter()
-                    .map(|one| Needed { reason: Reason { code: "parent", ..by(one.reason) }, ..one }),
-            ),
+            Ok(more) => passed.needed.extend(more.needed.into_iter().map(|one| Needed {
+                reason: match is_edit {
+                    true => by(one.reason),
+                    false => Reason { code: "parent", ..by(one.reason) },
+                },
+                ..one
+            })),
             Err(reason) => return Ok(Err(by(reason))),
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
     facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
 }
 
-/// Why a tool is not there, by what the run's parent handed on; without a parent there is no such bound.
+/// Why a tool is not there, by what the run's parent handed on, or by an edit of the profile.
 pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
     facts.above.as_ref().and_then(|above| above.withholds(tool))
 }
@@ -79,7 +79,8 @@ fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
         }
     }
     if let Some(message) = withheld(tool, facts) {
-        return Some(Reason::new("parent", message));
+        let code = if facts.above.as_ref().is_some_and(|above| above.has_parent()) { "parent" } else { "deny" };
+        return Some(Reason::new(code, message));
     }
     if !is_there(tool, facts) {
         return Some(Reason::new(

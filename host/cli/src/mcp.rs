@@ -1,5 +1,6 @@
 //! `seamgate mcp`: a gate between a client and a server of the Model Context Protocol.
 
+mod accept;
 mod check;
 mod clients;
 mod init;
@@ -81,6 +82,8 @@ enum Command {
     Init(init::Init),
     /// Compare a server's tools with those that a profile pins
     Check(check::Check),
+    /// Let a running gate take an edited profile that may allow more
+    Accept(accept::Accept),
     /// Log in to a server that a servers file has by its address
     Login(login::Login),
 }
@@ -89,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     match &arguments.command {
         Some(Command::Init(init)) => init::init(init),
         Some(Command::Check(check)) => check::check(check),
+        Some(Command::Accept(accept)) => accept::accept(accept),
         Some(Command::Login(login)) => login::login(login),
         None => serve(arguments),
     }

@@ -22,6 +22,7 @@ export type RunEvent =
   | ContextEvent
   | ResolutionEvent
   | ModeEvent
+  | ProfileEvent
   | ChildResultEvent
   | CallCancelledEvent
   | CancelledEvent
@@ -239,6 +240,18 @@ export interface ModeEvent {
   readonly at: number;
   readonly mode: string;
   readonly principal: string;
+}
+
+/**
+ * The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the run
+ * started; a later event of this kind replaces the edited one.
+ */
+export interface ProfileEvent {
+  readonly type: "profile";
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  /** The edited profile: see profile.schema.json. */
+  readonly profile: Readonly<Record<string, unknown>>;
 }
 
 /** How a child ended, as its action `finish` has it. */
@@ -750,6 +763,8 @@ export interface Bounds {
   readonly budget: ChildBudget;
   /** When, in milliseconds since 1970. The run's time is the greatest one seen. */
   readonly deadline?: number;
+  /** Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one. */
+  readonly edited?: boolean;
 }
 
 export interface ModelCall {

@@ -1,42 +1,43 @@
 //! The driver of a gate: it receives what happens, hands it to the core, and does what the core wants. It is the only file with threads.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError, SyncSender},
     },
+    thread,
     time::Duration,
 };
 
-use seamgate::{
-    Action, CancelledEvent, Event, EventKind, FileJournal, JournalError, Json, Record, Run, StartedEvent, StepError,
-    TickEvent,
-};
+use seamgate::{Action, CancelledEvent, Event, EventKind, JournalError, ProfileEvent, Record, StepError, TickEvent};
 use seamgate_runner::{
     Error, Result,
     agent::now,
     mcp::{Connection, Received, Target},
-    new_nonce,
     process::{LineWriter, Refused, Signals, Wrote},
     random,
-    run_dir::Profiles,
+    run_dir::Plan,
 };
-use seamgate_text::{say, shell_word};
+use seamgate_text::{escape_terminal, say, shell_word};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    core::{Core, Effect, End, Input, Outcome, Policy, Times, UpstreamId},
+    acceptance::is_accepted,
+    core::{Core, Effect, End, Input, Outcome, UpstreamId},
     launch::Launch,
+    setting::{Begun, Folders, Setting},
+    watch::{Edit, Watch},
 };
 
 /// The most events that wait for the loop. Beyond that, writers wait.
 const MAX_EVENTS: usize = 64;
 /// The interval at which the gate checks the journal while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which the gate looks whether the profile was edited. It also looks before each message of the client.
+const WATCH: Duration = Duration::from_secs(1);
 /// The longest pause of the loop.
 const IDLE: Duration = Duration::from_secs(3600);
 /// The time that servers have to end by themselves, if the client has waited for them already.
@@ -64,27 +65,6 @@ pub(crate) struct Downstream {
     pub(crate) listen: Box<dyn FnOnce(SyncSender<Happened>) -> Result<()> + Send>,
 }
 
-/// The beginning of a run.
-pub(crate) struct Started {
-    pub(crate) run: String,
-    pub(crate) principal: String,
-    pub(crate) mode: Option<String>,
-    pub(crate) lists: BTreeMap<String, Vec<String>>,
-}
-
-/// Labels of the data that clients with one token have read, in all sessions.
-pub(crate) type Labels = Mutex<BTreeSet<String>>;
-
-/// The settings of a session.
-pub(crate) struct Session<'d> {
-    pub(crate) profiles: &'d Profiles,
-    pub(crate) policy: Policy,
-    pub(crate) times: Times,
-    pub(crate) launches: &'d [Launch],
-    pub(crate) folder: &'d Path,
-    pub(crate) labels: &'d Labels,
-}
-
 /// A server.
 struct Upstream<'l> {
     launch: &'l Launch,
@@ -97,50 +77,45 @@ struct Upstream<'l> {
 /// A gate that runs.
 pub(crate) struct Driver<'d> {
     core: Core,
-    profiles: &'d Profiles,
-    run: Run<'d, FileJournal>,
-    folder: PathBuf,
+    setting: &'d Setting,
+    folders: &'d Folders<'d>,
+    begun: Begun<'d>,
+    /// `None` if the profile is a pipe.
+    watch: Option<Watch>,
+    /// The text of the edited profile, while it may allow more and nobody has accepted it.
+    edited: Option<String>,
     client: Arc<LineWriter>,
     /// True once nobody waits for room to write any more.
     is_over: Arc<AtomicBool>,
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
     grace: Duration,
-    labels: &'d Labels,
 }
 
 impl<'d> Driver<'d> {
     /// Starts a run.
-    pub(crate) fn start(
-        session: Session<'d>,
-        journal: FileJournal,
-        started: Started,
-        client: Arc<LineWriter>,
-    ) -> Result<Self> {
-        let Session { profiles, policy, times, launches, folder, labels } = session;
-        let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
-        let mut event = StartedEvent::new(started.run, started.principal, new_nonce()?);
-        event.mode = started.mode;
-        event.context = Some(Json::parse("{}")?);
-        event.lists = Some(started.lists);
-        let known = labels.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect::<Vec<_>>();
-        event.labels = (!known.is_empty()).then_some(known);
-        // Until servers have said what they have, there is nothing.
-        event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
-        let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
-        let names = launches.iter().map(|launch| launch.name().to_owned()).collect();
+    pub(crate) fn start(setting: &'d Setting, folders: &'d Folders<'d>, client: Arc<LineWriter>) -> Result<Self> {
+        let begun = setting.begin(setting.version(), folders)?;
+        let names = setting.launches.iter().map(|launch| launch.name().to_owned()).collect();
+        let upstreams = setting.launches.iter().map(|launch| Upstream { launch, connection: None, starts: 0 });
         Ok(Driver {
-            core: Core::new(names, policy, times, &random(16)?),
-            profiles,
-            run,
-            folder: folder.to_owned(),
+            core: Core::new(names, begun.version.policy(), setting.times, &random(16)?),
+            watch: setting.watch(begun.version),
+            edited: None,
+            setting,
+            folders,
+            begun,
             client,
             is_over: Arc::default(),
-            upstreams: launches.iter().map(|launch| Upstream { launch, connection: None, starts: 0 }).collect(),
+            upstreams: upstreams.collect(),
             sender: None,
-            grace: Duration::from_millis(times.grace),
-            labels,
+            grace: Duration::from_millis(setting.times.grace),
         })
+    }
+
+    /// Returns the folder of the run.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.begun.folder
     }
 
     /// Serves the client until it ends the session, or nobody can serve it.
@@ -179,18 +154,29 @@ impl<'d> Driver<'d> {
         }
         self.client.close();
         self.client.wait(LAST);
-        // Nobody reads what they write any more.
-        drop(happened);
         let grace = match &end {
             Ok(End::Signal(_)) => self.grace,
             _ => GRACE,
         };
         let connections: Vec<&Connection> =
             self.upstreams.iter().filter_map(|upstream| upstream.connection.as_ref()).collect();
-        Connection::end_all(&connections, grace);
+        // Servers may log until they have ended: who does not read that stops them.
+        let have_ended = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let have_ended = &have_ended;
+            let reads = move || {
+                while !have_ended.load(Ordering::Relaxed) {
+                    let _ = happened.recv_timeout(LOOK);
+                }
+            };
+            // Without a thread they are not read, and end all the same.
+            let _ = thread::Builder::new().spawn_scoped(scope, reads);
+            Connection::end_all(&connections, grace);
+            have_ended.store(true, Ordering::Relaxed);
+        });
         let mut cancelled = CancelledEvent::new();
         cancelled.reason = Some(reason[..reason.floor_char_boundary(MAX_REASON)].to_owned());
-        let ended = self.run.send(&cancelled.at(now())).map(drop);
+        let ended = self.begun.run.send(&cancelled.at(now())).map(drop);
         let end = end?;
         ended?;
         Ok(end)
@@ -206,7 +192,9 @@ impl<'d> Driver<'d> {
             if self.client.is_broken() {
                 return Ok(End::Client);
             }
-            match happened.recv_timeout(self.pause()) {
+            let received = happened.recv_timeout(self.pause());
+            self.look_at_profile()?;
+            match received {
                 Ok(Happened::Client(wrote, headers)) => self.on_client(&wrote, &headers),
                 Ok(Happened::Server(number, start, received)) => self.on_server(number, start, &received),
                 Ok(Happened::Signal(signal)) => return Ok(End::Signal(signal)),
@@ -219,18 +207,87 @@ impl<'d> Driver<'d> {
 
     /// Returns the time until something is due.
     fn pause(&self) -> Duration {
-        let due = [self.run.wake_at(), self.core.wake_at()].into_iter().flatten().min();
+        let due = [self.begun.run.wake_at(), self.core.wake_at()].into_iter().flatten().min();
         let due = due.map(|at| Duration::from_millis(at.saturating_sub(now())));
         let looks = self.core.has_asks().then_some(LOOK);
-        due.into_iter().chain(looks).min().unwrap_or(IDLE)
+        let watches = self.watch.is_some().then_some(WATCH);
+        due.into_iter().chain(looks).chain(watches).min().unwrap_or(IDLE)
+    }
+
+    /// Takes an edit of the profile: what it forbids is denied from now on, and what it allows once a person accepts it.
+    fn look_at_profile(&mut self) -> Result<()> {
+        let seen = self.watch.as_mut().and_then(|watch| watch.look(now()));
+        match seen {
+            None => {}
+            Some(Err(why)) => self.say_edited(&format!("{why}; the profile before the edit holds")),
+            Some(Ok(Edit { text, rules, may_allow_more })) => {
+                match self.step(EventKind::Profile(ProfileEvent::new(rules)))? {
+                    Outcome::Refused(fault) => {
+                        self.say_edited(&format!("{fault}; the profile before the edit holds"));
+                    }
+                    Outcome::Done { records, actions, .. } => {
+                        self.core.handle(now(), Input::CaughtUp(records, actions));
+                        self.core.handle(now(), Input::ProfileEdited);
+                        self.tell_edited(may_allow_more);
+                        self.edited = may_allow_more.then_some(text);
+                    }
+                }
+            }
+        }
+        self.look_for_acceptance()
+    }
+
+    fn tell_edited(&self, may_allow_more: bool) {
+        let path = escape_terminal(&self.setting.path().display().to_string());
+        say(&format!("seamgate: {path} was edited: what it forbids is denied from now on"));
+        if may_allow_more {
+            let folder = shell_word(&self.begun.folder);
+            say(&format!("seamgate: to let it allow more, if it does: seamgate mcp accept {folder}"));
+        }
+    }
+
+    fn say_edited(&self, why: &str) {
+        let path = self.setting.path().display().to_string();
+        say(&format!("seamgate: {} was edited: {}", escape_terminal(&path), escape_terminal(why)));
+    }
+
+    /// Goes on with another run, if a person has accepted the edited profile and no call is under way.
+    fn look_for_acceptance(&mut self) -> Result<()> {
+        let Some(text) = self.edited.take_if(|_| self.core.is_idle()) else { return Ok(()) };
+        if !is_accepted(&self.begun.folder, &text) {
+            self.edited = Some(text);
+            return Ok(());
+        }
+        let begun = self.setting.accept(&text).and_then(|version| self.setting.begin(version, self.folders));
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                self.say_edited(&format!("it cannot be accepted: {}", error.report()));
+                return Ok(());
+            }
+        };
+        let before = std::mem::replace(&mut self.begun, begun);
+        let mut cancelled = CancelledEvent::new();
+        cancelled.reason =
+            Some("a person accepted the edited profile: another run goes on with the session".to_owned());
+        let Begun { mut run, folder, .. } = before;
+        run.send(&cancelled.at(now()))?;
+        Plan::put_aside(&folder);
+        if let Some(watch) = &mut self.watch {
+            watch.accept();
+        }
+        self.core.handle(now(), Input::RunBegan(self.begun.version.policy()));
+        let folder = shell_word(&self.begun.folder);
+        say(&format!("seamgate: the edited profile is accepted; the session goes on in {folder}"));
+        Ok(())
     }
 
     /// Takes what others appended to the journal, and lets the run see the time.
     fn check_run(&mut self) -> Result<()> {
-        if self.core.has_asks() && self.run.journal().is_behind() {
+        if self.core.has_asks() && self.begun.run.journal().is_behind() {
             self.catch_up()?;
         }
-        if self.run.wake_at().is_some_and(|at| at <= now()) {
+        if self.begun.run.wake_at().is_some_and(|at| at <= now()) {
             let outcome = self.step(EventKind::Tick(TickEvent::new()))?;
             match outcome {
                 Outcome::Done { records, actions, .. } => self.core.handle(now(), Input::CaughtUp(records, actions)),
@@ -311,15 +368,15 @@ impl<'d> Driver<'d> {
                 self.core.handle(now(), Input::Step(outcome));
             }
             Effect::KeepArtifact(text) => {
-                self.run.keep(&text).map_err(|error| Error::NoVerdict(error.to_string()))?;
+                self.begun.run.keep(&text).map_err(|error| Error::NoVerdict(error.to_string()))?;
             }
             Effect::ReadArtifact(digest) => {
-                let text = self.run.artifact(&digest).map_err(|error| error.to_string());
+                let text = self.begun.run.artifact(&digest).map_err(|error| error.to_string());
                 self.core.handle(now(), Input::Artifact(text));
             }
             Effect::Warn(text) => say(&format!("seamgate: {text}")),
             Effect::AskPerson(tool, key) => {
-                let folder = shell_word(&self.folder);
+                let folder = shell_word(&self.begun.folder);
                 say(&format!("seamgate: a call of {tool} waits for approval: seamgate approve {folder} {key}"));
             }
             Effect::End(end) => return Ok(Some(end)),
@@ -383,14 +440,15 @@ impl<'d> Driver<'d> {
         };
         let event = Event { at: now(), kind };
         loop {
-            let sent = if is_call { self.run.send_unsynced(&event) } else { self.run.send(&event) };
+            let sent = if is_call { self.begun.run.send_unsynced(&event) } else { self.begun.run.send(&event) };
             match sent {
                 Ok(actions) => {
-                    let is_alone = self.run.records_json().len() == 1 && matches!(actions[..], [Action::Execute(_)]);
+                    let is_alone =
+                        self.begun.run.records_json().len() == 1 && matches!(actions[..], [Action::Execute(_)]);
                     if is_call && !is_alone {
-                        self.run.sync().map_err(StepError::from)?;
+                        self.begun.run.sync().map_err(StepError::from)?;
                     }
-                    let records = self.run.records()?;
+                    let records = self.begun.run.records()?;
                     self.share_labels(&records)?;
                     let surface = match listed {
                         Some(listed) => Some(self.surface(&listed)?),
@@ -417,16 +475,16 @@ impl<'d> Driver<'d> {
             labels: Vec<String>,
         }
         if records.iter().any(|record| matches!(record, Record::Observation(_) | Record::Message(_))) {
-            let State { facts } = serde_json::from_str(self.run.state())?;
-            self.labels.lock().unwrap_or_else(PoisonError::into_inner).extend(facts.labels);
+            let State { facts } = serde_json::from_str(self.begun.run.state())?;
+            self.setting.labels.lock().unwrap_or_else(PoisonError::into_inner).extend(facts.labels);
         }
         Ok(())
     }
 
     /// Takes what others appended: approvals.
     fn catch_up(&mut self) -> Result<()> {
-        let actions = self.run.catch_up()?;
-        let records = self.run.records()?;
+        let actions = self.begun.run.catch_up()?;
+        let records = self.begun.run.records()?;
         self.core.handle(now(), Input::CaughtUp(records, actions));
         Ok(())
     }
@@ -437,8 +495,13 @@ impl<'d> Driver<'d> {
         struct State {
             facts: Box<RawValue>,
         }
-        let State { facts } = serde_json::from_str(self.run.state())?;
-        let answer = self.profiles.gate.surface(self.run.agent(), facts.get(), Some(listed)).map_err(Error::Fault)?;
+        let State { facts } = serde_json::from_str(self.begun.run.state())?;
+        let answer = self
+            .begun
+            .profiles
+            .gate
+            .surface(self.begun.run.agent(), facts.get(), Some(listed))
+            .map_err(Error::Fault)?;
         Ok(answer.json.to_string())
     }
 }

@@ -330,6 +330,29 @@ fn compare(then: &RawValue, now: &RawValue) -> Vec<String> {
     lines
 }
 
+/// Describes where two profiles differ, a line each. Their tools are compared by name.
+pub fn profile_changes(then: &str, now: &str) -> Vec<String> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).map(with_tools_by_name);
+    let mut lines = Vec::new();
+    match (parse(then), parse(now)) {
+        (Ok(then), Ok(now)) => differences("", &then, &now, &mut lines),
+        _ => lines.push("         they cannot be compared".to_owned()),
+    }
+    cut(&mut lines, MAX_ALL_LINES, "         ");
+    lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
+}
+
+fn with_tools_by_name(mut profile: Value) -> Value {
+    let text = |tool: &Value, member: &str| tool[member].as_str().unwrap_or_default().to_owned();
+    if let Some(tools) = profile.get_mut("tools")
+        && let Some(all) = tools.as_array()
+    {
+        let named = all.iter().map(|tool| (tool_name(&text(tool, "server"), &text(tool, "name")), tool.clone()));
+        *tools = Value::Object(named.collect());
+    }
+    profile
+}
+
 /// Limits the number of lines, and says how many are left out.
 fn cut(lines: &mut Vec<String>, limit: usize, indent: &str) {
     if lines.len() > limit {

@@ -1,24 +1,25 @@
 //! The settings that all sessions of a gate share, and one session.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::{Mutex, OnceLock, PoisonError},
     time::SystemTime,
 };
 
-use seamgate::FileJournal;
+use seamgate::{FileJournal, Json, Run, StartedEvent};
 use seamgate_runner::{
     Error, Result,
-    process::Signals,
-    random,
+    agent::now,
+    new_nonce, random,
     run_dir::{Lock, ModelPlan, Plan, Profiles},
 };
 
 use super::{
-    core::{End, Policy, Times},
+    core::{Policy, Times},
     document::Document,
-    driver::{Downstream, Driver, Labels, Session, Started},
     launch::Launch,
+    watch::Watch,
 };
 
 /// The way to the servers of a gate.
@@ -30,13 +31,18 @@ pub enum Reach<'r> {
     Command(&'r [String]),
 }
 
+/// Labels of the data that clients with one token have read, in all sessions.
+pub(crate) type Labels = Mutex<BTreeSet<String>>;
+
 /// The settings that all sessions of a gate share.
 pub struct Setting {
-    /// The whole text of the profile, as far as the gate decides by it itself.
-    profile: String,
+    path: PathBuf,
+    /// The servers file.
+    servers: Option<PathBuf>,
+    principal: String,
     pub(super) launches: Vec<Launch>,
-    plan: Plan,
-    profiles: Profiles,
+    /// The profile with which the gate started. Those that a person has accepted since follow it.
+    first: Version,
     /// The lists that the profile's `scope` names.
     pub lists: BTreeMap<String, Vec<String>>,
     /// The mode. `None`: the profile's first.
@@ -46,7 +52,54 @@ pub struct Setting {
     /// The time that servers have to start and to end.
     pub times: Times,
     /// Labels of the data that clients have read in earlier sessions.
-    labels: Labels,
+    pub(super) labels: Labels,
+}
+
+/// A profile that a person has accepted, and the next one. Runs refer to it as long as the gate serves.
+pub(super) struct Version {
+    /// The whole text.
+    text: String,
+    plan: Plan,
+    profiles: Profiles,
+    next: OnceLock<Box<Version>>,
+}
+
+/// The folders of the runs of one session.
+pub(super) enum Folders<'s> {
+    /// Each stays, in this folder.
+    Kept(&'s Path),
+    /// They are removed with this one.
+    Temporary(tempfile::TempDir),
+}
+
+/// A run that has begun.
+pub(super) struct Begun<'s> {
+    pub(super) run: Run<'s, FileJournal>,
+    pub(super) folder: PathBuf,
+    pub(super) profiles: &'s Profiles,
+    pub(super) version: &'s Version,
+}
+
+impl Version {
+    fn read(path: &Path, text: String, servers: Option<&Path>, principal: &str) -> Result<Self> {
+        let servers = servers.map(Path::to_owned);
+        let plan = Plan::new(vec![path.to_owned()], servers, ModelPlan::Client, principal.to_owned())?;
+        let profiles = Profiles::read_by(&plan.profiles, |_| Ok(text.clone()))?;
+        Ok(Version { text, plan, profiles, next: OnceLock::new() })
+    }
+
+    /// Returns the part of the profile that the gate decides by itself.
+    pub(super) fn policy(&self) -> Policy {
+        Policy::read(&self.text)
+    }
+
+    fn last(&self) -> &Version {
+        let mut version = self;
+        while let Some(next) = version.next.get() {
+            version = next;
+        }
+        version
+    }
 }
 
 impl Setting {
@@ -57,13 +110,13 @@ impl Setting {
             Reach::File(file) => (document.launches(file)?, Some(file.to_owned())),
             Reach::Command(command) => (vec![document.launch(command)?], None),
         };
-        let plan = Plan::new(vec![path.to_owned()], file, ModelPlan::Client, principal)?;
-        let profiles = Profiles::read_by(&plan.profiles, |_| Ok(text.to_owned()))?;
+        let first = Version::read(path, text.to_owned(), file.as_deref(), &principal)?;
         Ok(Setting {
-            profile: text.to_owned(),
+            path: path.to_owned(),
+            servers: file,
+            principal,
             launches,
-            plan,
-            profiles,
+            first,
             lists: BTreeMap::new(),
             mode: None,
             journal: None,
@@ -74,27 +127,66 @@ impl Setting {
 
     /// Returns the names of the lists that the profile's `scope` names.
     pub fn list_names(&self) -> &[String] {
-        self.profiles.all.first().map(|profile| &profile.info.lists[..]).unwrap_or_default()
+        self.first.profiles.all.first().map(|profile| &profile.info.lists[..]).unwrap_or_default()
     }
 
-    /// Serves one client, with servers and a run of its own. `kept` gets the folder that stays.
-    pub(super) fn session(&self, client: Downstream, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
-        // Removed when this is dropped.
-        let temporary;
-        let (folder, journal) = match &self.journal {
-            Some(folder) => {
-                let folder = folder.join(session_name()?);
+    /// Returns where the runs of a session go.
+    pub(super) fn folders(&self) -> Result<Folders<'_>> {
+        let Some(folder) = &self.journal else {
+            let made = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir();
+            return made.map(Folders::Temporary).map_err(|error| {
+                Error::NoVerdict(format!(
+                    "cannot make a temporary folder for the journal: {error}; name one with --journal"
+                ))
+            });
+        };
+        Ok(Folders::Kept(folder))
+    }
+
+    /// Returns the path of the profile.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the profile that a person accepted last.
+    pub(super) fn version(&self) -> &Version {
+        self.first.last()
+    }
+
+    /// Returns what watches the file of a profile for edits.
+    pub(super) fn watch(&self, version: &Version) -> Option<Watch> {
+        Watch::new(&self.path, &version.text)
+    }
+
+    /// Takes a profile that a person has accepted.
+    pub(super) fn accept(&self, text: &str) -> Result<&Version> {
+        let last = self.version();
+        if last.text == text {
+            return Ok(last);
+        }
+        let version = Version::read(&self.path, text.to_owned(), self.servers.as_deref(), &self.principal)?;
+        if version.policy().servers() != last.policy().servers() {
+            return Err(Error::invalid("it names other servers than before: start the gate again"));
+        }
+        let mut last = last;
+        let mut version = Box::new(version);
+        // Another session may have accepted one meanwhile.
+        while let Err(back) = last.next.set(version) {
+            (last, version) = (last.last(), back);
+        }
+        Ok(self.version())
+    }
+
+    /// Begins a run by a profile, in a new folder.
+    pub(super) fn begin<'s>(&'s self, version: &'s Version, folders: &Folders) -> Result<Begun<'s>> {
+        let (folder, journal) = match folders {
+            Folders::Kept(parent) => {
+                let folder = parent.join(session_name()?);
                 let journal = FileJournal::create(&folder)?;
-                *kept = Some(folder.clone());
                 (folder, journal)
             }
-            None => {
-                temporary = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir().map_err(|error| {
-                    Error::NoVerdict(format!(
-                        "cannot make a temporary folder for the journal: {error}; name one with --journal"
-                    ))
-                })?;
-                let folder = temporary.path().join("run");
+            Folders::Temporary(parent) => {
+                let folder = parent.path().join(session_name()?);
                 // What is removed at the end need not outlast a crash.
                 let journal = FileJournal::create(&folder)?.without_sync();
                 (folder, journal)
@@ -103,29 +195,19 @@ impl Setting {
         {
             // Nobody else begins a run here at the same time.
             let _lock = Lock::take(&folder)?;
-            self.plan.write(&folder)?;
+            version.plan.write(&folder)?;
         }
-        let started = Started {
-            run: format!("run-{}", random(8)?),
-            principal: self.plan.principal.clone(),
-            mode: self.mode.clone(),
-            lists: self.lists.clone(),
-        };
-        let Downstream { writer, listen } = client;
-        let session = Session {
-            profiles: &self.profiles,
-            policy: Policy::read(&self.profile),
-            times: self.times,
-            launches: &self.launches,
-            folder: &folder,
-            labels: &self.labels,
-        };
-        let mut driver = Driver::start(session, journal, started, writer)?;
-        let end = driver.serve(listen, signals);
-        drop(driver);
-        // The run has ended: nobody approves anything here any more.
-        Plan::put_aside(&folder);
-        end
+        let Some(profile) = version.profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
+        let mut event = StartedEvent::new(format!("run-{}", random(8)?), self.principal.clone(), new_nonce()?);
+        event.mode.clone_from(&self.mode);
+        event.context = Some(Json::parse("{}")?);
+        event.lists = Some(self.lists.clone());
+        let known = self.labels.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect::<Vec<_>>();
+        event.labels = (!known.is_empty()).then_some(known);
+        // Until servers have said what they have, there is nothing.
+        event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
+        let (run, _) = Run::start(&version.profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
+        Ok(Begun { run, folder, profiles: &version.profiles, version })
     }
 }
 

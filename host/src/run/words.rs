@@ -37,6 +37,7 @@ impl Serialize for Event {
             EventKind::Context(body) => write(serializer, Some(self.at), "context", body),
             EventKind::Resolution(body) => write(serializer, Some(self.at), "resolution", body),
             EventKind::Mode(body) => write(serializer, Some(self.at), "mode", body),
+            EventKind::Profile(body) => write(serializer, Some(self.at), "profile", body),
             EventKind::ChildResult(body) => write(serializer, Some(self.at), "child_result", body),
             EventKind::CallCancelled(body) => write(serializer, Some(self.at), "call_cancelled", body),
             EventKind::Cancelled(body) => write(serializer, Some(self.at), "cancelled", body),
@@ -94,6 +95,9 @@ pub enum EventKind {
     Resolution(ResolutionEvent),
     /// A person changes the mode.
     Mode(ModeEvent),
+    /// The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
+    /// run started; a later event of this kind replaces the edited one.
+    Profile(ProfileEvent),
     /// How a child ended, as its action `finish` has it.
     ChildResult(ChildResultEvent),
     /// The host cancelled a call.
@@ -127,6 +131,7 @@ impl EventKind {
             EventKind::Context(_) => "context",
             EventKind::Resolution(_) => "resolution",
             EventKind::Mode(_) => "mode",
+            EventKind::Profile(_) => "profile",
             EventKind::ChildResult(_) => "child_result",
             EventKind::CallCancelled(_) => "call_cancelled",
             EventKind::Cancelled(_) => "cancelled",
@@ -158,6 +163,7 @@ impl EventKind {
             "context" => serde_json::from_str(text).map(EventKind::Context),
             "resolution" => serde_json::from_str(text).map(EventKind::Resolution),
             "mode" => serde_json::from_str(text).map(EventKind::Mode),
+            "profile" => serde_json::from_str(text).map(EventKind::Profile),
             "child_result" => serde_json::from_str(text).map(EventKind::ChildResult),
             "call_cancelled" => serde_json::from_str(text).map(EventKind::CallCancelled),
             "cancelled" => serde_json::from_str(text).map(EventKind::Cancelled),
@@ -262,6 +268,12 @@ impl From<ResolutionEvent> for EventKind {
 impl From<ModeEvent> for EventKind {
     fn from(body: ModeEvent) -> Self {
         EventKind::Mode(body)
+    }
+}
+
+impl From<ProfileEvent> for EventKind {
+    fn from(body: ProfileEvent) -> Self {
+        EventKind::Profile(body)
     }
 }
 
@@ -723,6 +735,26 @@ impl ModeEvent {
     /// Makes one with the members that it must have.
     pub fn new(mode: impl Into<String>, principal: impl Into<String>) -> Self {
         ModeEvent { mode: mode.into(), principal: principal.into() }
+    }
+
+    /// Returns it as an event at a time, in milliseconds since 1970.
+    pub fn at(self, at: u64) -> Event {
+        Event { at, kind: self.into() }
+    }
+}
+
+/// The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
+/// run started; a later event of this kind replaces the edited one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProfileEvent {
+    /// The edited profile: see profile.schema.json.
+    pub profile: Json,
+}
+
+impl ProfileEvent {
+    /// Makes one with the members that it must have.
+    pub fn new(profile: Json) -> Self {
+        ProfileEvent { profile }
     }
 
     /// Returns it as an event at a time, in milliseconds since 1970.
@@ -1714,6 +1746,9 @@ pub struct Bounds {
     /// When, in milliseconds since 1970. The run's time is the greatest one seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
+    /// Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

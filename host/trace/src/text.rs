@@ -259,6 +259,7 @@ impl Known {
             EventKind::Resolution(event) => plain(format!("{} says that {call} is {}", event.principal, event.outcome))
                 .part("text", text(&event.text)),
             EventKind::Mode(event) => plain(format!("{} changes the mode to {}", event.principal, event.mode)),
+            EventKind::Profile(_) => plain("the profile was edited: calls must pass the edited one, too"),
             EventKind::ChildResult(event) => {
                 let after = self.end_wait(&event.call, at);
                 plain(format!("the child of {call} ended: {}{after}", event.status))

@@ -2,6 +2,7 @@
 
 mod commands;
 mod diff;
+mod edited_profile;
 mod mcp_files;
 mod mistakes;
 mod run;

@@ -250,3 +250,33 @@ fn more_threads_than_slots_wait_for_each_other() {
         }
     });
 }
+
+#[test]
+fn an_event_with_8_mib_of_base64_needs_a_higher_limit_and_no_more_memory() {
+    let profile = r#"{"agent":"gate","tools":[{"name":"shot","effect":"read","permit":"allow","result":{"max_media_bytes":8388608}}]}"#;
+    let started = r#"{"type":"started","at":1,"run":"r1","principal":"anna","nonce":"c0ffee00c0ffee00"}"#;
+    let call = r#"{"type":"call","at":2,"tool":"shot","arguments":{}}"#;
+    let result = |bytes: usize| {
+        let data = "aB3d".repeat(bytes / 4);
+        format!(
+            r#"{{"type":"tool_result","at":3,"call":"c1","returned":{{"content":[{{"type":"image","mimeType":"image/png","data":"{data}"}}]}}}}"#
+        )
+    };
+    let advanced = |limits: Limits, bytes: usize| {
+        let mut gate = gate(limits);
+        gate.register_profile(profile).expect("a profile");
+        let mut state: Option<String> = None;
+        for event in [started, call] {
+            let step = gate.advance("gate", state.as_deref(), event).expect("a step").json;
+            let step: serde_json::Value = serde_json::from_str(&step).expect("JSON");
+            state = Some(step["state"].to_string());
+        }
+        gate.advance("gate", state.as_deref(), &result(bytes))
+    };
+    let fault = advanced(Limits::default(), 8 << 20).expect_err("more than 8 MiB with the state");
+    assert!(matches!(fault, Fault::InputTooLarge { .. }), "{fault:?}");
+    let step = advanced(Limits::default(), (8 << 20) - (64 << 10)).expect("a step").json;
+    assert!(step.contains(r#""status":"ok""#) && step.len() < 16_384, "{}", step.len());
+    let step = advanced(Limits::default().output_bytes(16 << 20), 8 << 20).expect("a step").json;
+    assert!(step.contains(r#""status":"ok""#) && step.len() < 16_384, "{}", step.len());
+}

@@ -97,6 +97,9 @@ impl<K: Kernel> World<K> {
             1 => self.now = self.now.max(due[1].unwrap_or_default()),
             _ => self.now = self.now.max(due[0].unwrap_or_default()),
         }
-        self.handle(Input::Tick, choices);
+        match choices.below(8) {
+            7 => self.handle(Input::ProfileEdited, choices),
+            _ => self.handle(Input::Tick, choices),
+        }
     }
 }

@@ -157,6 +157,8 @@ impl<K: Kernel> World<K> {
             Input::Step(Outcome::Refused(fault)) => format!("  refused: {fault}"),
             Input::CaughtUp(records, actions) => format!("  caught up {records:?} {actions:?}"),
             Input::Artifact(text) => format!("  artifact {text:?}"),
+            Input::ProfileEdited => "  the profile was edited".to_owned(),
+            Input::RunBegan(_) => "  another run".to_owned(),
             Input::Tick => "  tick".to_owned(),
         });
         self.core.handle(self.now, input);

@@ -180,7 +180,10 @@ impl Run<'_> {
             call.arguments = String::new();
         }
         let Some(reason) = reasons.first() else { return };
-        if call.tool == REQUEST_CONTEXT && reason.code == "unknown_tool" && self.state.facts.parent.is_some() {
+        if call.tool == REQUEST_CONTEXT
+            && reason.code == "unknown_tool"
+            && self.above.as_ref().is_some_and(|above| above.has_parent())
+        {
             self.request_denied(index);
         }
         if !self.profile.has_loop() {

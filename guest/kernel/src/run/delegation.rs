@@ -180,6 +180,7 @@ impl Run<'_> {
                 state_bytes: delegate.limits_state.then_some(state_bytes as u64),
             },
             deadline: call.expires,
+            is_edited: false,
         };
         self.actions.push(Action::Delegate {
             key,

@@ -47,13 +47,14 @@ use state::{EntryKind, Phase, State};
 use step::{Action, Record};
 
 use crate::{
-    above::Above,
+    above::{Above, Handed},
     definition, digest,
     document::CAPS,
     facts::{Facts, Kept, Used},
     observe::united,
     profile::{Budget, Profile},
     sanitize::sanitize,
+    tool::Tool,
 };
 
 /// So many digests of events are remembered.
@@ -314,6 +315,7 @@ impl<'p> Run<'p> {
             "context" => self.context_changed(event)?,
             "resolution" => self.resolution(event)?,
             "mode" => self.mode_changed(event)?,
+            "profile" => self.profile_edited(event)?,
             "child_result" => self.child_result(event)?,
             "call_cancelled" => self.call_cancelled(event)?,
             "cancelled" => self.cancelled(event),
@@ -420,6 +422,30 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         self.state.facts.mode = Some(known.name.clone());
+        self.judge_asked_again()
+    }
+
+    /// The profile was edited: from now on, a call must pass the edited one, too.
+    fn profile_edited(&mut self, event: &Event) -> Result<(), Fault> {
+        let Kept { run, task, context, lists, .. } = &self.state.facts;
+        let edited = Handed {
+            profile: raw(event.source("profile").unwrap_or_default()),
+            task: task.clone(),
+            context: context.clone(),
+            lists: lists.clone(),
+            calls: BTreeMap::new(),
+            reserved: 0,
+        };
+        let tools = self.profile.tools.iter().map(Tool::full_name).collect();
+        let bounds = written(&Above::with_edit(self.above.as_deref(), run, tools, edited)?);
+        let above = Above::read(bounds.get())?;
+        let mut named = above.rules.iter().flat_map(|rules| rules.profile.lists());
+        if let Some(lacking) = named.find(|name| !lists.contains_key(name)) {
+            return Err(event.wrong("profile", &format!("names the list {lacking:?}, which the run does not have")));
+        }
+        self.state.facts.parent = Some(bounds);
+        self.above = Some(Arc::new(above));
+        self.budget = self.facts()?.budget(&self.profile.budget);
         self.judge_asked_again()
     }
 

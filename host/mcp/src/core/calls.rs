@@ -112,6 +112,16 @@ impl Calls {
         ]
     }
 
+    /// Returns whether no call is under way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Another run has begun: the artifacts of the one before are in another folder. Results that wait for their clients stay.
+    pub(super) fn begin_run(&mut self) {
+        *self = Calls { parked: std::mem::take(&mut self.parked), ..Calls::default() };
+    }
+
     /// Takes a client's request. The kernel decides about it, unless an equal call is there that it may join.
     pub(super) fn on_request(&mut self, request: CallRequest, policy: &Policy, links: &mut Links) {
         let arguments = match Json::of(request.arguments()) {

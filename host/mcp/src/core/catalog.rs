@@ -323,6 +323,17 @@ impl Catalog {
         }
     }
 
+    /// Lets the kernel judge the list once more, because the profile is another. The client reads that its tools changed.
+    pub(super) fn judge_again(&mut self, policy: &Policy, links: &mut Links) {
+        if self.told.take().is_none() {
+            return;
+        }
+        self.on_changed(None);
+        if self.listing == 0 {
+            self.on_all_listed(policy, links);
+        }
+    }
+
     /// Takes the kernel's answer about a list: the tools that the client may see.
     pub(super) fn on_surface(&mut self, listed: String, surface: &str, policy: &Policy, links: &mut Links) {
         self.told = Some(listed);

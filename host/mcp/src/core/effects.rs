@@ -2,7 +2,7 @@
 
 use seamgate::{Action, EventKind, Fault, Record};
 
-use super::message::Message;
+use super::{message::Message, policy::Policy};
 
 /// A server of a gate, by its place in the list of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,10 @@ pub enum Input<'a> {
     CaughtUp(Vec<Record>, Vec<Action>),
     /// The answer to the oldest [`Effect::ReadArtifact`] without one.
     Artifact(Result<String, String>),
+    /// The run judges by another profile than before.
+    ProfileEdited,
+    /// Another run has begun for the same client, with this policy. The core must be [idle](super::Core::is_idle).
+    RunBegan(Policy),
     /// Time has passed.
     Tick,
 }

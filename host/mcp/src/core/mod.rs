@@ -175,6 +175,8 @@ impl Core {
             Input::Step(outcome) => self.on_step(outcome),
             Input::CaughtUp(records, actions) => self.on_outcome(&records, actions),
             Input::Artifact(text) => self.on_artifact(text),
+            Input::ProfileEdited => self.catalog.judge_again(&self.policy, &mut self.links),
+            Input::RunBegan(policy) => self.on_new_run(policy),
             Input::Tick => {}
         }
         self.on_time();
@@ -212,6 +214,11 @@ impl Core {
         starts.chain(restarts).chain(self.calls.wake_at()).chain(self.ending.closes_at).min()
     }
 
+    /// Returns whether no call is under way, so that another run may begin.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty() && !self.links.awaits_outcome()
+    }
+
     /// Returns whether any call waits for approval, so that others may append to the journal.
     pub fn has_asks(&self) -> bool {
         self.calls.has_asks()
@@ -233,6 +240,16 @@ impl Core {
         for id in self.links.unanswered() {
             self.links.error(&id, INTERNAL_ERROR, why);
         }
+    }
+
+    /// Another run has begun, with this policy. What the gate knows by the keys and artifacts of the run before is forgotten.
+    fn on_new_run(&mut self, policy: Policy) {
+        self.policy = policy;
+        self.calls.begin_run();
+        self.round_trips = RoundTrips::default();
+        self.tasks = Tasks::default();
+        self.recorded.clear();
+        self.catalog.judge_again(&self.policy, &mut self.links);
     }
 
     // Messages of the client.

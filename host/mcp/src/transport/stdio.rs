@@ -10,13 +10,14 @@ use seamgate_runner::{
 use crate::{
     core::End,
     driver::{Downstream, Happened},
+    session,
     setting::Setting,
 };
 
 /// Serves the client at standard input and output. `kept` gets the folder of the run, if it stays.
 pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
     let client = client().map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
-    setting.session(client, signals, kept)
+    session::serve(setting, client, signals, kept)
 }
 
 fn client() -> io::Result<Downstream> {

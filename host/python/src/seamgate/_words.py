@@ -179,10 +179,13 @@ class Bounds(_Bounds, total=False):
         labels: What the parent has read.
         budget: What the child may use.
         deadline: When, in milliseconds since 1970. The run's time is the greatest one seen.
+        edited: Whether the last of the rules is the run's own profile after an edit. Without a parent it is the
+            only one.
     """
 
     labels: list[str]
     deadline: int
+    edited: bool
 
 
 class _ModelCall(TypedDict):
@@ -778,6 +781,19 @@ class ModeEvent(TypedDict):
     principal: str
 
 
+class ProfileEvent(TypedDict):
+    """The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
+    run started; a later event of this kind replaces the edited one.
+
+    Attributes:
+        profile: The edited profile: see profile.schema.json.
+    """
+
+    type: Literal["profile"]
+    at: int
+    profile: Mapping[str, Any]
+
+
 class _ChildResultEvent(TypedDict):
     type: Literal["child_result"]
     at: int
@@ -894,6 +910,7 @@ RunEvent = (
     | ContextEvent
     | ResolutionEvent
     | ModeEvent
+    | ProfileEvent
     | ChildResultEvent
     | CallCancelledEvent
     | CancelledEvent

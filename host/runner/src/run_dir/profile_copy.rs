@@ -34,6 +34,11 @@ impl ProfileCopy {
         ProfileCopy { path, document: OnceLock::new() }
     }
 
+    /// Returns the whole document. `None` if there is no copy.
+    pub fn document(&self) -> Option<&str> {
+        self.document.get().map(|document| document.get())
+    }
+
     /// Returns the copy, or else the text that `read` returns.
     pub(super) fn text(
         &self,

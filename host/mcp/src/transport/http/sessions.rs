@@ -24,6 +24,7 @@ use super::{
 use crate::{
     core::{End, Message},
     driver::{Downstream, Happened},
+    session,
     setting::Setting,
 };
 
@@ -164,7 +165,7 @@ impl Sessions {
 
     fn serve(&self, client: Downstream) {
         let mut folder = None;
-        let ended = match self.setting.session(client, &self.signals, &mut folder) {
+        let ended = match session::serve(&self.setting, client, &self.signals, &mut folder) {
             Ok(End::Client | End::Signal(_)) => return,
             Ok(End::Server(message)) => message,
             Err(error) => error.report(),

@@ -1,0 +1,194 @@
+//! The profile of a session while it is edited.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use seamgate::{Json, read_profile};
+use serde_json::Value;
+
+use crate::pins::lock_path;
+
+/// The time for which a file must stay as it is before it counts as invalid, in milliseconds: editors write in pieces.
+const SETTLED_MS: u64 = 1000;
+
+/// A profile and its lock file, as they were when they were last read.
+pub(crate) struct Watch {
+    path: PathBuf,
+    lock: Option<PathBuf>,
+    stamps: [Option<Stamp>; 2],
+    /// When a file was first seen that cannot be read.
+    invalid_since: Option<u64>,
+    /// The profile that a person accepted last, and the one that was read last.
+    accepted: Value,
+    profile: Value,
+}
+
+/// What says that a file has changed: its size, and when it was last written.
+type Stamp = (u64, SystemTime);
+
+/// A profile that differs from the one that was read before.
+pub(crate) struct Edit {
+    /// The whole text.
+    pub(crate) text: String,
+    /// The part that judges calls: all but the definitions of tools.
+    pub(crate) rules: Json,
+    /// False if it is known to allow no more than the one that a person accepted last.
+    pub(crate) may_allow_more: bool,
+}
+
+impl Watch {
+    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is no regular file: a pipe is read once.
+    pub(crate) fn new(path: &Path, text: &str) -> Option<Self> {
+        let profile: Value = serde_json::from_str(text).ok()?;
+        // Without stamps, the first look reads the files: they may have changed since the text was read.
+        let lock = lock_path(path);
+        path.is_file().then(|| Watch {
+            path: path.to_owned(),
+            lock,
+            stamps: [None, None],
+            invalid_since: None,
+            accepted: profile.clone(),
+            profile,
+        })
+    }
+
+    /// A person has accepted the profile that was read last.
+    pub(crate) fn accept(&mut self) {
+        self.accepted = self.profile.clone();
+    }
+
+    /// Looks at the files. Returns the profile if it has changed, and an error if it cannot be read, once.
+    pub(crate) fn look(&mut self, now: u64) -> Option<Result<Edit, String>> {
+        let stamps = [Some(&self.path), self.lock.as_ref()].map(|path| path.and_then(|path| stamp(path)));
+        if stamps == self.stamps && self.invalid_since.is_none() {
+            return None;
+        }
+        let is_settled = stamps == self.stamps && self.invalid_since.is_none_or(|since| now >= since + SETTLED_MS);
+        self.stamps = stamps;
+        let read = read_profile(&self.path).map_err(|error| error.to_string());
+        let edited = read.and_then(|text| match serde_json::from_str::<Value>(&text) {
+            Ok(profile) => Ok((text, profile)),
+            Err(error) => Err(format!("{}: {error}", self.path.display())),
+        });
+        match edited {
+            Err(why) if is_settled => {
+                self.invalid_since = None;
+                Some(Err(why))
+            }
+            Err(_) => {
+                self.invalid_since.get_or_insert(now);
+                None
+            }
+            Ok((text, profile)) => {
+                self.invalid_since = None;
+                let before = std::mem::replace(&mut self.profile, profile);
+                (judging(&before) != judging(&self.profile)).then(|| self.edit(text))
+            }
+        }
+    }
+
+    fn edit(&self, text: String) -> Result<Edit, String> {
+        let mut rules = judging(&self.profile);
+        for tool in rules["tools"].as_array_mut().into_iter().flatten() {
+            if let Some(tool) = tool.as_object_mut() {
+                tool.remove("definition");
+            }
+        }
+        let rules = Json::parse(rules.to_string()).map_err(|error| error.to_string())?;
+        Ok(Edit { text, rules, may_allow_more: !allows_no_more(&self.accepted, &self.profile) })
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let about = fs::metadata(path).ok()?;
+    Some((about.len(), about.modified().ok()?))
+}
+
+/// Returns a profile without what only people read.
+fn judging(profile: &Value) -> Value {
+    match profile {
+        Value::Object(members) => {
+            let members = members.iter().filter(|(name, _)| !matches!(name.as_str(), "$comment" | "$schema"));
+            Value::Object(members.map(|(name, value)| (name.clone(), judging(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(judging).collect()),
+        _ => profile.clone(),
+    }
+}
+
+/// Returns whether an edit only removes or denies tools, or adds rules of `deny`.
+fn allows_no_more(before: &Value, after: &Value) -> bool {
+    let (before, after) = (judging(before), judging(after));
+    let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return false };
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let named = |tool: &Value| [tool.get("server"), tool.get("name")].map(|word| word.cloned());
+    let tools = list(before.get("tools"));
+    let is_tool_there = |tool: &Value| {
+        tools.iter().any(|old| {
+            let mut denied = old.clone();
+            denied["permit"] = "deny".into();
+            named(old) == named(tool) && (old == tool || denied == *tool)
+        })
+    };
+    let denials = list(after.get("deny"));
+    let other = |name: &String| !matches!(name.as_str(), "tools" | "deny");
+    list(after.get("tools")).iter().all(is_tool_there)
+        && list(before.get("deny")).iter().all(|rule| denials.contains(rule))
+        && before.keys().chain(after.keys()).filter(|name| other(name)).all(|name| before.get(name) == after.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_removed_and_denied_tools_and_new_denials_allow_no_more() {
+        let tool = |name: &str, permit: &str| json!({"name": name, "effect": "read", "permit": permit});
+        let profile = |tools: Value, deny: Value| json!({"agent": "a", "tools": tools, "deny": deny});
+        let before = profile(json!([tool("a", "allow"), tool("b", "allow")]), json!([]));
+        let rule = json!({"tool": "a", "path": "/x"});
+        for (after, is_narrower) in [
+            (profile(json!([tool("a", "allow")]), json!([])), true),
+            (profile(json!([tool("b", "deny"), tool("a", "allow")]), json!([])), true),
+            (profile(json!([tool("a", "allow"), tool("b", "allow")]), json!([rule])), true),
+            (json!({"$comment": "c", "agent": "a", "tools": [], "deny": []}), true),
+            (profile(json!([tool("a", "allow"), tool("b", "allow"), tool("c", "allow")]), json!([])), false),
+            (json!({"agent": "a", "tools": [], "deny": [], "budget": {"tool_calls": 1}}), false),
+        ] {
+            assert_eq!(allows_no_more(&before, &after), is_narrower, "{after}");
+        }
+        let denied = profile(json!([tool("a", "deny")]), json!([rule]));
+        assert!(!allows_no_more(&denied, &profile(json!([tool("a", "allow")]), json!([rule]))));
+        assert!(!allows_no_more(&denied, &profile(json!([tool("a", "deny")]), json!([]))));
+    }
+
+    #[test]
+    fn edits_are_seen_once_and_comments_are_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.profile.json");
+        let write = |text: &str| fs::write(&path, text).expect("written");
+        let first = r#"{"agent":"a","tools":[{"name":"x","effect":"read","permit":"allow"}]}"#;
+        write(first);
+        let mut watch = Watch::new(&path, first).expect("a file");
+        assert!(watch.look(0).is_none());
+        write(&first.replacen('{', r#"{"$comment":"why","#, 1));
+        assert!(watch.look(1).is_none());
+        write(&first.replace("allow", "deny"));
+        let edit = watch.look(2).expect("an edit").expect("a profile");
+        assert!(!edit.may_allow_more && edit.rules.as_str().contains("deny"));
+        assert!(watch.look(3).is_none());
+        write("{");
+        assert!(watch.look(4).is_none() && watch.look(5).is_none());
+        assert!(watch.look(4 + SETTLED_MS).expect("settled").is_err());
+        assert!(watch.look(9999).is_none());
+        write(first);
+        assert!(!watch.look(10_000).expect("an edit").expect("a profile").may_allow_more, "it is the accepted one");
+        write(&first.replace("read", "effectful"));
+        assert!(watch.look(10_001).expect("an edit").expect("a profile").may_allow_more);
+    }
+}
