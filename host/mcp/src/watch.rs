@@ -63,7 +63,8 @@ impl Watch {
     /// Looks at the files. Returns the profile if it has changed, and an error if it cannot be read, once.
     pub(crate) fn look(&mut self, now: u64) -> Option<Result<Edit, String>> {
         let stamps = [Some(&self.path), self.lock.as_ref()].map(|path| path.and_then(|path| stamp(path)));
-        if stamps == self.stamps && self.invalid_since.is_none() {
+        // A profile that was removed still holds.
+        if stamps[0].is_none() || (stamps == self.stamps && self.invalid_since.is_none()) {
             return None;
         }
         let is_settled = stamps == self.stamps && self.invalid_since.is_none_or(|since| now >= since + SETTLED_MS);
@@ -107,15 +108,23 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((about.len(), about.modified().ok()?))
 }
 
-/// Returns a profile without what only people read.
+/// Returns a profile without what judges no call.
 fn judging(profile: &Value) -> Value {
-    match profile {
+    let mut judging = without_comments(profile);
+    if let Some(members) = judging.as_object_mut() {
+        members.retain(|name, _| !matches!(name.as_str(), "$schema" | "version" | "description"));
+    }
+    judging
+}
+
+fn without_comments(value: &Value) -> Value {
+    match value {
         Value::Object(members) => {
-            let members = members.iter().filter(|(name, _)| !matches!(name.as_str(), "$comment" | "$schema"));
-            Value::Object(members.map(|(name, value)| (name.clone(), judging(value))).collect())
+            let members = members.iter().filter(|(name, _)| *name != "$comment");
+            Value::Object(members.map(|(name, value)| (name.clone(), without_comments(value))).collect())
         }
-        Value::Array(items) => Value::Array(items.iter().map(judging).collect()),
-        _ => profile.clone(),
+        Value::Array(items) => Value::Array(items.iter().map(without_comments).collect()),
+        _ => value.clone(),
     }
 }
 

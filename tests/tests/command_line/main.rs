@@ -3,9 +3,11 @@
 mod commands;
 mod diff;
 mod edited_profile;
+mod large_results;
 mod mcp_files;
 mod mistakes;
 mod run;
+mod served;
 mod servers;
 mod terminal;
 mod trace;

@@ -21,8 +21,9 @@ use super::{
     server::Asked,
 };
 
-/// The longest result that an event has, in bytes. Of a longer one it has both ends, and the journal keeps the whole.
-const MAX_INLINE: usize = 1024 * 1024 + 64 * 1024;
+/// The longest result that an event has, in bytes: images of 5 MiB in Base64 fit. An event and the state have at most 8 MiB together. Of a
+/// longer result, or one that the kernel does not take whole, the event has both ends, and the journal keeps the whole.
+const MAX_INLINE: usize = 7 * 1024 * 1024;
 /// The most calls that an equal one may join.
 const MAX_JOINABLE: usize = 256;
 /// The time that a server has to answer a call that its client took back, in milliseconds.

@@ -71,6 +71,8 @@ pub(super) struct Catalog {
     /// The number of servers whose lists are being read, and whether one may have changed meanwhile.
     listing: usize,
     is_stale: bool,
+    /// The kernel judges the list once more, by another profile.
+    is_judged_again: bool,
     waiting: VecDeque<Waiting>,
     /// Calls for which there is a list now.
     ready: VecDeque<EarlyCall>,
@@ -323,12 +325,12 @@ impl Catalog {
         }
     }
 
-    /// Lets the kernel judge the list once more, because the profile is another. The client reads that its tools changed.
+    /// Lets the kernel judge the list once more, because the profile is another. The client reads it if its tools change by that.
     pub(super) fn judge_again(&mut self, policy: &Policy, links: &mut Links) {
         if self.told.take().is_none() {
             return;
         }
-        self.on_changed(None);
+        self.is_judged_again = true;
         if self.listing == 0 {
             self.on_all_listed(policy, links);
         }
@@ -338,7 +340,12 @@ impl Catalog {
     pub(super) fn on_surface(&mut self, listed: String, surface: &str, policy: &Policy, links: &mut Links) {
         self.told = Some(listed);
         match Surface::new(surface, &self.servers(links), policy) {
-            Ok(surface) => self.surface = surface,
+            Ok(surface) => {
+                if std::mem::take(&mut self.is_judged_again) && surface != self.surface {
+                    self.on_changed(None);
+                }
+                self.surface = surface;
+            }
             Err(why) => links.add(Effect::Warn(format!("the list of tools cannot be read: {why}"))),
         }
         if self.seen.len() > MAX_TOOLS {

@@ -20,13 +20,14 @@ const SEPARATOR: &str = "__";
 const MAX_NAME: usize = 64;
 
 /// The tools that the client sees.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(super) struct Surface {
     tools: Vec<Visible>,
     by_name: HashMap<String, usize>,
 }
 
 /// A tool that the client sees.
+#[derive(PartialEq)]
 pub(super) struct Visible {
     /// The server that has it. `None` if the tool belongs to the gate itself.
     pub(super) upstream: Option<UpstreamId>,
