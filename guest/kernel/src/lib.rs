@@ -22,6 +22,7 @@ mod flow;
 mod listing;
 mod load;
 mod mcp_result;
+mod names;
 mod observation;
 mod observe;
 mod permit;

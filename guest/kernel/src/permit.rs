@@ -212,6 +212,9 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
         NotArguments::Malformed(found) => Reason::wrong("malformed", "the arguments are not JSON", found),
         NotArguments::NoObject => Reason::new("malformed", "the arguments must be an object"),
     })?;
+    if let Some(why) = tool.names.mistaken(&arguments) {
+        return Err(Reason::new("malformed", why));
+    }
     let definition = tool.definition.as_ref().and_then(|definition| definition.arguments.as_ref());
     let schemas = [("definition", definition), ("arguments", tool.arguments.as_ref())].into_iter().filter_map(
         |(code, schema)| {

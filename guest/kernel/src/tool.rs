@@ -7,6 +7,8 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::names::Names;
+
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
 
@@ -64,6 +66,8 @@ pub(crate) struct Tool {
     pub(crate) egress: bool,
     /// In addition to the definition's own.
     pub(crate) arguments: Option<Schema>,
+    /// The names of arguments in both, in the scope, and in the deny rules.
+    pub(crate) names: Names,
     pub(crate) scope: Vec<Scope>,
     pub(crate) permit: Permit,
     /// The longest arguments, in bytes.

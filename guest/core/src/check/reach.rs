@@ -244,6 +244,7 @@ impl Schemas {
     /// The paths that these schemas say something about, each once, as far as they are followed.
     pub(super) fn paths(&self) -> Vec<Vec<Selector>> {
         let mut found = Vec::new();
+        let mut known = BTreeSet::new();
         let mut todo = vec![(Vec::new(), self.root)];
         let mut seen = BTreeSet::new();
         while let Some((path, id)) = todo.pop() {
@@ -265,7 +266,7 @@ impl Schemas {
             for (number, member) in schema.object.iter().flat_map(|rules| rules.members.iter().enumerate()) {
                 let Some(rules) = &schema.object else { continue };
                 let inside = with(Selector::Name(rules.names.get(number).to_owned()));
-                if !found.contains(&inside) {
+                if known.insert(key(&inside)) {
                     found.push(inside.clone());
                 }
                 todo.extend(member.schema.map(|id| (inside, id)));
@@ -273,7 +274,7 @@ impl Schemas {
             for dependent in schema.object.iter().flat_map(|rules| &rules.dependent) {
                 for name in [&dependent.name].into_iter().chain(&dependent.required) {
                     let inside = with(Selector::Name(name.clone()));
-                    if !found.contains(&inside) {
+                    if known.insert(key(&inside)) {
                         found.push(inside);
                     }
                 }

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     call::DEFAULT_ARGUMENTS_BYTES,
     definition,
+    names::Names,
     document::{number_in, source, text, text_in, texts_in},
     render::sanitized,
     tool::{
@@ -132,12 +133,19 @@ impl Reader<'_, '_> {
         let delegate_tools = self.each("delegate");
         tools.extend(delegate_tools.into_iter().map(|at| self.delegate_tool(at, &groups)));
         self.unique_tools(&tools);
+        let deny = self.deny(&tools);
+        for (when, rule) in deny.iter().filter_map(|rule| Some((rule.when.as_ref()?, rule))) {
+            let paths = when.paths();
+            for tool in tools.iter_mut().filter(|tool| tool.is_named(&rule.tool)) {
+                paths.iter().for_each(|path| tool.names.add(path));
+            }
+        }
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
             digest: digest(&source),
             modes: self.modes(&tools, &groups),
-            deny: self.deny(&tools),
+            deny,
             flows: self.flows(&groups),
             budget: self.budget(self.member(Document::ROOT, "budget")),
             task: self.task(),
@@ -330,6 +338,7 @@ impl Reader<'_, '_> {
             effect: Effect::Idempotent,
             egress: false,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
+            names: Names::default(),
             scope: Vec::new(),
             permit: self.permit(at, groups),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
@@ -350,6 +359,7 @@ impl Reader<'_, '_> {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
+            names: names(definition.as_ref(), arguments.as_ref(), &scope),
             definition,
             arguments,
             scope,
@@ -727,4 +737,17 @@ impl Reader<'_, '_> {
         let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}"#)));
         governed.ok().or_else(|| self.contract(&whole(&format!(r#","items":{{"path":{path},"schema":true}}"#)), &place))
     }
+}
+
+/// The names that a tool's schemas and its scope have for arguments.
+fn names(definition: Option<&Definition>, own: Option<&Schema>, scope: &[Scope]) -> Names {
+    let mut names = Names::default();
+    let schemas = definition.and_then(|definition| definition.arguments.as_ref()).into_iter().chain(own);
+    for path in schemas.flat_map(Schema::paths) {
+        names.add(&path);
+    }
+    for Scope { path, .. } in scope {
+        names.add(&path.selectors);
+    }
+    names
 }
