@@ -144,7 +144,7 @@ fn decode() -> Result<Command> {
     Ok(decode)
 }
 
-/// The protocol's own suite. It writes its lines of `tests/mcp/README.md`.
+/// The protocol's own suite, for servers and for clients. It writes its tables of `tests/mcp/README.md`.
 fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");
@@ -157,10 +157,21 @@ fn conformance() -> Result<()> {
     // Where there is none for this system, that of the system must do.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
     let node = nodes.into_iter().find(|path| path.exists()).unwrap_or_else(|| "node".into());
-    let mut compare = script("python3", "conformance/compare.py");
-    compare.arg("--seamgate").arg(root().join(SEAMGATE));
-    compare.arg("--node").arg(node).arg("--modules").arg(modules);
-    run(compare.arg("--write").arg(Path::new(SOURCES).join("README.md")))
+    // Both tables are written, also if the first has a failure.
+    let parts = ["conformance/compare.py", "conformance/clients.py"].map(|name| {
+        let mut part = script("python3", name);
+        places(
+            &mut part,
+            [
+                ("seamgate", root().join(SEAMGATE)),
+                ("node", node.clone()),
+                ("modules", modules.clone()),
+                ("write", Path::new(SOURCES).join("README.md")),
+            ],
+        );
+        run(&mut part)
+    });
+    parts.into_iter().collect()
 }
 
 /// A script, which finds what all share. It would leave folders beside what it imports.

@@ -1,8 +1,7 @@
 """The suite `@modelcontextprotocol/conformance` against a server, straight and through the gate: the same verdicts.
 
 The suite speaks HTTP. Straight, the server serves it by the SDK. Through the gate, the server is behind standard input
-and output, and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it. Its scenarios for
-clients, most of them about OAuth, are left out.
+and output, and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it.
 """
 
 import argparse
@@ -16,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import page
+import suite
 
 VERSION = "2025-11-25"
 # Without a session, what the suite asks of HTTP: of all else, the server would answer.
@@ -28,9 +28,6 @@ OF_HTTP = [
 ]
 TOKEN = "0123456789abcdef"
 
-# What is no verdict.
-TOLD = {"INFO", "SKIPPED"}
-
 
 def main() -> int:
     """Compare. Gives 1 where a check passes without the gate and not through it, or fails through it."""
@@ -41,11 +38,8 @@ def main() -> int:
     parser.add_argument("--write", type=Path, help="the page that gets the table")
     given = parser.parse_args()
     folder = given.modules.parent
-    suite = [str(given.node), "--import", str(folder / "authorize.mjs")]
-    suite.append(str(given.modules / "@modelcontextprotocol/conformance/dist/index.js"))
-    listed = subprocess.run([*suite, "list", "--server"], check=True, capture_output=True, text=True).stdout
-    listed = re.findall(r"^  - (\S+) \[(.*)\]", listed, re.MULTILINE)
-    scenarios = [name for name, versions in listed if VERSION in versions.split(",")]
+    program = [str(given.node), "--import", str(folder / "authorize.mjs"), str(suite.entry(given.modules))]
+    scenarios = [name for name, versions in suite.scenarios(program, "server") if VERSION in versions]
     server = [str(given.node), str(folder / "server.mjs")]
     environment = {**os.environ, "GATE_TOKEN": TOKEN}
     with tempfile.TemporaryDirectory() as made:
@@ -56,19 +50,16 @@ def main() -> int:
             listen = ["--listen", "127.0.0.1:0", "--token-env", "GATE_TOKEN"]
             return [str(given.seamgate), "mcp", "-p", profile, *listen, "--", *server]
 
-        plain = verdicts(suite, scenarios, VERSION, [*server, "--http"], environment)
-        gated = verdicts(suite, scenarios, VERSION, gate("all", listed_by(server), server), environment)
+        plain = verdicts(program, scenarios, VERSION, [*server, "--http"], environment)
+        gated = verdicts(program, scenarios, VERSION, gate("all", listed_by(server), server), environment)
         without = [str(given.node), str(given.modules.parent / "stateless.mjs")]
         command = gate("stateless", listed_by(without), without)
-        stateless = verdicts(suite, OF_HTTP, STATELESS, command, environment)
+        stateless = verdicts(program, OF_HTTP, STATELESS, command, environment)
     checks = sorted({*plain, *gated})
-    rows = [["", "pass", "warn", "fail"], ["---", "---:", "---:", "---:"]]
-    for name, found in (("without the gate", plain), ("through it", gated)):
-        counts = Counter(found.values())
-        rows.append([name, *(str(counts[word]) for word in ("SUCCESS", "WARNING", "FAILURE"))])
+    rows = [("without the gate", Counter(plain.values())), ("through it", Counter(gated.values()))]
     different = [name for name in checks if plain.get(name) != gated.get(name)]
     told = [f"- `{name}`: {word(plain, name)} without the gate, {word(gated, name)} through it" for name in different]
-    text = f"{len(scenarios)} scenarios for servers of {VERSION}, {len(checks)} checks.\n\n{page.table(rows)}"
+    text = f"{len(scenarios)} scenarios for servers of {VERSION}, {len(checks)} checks.\n\n{suite.counts('', rows)}"
     text += "".join(f"\n{line}" for line in ["", *told]) if told else ""
     passed = sum(verdict == "SUCCESS" for verdict in stateless.values())
     text += f"\n\n{len(OF_HTTP)} scenarios of {STATELESS} about HTTP, through the gate: "
@@ -92,7 +83,7 @@ def word(verdicts: dict[str, str], name: str) -> str:
 
 
 def verdicts(
-    suite: list[str], scenarios: list[str], version: str, command: list[str], environment: dict
+    program: list[str], scenarios: list[str], version: str, command: list[str], environment: dict
 ) -> dict[str, str]:
     """The verdict of each check."""
     found = {}
@@ -104,16 +95,9 @@ def verdicts(
             with tempfile.TemporaryDirectory() as results:
                 words = ["server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", scenario]
                 words += ["--spec-version", version, "--output-dir", results]
-                subprocess.run([*suite, *words], capture_output=True, timeout=60, check=False, env=environment)
-                checks = sorted(Path(results).rglob("checks.json"))
-                if not checks:
-                    found[scenario] = "FAILURE"
-                for check in (check for path in checks for check in json.loads(path.read_text())):
-                    if check["status"] not in TOLD:
-                        # Several checks have the same id.
-                        name = f"{scenario}/{check['id']}"
-                        times = sum(known.split(" ")[0] == name for known in found)
-                        found[f"{name} {times + 1}" if times else name] = check["status"]
+                subprocess.run([*program, *words], capture_output=True, timeout=60, check=False, env=environment)
+                checks = {f"{scenario}/{name}": check["status"] for name, check in suite.verdicts(Path(results))}
+                found.update(checks or {scenario: "FAILURE"})
     finally:
         server.terminate()
         server.communicate(timeout=10)
