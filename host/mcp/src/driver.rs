@@ -49,8 +49,8 @@ const MAX_REASON: usize = 512;
 
 /// Something that happened outside of the loop.
 pub(crate) enum Happened {
-    /// The client wrote something. With it come the headers that repeat arguments.
-    Client(Wrote, Vec<(String, String)>),
+    /// The client wrote something. With it come the headers that repeat arguments. `None` where clients send no such headers.
+    Client(Wrote, Option<Vec<(String, String)>>),
     /// A server wrote something: the server's place, and the number of its start.
     Server(usize, u64, Received),
     /// This process got a signal.
@@ -195,7 +195,7 @@ impl<'d> Driver<'d> {
             let received = happened.recv_timeout(self.pause());
             self.look_at_profile()?;
             match received {
-                Ok(Happened::Client(wrote, headers)) => self.on_client(&wrote, &headers),
+                Ok(Happened::Client(wrote, headers)) => self.on_client(&wrote, headers.as_deref()),
                 Ok(Happened::Server(number, start, received)) => self.on_server(number, start, &received),
                 Ok(Happened::Signal(signal)) => return Ok(End::Signal(signal)),
                 Err(RecvTimeoutError::Timeout) => self.core.handle(now(), Input::Tick),
@@ -297,7 +297,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    fn on_client(&mut self, wrote: &Wrote, headers: &[(String, String)]) {
+    fn on_client(&mut self, wrote: &Wrote, headers: Option<&[(String, String)]>) {
         let input = match wrote {
             Wrote::Line(line) | Wrote::Unended(line) if line.trim().is_empty() => return,
             Wrote::Line(line) | Wrote::Unended(line) => Input::Downstream(line, headers),

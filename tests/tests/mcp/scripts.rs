@@ -8,8 +8,8 @@
 //! - `wait MS`: time passes. `later MS`: time passes, and the gate sees that with the next line.
 //! - `! TEXT`: a person reads it. `run WORD`: what the journal has of a call. `# TEXT`: a comment.
 //!
-//! `N* ` before a line repeats it. In a line of the client, `[NAME: VALUE] ` before the message is a header; `OWN` is the last id that the gate
-//! gave it, and `STATE` the last state. `\r`, `\u85` and `\u2028` between two `~` stand for the characters. `BLESS=1` writes what the gate does again.
+//! `N* ` before a line repeats it. In a line of the client, `[NAME: VALUE] ` before the message is a header, and `[] ` says that it sends none over
+//! HTTP; without both, it writes to standard input. `OWN` is the last id that the gate gave it, and `STATE` the last state. `\r`, `\u85` and `\u2028` between two `~` stand for the characters. `BLESS=1` writes what the gate does again.
 
 use std::{env, fs, path::Path};
 
@@ -138,7 +138,7 @@ impl<'g> Session<'g> {
         });
         let mut ask = |method: &str, params: Value, result: Value| {
             let line = json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params});
-            self.handle(Input::Downstream(&line.to_string(), &[]));
+            self.handle(Input::Downstream(&line.to_string(), None));
             for place in 0..self.names.len() {
                 let before = format!("{}< ", self.names[place]);
                 let asked = self.came.iter().filter_map(|line| line.strip_prefix(&before));
@@ -202,14 +202,18 @@ impl<'g> Session<'g> {
             ["end"] => self.handle(Input::DownstreamEnded),
             [">", ..] => {
                 let mut rest = &line[2..];
-                let mut headers = Vec::new();
+                // `[]`: the client could send headers, and sends none.
+                let mut headers = None::<Vec<(String, String)>>;
                 while let Some((header, message)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
-                    let (name, value) = header.split_once(": ").expect("NAME: VALUE");
-                    headers.push((name.to_owned(), value.to_owned()));
+                    let headers = headers.get_or_insert_default();
+                    if !header.is_empty() {
+                        let (name, value) = header.split_once(": ").expect("NAME: VALUE");
+                        headers.push((name.to_owned(), value.to_owned()));
+                    }
                     rest = message;
                 }
                 let line = filled(rest).replace("\"OWN\"", &self.own).replace("\"STATE\"", &self.state);
-                self.handle(Input::Downstream(&line, &headers));
+                self.handle(Input::Downstream(&line, headers.as_deref()));
             }
             [name, "ends"] if let Some(own) = server(name) => {
                 self.handle(Input::UpstreamEnded(own, "the server ended"));

@@ -85,7 +85,7 @@ impl<K: Kernel> World<K> {
 
     fn client_writes(&mut self, choices: &mut impl Choices) {
         let line = std::mem::take(&mut self.line);
-        self.handle(Input::Downstream(&line, &[]), choices);
+        self.handle(Input::Downstream(&line, None), choices);
         self.line = line;
     }
 

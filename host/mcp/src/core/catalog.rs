@@ -47,8 +47,8 @@ enum Waiting {
 pub(super) struct EarlyCall {
     pub(super) id: Id,
     pub(super) params: Option<Raw>,
-    /// The headers that repeat arguments.
-    pub(super) headers: Vec<(String, String)>,
+    /// The headers that repeat arguments. `None` where there are none to send.
+    pub(super) headers: Option<Vec<(String, String)>>,
 }
 
 impl Waiting {

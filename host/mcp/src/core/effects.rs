@@ -10,8 +10,9 @@ pub struct UpstreamId(pub usize);
 
 /// Something that happened.
 pub enum Input<'a> {
-    /// The client wrote a line. The headers of the request that repeat arguments come with it, by their names in lower case.
-    Downstream(&'a str, &'a [(String, String)]),
+    /// The client wrote a line. The headers of the request that repeat arguments come with it, by their names in lower case. `None` where
+    /// clients send no such headers: over standard input, and in a session.
+    Downstream(&'a str, Option<&'a [(String, String)]>),
     /// The client wrote something that is no line of text, and why.
     DownstreamInvalid(&'a str),
     /// The client has ended the session.

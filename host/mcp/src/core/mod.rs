@@ -185,7 +185,7 @@ impl Core {
             while !self.links.awaits_outcome()
                 && let Some(early) = self.catalog.next_ready()
             {
-                self.on_call(&early.id, early.params.as_deref(), &early.headers);
+                self.on_call(&early.id, early.params.as_deref(), early.headers.as_deref());
             }
             if !self.catalog.take_stale() {
                 break;
@@ -254,7 +254,7 @@ impl Core {
 
     // Messages of the client.
 
-    fn on_client_line(&mut self, line: &str, headers: &[(String, String)]) {
+    fn on_client_line(&mut self, line: &str, headers: Option<&[(String, String)]>) {
         let message = match Message::read(line) {
             Ok(message) => message,
             Err(malformed) => return self.links.tell_client(malformed.answer()),
@@ -266,7 +266,7 @@ impl Core {
         }
     }
 
-    fn on_client_request(&mut self, id: Id, method: String, params: Option<Raw>, headers: &[(String, String)]) {
+    fn on_client_request(&mut self, id: Id, method: String, params: Option<Raw>, headers: Option<&[(String, String)]>) {
         if !self.links.open(&id, meta::progress_token(params.as_deref())) {
             let why = "another request has this id, and waits";
             return self.links.tell_client(Message::error(Some(id), INVALID_REQUEST, why));
@@ -288,7 +288,7 @@ impl Core {
             Some(Rule::CallTool) if self.catalog.is_known() => self.on_call(&id, params.as_deref(), headers),
             Some(Rule::CallTool) => {
                 self.catalog.set_meta(params.as_deref());
-                let early = catalog::EarlyCall { id, params, headers: headers.to_vec() };
+                let early = catalog::EarlyCall { id, params, headers: headers.map(<[_]>::to_vec) };
                 self.catalog.on_early_call(early, &mut self.links);
                 self.list();
             }
@@ -331,14 +331,16 @@ impl Core {
         self.links.servers.get(server.0).is_some_and(|own| own.is_up() && !own.asked.values().any(is_first))
     }
 
-    fn on_call(&mut self, id: &Id, params: Option<&RawValue>, headers: &[(String, String)]) {
+    fn on_call(&mut self, id: &Id, params: Option<&RawValue>, headers: Option<&[(String, String)]>) {
         let has_forms = self.handshake.has_forms;
         let read = CallRequest::read(id, params, has_forms, |name| self.catalog.target(name, &self.links));
         let request = match read {
             Ok(request) => request,
             Err(why) => return self.links.error(id, INVALID_PARAMS, &format!("Invalid params: {why}")),
         };
-        if let Err(why) = mirrors::check(self.catalog.definition(&request.name), request.arguments(), headers) {
+        let definition = || self.catalog.definition(&request.name);
+        let checked = headers.map(|headers| mirrors::check(definition(), request.arguments(), headers));
+        if let Some(Err(why)) = checked {
             return self.links.error(id, mirrors::MISMATCH, &why);
         }
         if request.state.is_none() && request.answers.is_none() {

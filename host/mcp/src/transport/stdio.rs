@@ -23,7 +23,7 @@ pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -
 fn client() -> io::Result<Downstream> {
     let writer = LineWriter::start(io::stdout())?;
     let listen = |sender: SyncSender<Happened>| {
-        let read = move || read_lines(io::stdin(), |wrote| sender.send(Happened::Client(wrote, Vec::new())).is_ok());
+        let read = move || read_lines(io::stdin(), |wrote| sender.send(Happened::Client(wrote, None)).is_ok());
         let spawned = thread::Builder::new().spawn(read);
         spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
     };

@@ -316,7 +316,7 @@ impl Host {
             said.is_some_and(|version| headers::is_date(&version) && *version >= *headers::LAST_WITH_SESSIONS);
         let line = Wrote::Line(message.to_line());
         let Message::Request { id, method, params } = message else {
-            return match session.streams.say(line, Vec::new()) {
+            return match session.streams.say(line, None) {
                 true => Ok(Answer::Whole(202, String::new(), String::new())),
                 false => Err(gone()),
             };
@@ -325,7 +325,7 @@ impl Host {
         let Some((reader, _)) = opened else {
             return Err(Refused(400, "another request has this id, and waits".to_owned()));
         };
-        if !session.streams.say(line, Vec::new()) {
+        if !session.streams.say(line, None) {
             return Err(gone());
         }
         let headers = if is_first { format!("Mcp-Session-Id: {}\r\n", session.id) } else { String::new() };
@@ -351,7 +351,7 @@ impl Host {
             return Ok(Answer::Whole(404, String::new(), error.to_line()));
         }
         let session = self.sessions.shared()?;
-        let headers = if method == "tools/call" { headers::repeated(request) } else { Vec::new() };
+        let headers = (method == "tools/call").then(|| headers::repeated(request));
         let opened = session.streams.open(asked(id, method, params));
         let Some((reader, own)) = opened else { return Err(gone()) };
         match session.streams.say(Wrote::Line(renamed(message, &own).to_line()), headers) {

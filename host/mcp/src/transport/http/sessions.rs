@@ -74,7 +74,7 @@ impl Session {
     pub(super) fn cancel(&self, reader: Reader) {
         if let Some(id) = reader.cancel() {
             let cancelled = Message::cancelled(&id, Some("the client closed the stream"));
-            self.streams.say(Wrote::Line(cancelled.to_line()), Vec::new());
+            self.streams.say(Wrote::Line(cancelled.to_line()), None);
         }
     }
 
@@ -179,7 +179,7 @@ impl Sessions {
     /// End a session.
     pub(super) fn end(&self, session: &Arc<Session>) {
         self.forget(session);
-        session.streams.say(Wrote::End, Vec::new());
+        session.streams.say(Wrote::End, None);
     }
 
     fn forget(&self, session: &Arc<Session>) {

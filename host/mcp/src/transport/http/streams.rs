@@ -165,7 +165,7 @@ impl Streams {
                 let why = "without a session, a server asks by its results";
                 let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
                 // A gate that takes nothing now has more to do than to tell this.
-                let _ = gate.try_send(Happened::Client(Wrote::Line(refused), Vec::new()));
+                let _ = gate.try_send(Happened::Client(Wrote::Line(refused), None));
             }
             Message::Notification { method, params } if self.is_stateless => {
                 self.take_told(method, params.as_deref(), &message);
@@ -279,8 +279,8 @@ impl Streams {
         self.lock().has_ended
     }
 
-    /// Sends the gate a line of the client, with the headers that repeat arguments. Returns whether the gate takes it.
-    pub(super) fn say(&self, wrote: Wrote, headers: Vec<(String, String)>) -> bool {
+    /// Sends the gate a line of the client, with the headers that repeat arguments, if the version has them. Returns whether the gate takes it.
+    pub(super) fn say(&self, wrote: Wrote, headers: Option<Vec<(String, String)>>) -> bool {
         self.gate.get().is_some_and(|gate| gate.send(Happened::Client(wrote, headers)).is_ok())
     }
 
