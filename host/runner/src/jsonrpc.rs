@@ -3,6 +3,7 @@
 //! <https://www.jsonrpc.org/specification>
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// The text is not JSON.
 pub const PARSE_ERROR: i64 = -32700;
@@ -22,6 +23,15 @@ pub struct RpcError {
     pub code: i64,
     /// A description.
     pub message: String,
+    /// More about it, whose form depends on the code.
+    pub data: Option<Box<RawValue>>,
+}
+
+impl RpcError {
+    /// Returns an error that says no more than a description.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        RpcError { code, message: message.into(), data: None }
+    }
 }
 
 /// Rewrites a JSON text so that no reader finds a line end in it. A message is a line, and readers differ: Python's text streams and Node's

@@ -21,6 +21,8 @@ pub(crate) fn opens(request: &Request, reply: &mut Reply) -> bool {
             let result = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "protocolVersion": "2025-06-18", "capabilities": {} } });
             reply.send(200, &[("Content-Type", "application/json"), ("Mcp-Session-Id", "s-1")], &result.to_string());
         }
+        // A client asks first whether there are sessions.
+        ("POST", Some("server/discover")) => reply.send(400, &[], "no session"),
         ("POST", method) if method.is_none() || message["id"].is_null() => reply.send(202, &[], ""),
         ("GET", _) => reply.send(405, &[], ""),
         ("DELETE", _) => reply.send(200, &[], ""),

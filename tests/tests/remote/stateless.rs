@@ -8,9 +8,79 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
+use seamgate_runner::mcp;
+use serde_json::{Value, json};
 
-use crate::{client::Client, server::Server, session::result};
+use crate::{
+    client::{Client, endpoint},
+    server::Server,
+    session::result,
+};
+
+/// Returns the requests that a server saw, each with the version of its header.
+fn seen(server: &Server) -> Vec<String> {
+    let seen = server.seen();
+    let posts = seen.iter().filter(|request| request.method == "POST");
+    posts.map(|request| format!("{} {}", request.what(), request.header("mcp-protocol-version"))).collect()
+}
+
+fn tools(id: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [{ "name": "peek", "inputSchema": { "type": "object" } }] } })
+}
+
+#[test]
+fn server_without_sessions_is_asked_in_its_version_only() {
+    let is_first = AtomicBool::new(true);
+    let server = Server::start(move |request, reply| {
+        let message = request.json();
+        let discovered = json!({ "jsonrpc": "2.0", "id": message["id"], "result": {
+            "supportedVersions": ["2026-07-28"], "capabilities": { "tools": { "listChanged": true } } } });
+        let unsupported = json!({ "jsonrpc": "2.0", "id": message["id"],
+            "error": { "code": -32022, "message": "Unsupported", "data": { "supported": ["2026-07-28"], "requested": "" } } });
+        match message["method"].as_str() {
+            // Some servers reject a request, and name its own version as one that they speak.
+            _ if is_first.swap(false, Ordering::SeqCst) => reply.json(400, &unsupported),
+            Some("server/discover") => reply.json(200, &discovered),
+            Some("tools/list") => reply.json(200, &tools(&message["id"])),
+            Some("subscriptions/listen") => {
+                reply.stream(&[]);
+                reply.event(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+                reply.is_closed(Duration::from_secs(20));
+            }
+            _ => reply.send(500, &[], ""),
+        }
+    });
+    let client = mcp::Client::connect(&endpoint(json!({ "url": server.url() }))).expect("a client");
+    assert!(server.wait_for("POST subscriptions/listen"));
+    assert!((0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        client.generation() > 0
+    }));
+    assert_eq!(client.tools().expect("tools").len(), 1);
+    let methods = ["server/discover", "server/discover", "subscriptions/listen", "tools/list"];
+    assert_eq!(seen(&server), methods.map(|method| format!("POST {method} 2026-07-28")));
+}
+
+#[test]
+fn server_with_sessions_may_answer_anything_to_a_method_that_it_does_not_know() {
+    for status in [200, 400, 404, 405, 500] {
+        let server = Server::start(move |request, reply| {
+            let message = request.json();
+            match message["method"].as_str() {
+                Some("server/discover") if status == 200 => {
+                    reply.json(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} }));
+                }
+                Some("server/discover") => reply.send(status, &[("Content-Type", "text/html")], "<p>what?"),
+                Some("tools/list") => reply.json(200, &tools(&message["id"])),
+                _ => assert!(crate::session::opens(request, reply), "{request:?}"),
+            }
+        });
+        let client = mcp::Client::connect(&endpoint(json!({ "url": server.url() }))).expect("a client");
+        assert_eq!(client.tools().expect("tools").len(), 1);
+        let seen = seen(&server);
+        assert_eq!(seen.last().map(String::as_str), Some("POST tools/list 2025-06-18"), "{status}: {seen:?}");
+    }
+}
 
 #[test]
 fn requests_repeat_in_headers_what_they_ask() {

@@ -61,7 +61,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteActi
             let body = called.structured.clone().map_or_else(text, |value| Body::Json(value.into()));
             Outcome::Result { is_error: called.is_error, body }
         }
-        Ok(Err(RpcError { code, message })) => {
+        Ok(Err(RpcError { code, message, .. })) => {
             Outcome::Result { is_error: true, body: Body::Text(format!("error {code}: {message}")) }
         }
         Err(Unanswered::NotSent) => Outcome::not_sent("the server has ended".to_owned()),

@@ -28,6 +28,8 @@ use crate::{
 const PROTOCOL: &str = "2025-06-18";
 /// The version for servers without sessions: each request names it.
 const STATELESS: &str = "2026-07-28";
+/// The error of a server that does not speak the version of a request. It names those that it speaks.
+const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The interval at which a call checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
@@ -204,19 +206,65 @@ impl Client {
         struct Named {
             name: String,
         }
-        let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client() });
-        let said = server.ask("initialize", &hello).or_else(|why| {
-            // A server without sessions does not know `initialize`.
-            server.is_stateless = true;
-            server.ask("server/discover", &json!({})).map_err(|_| why)
-        })?;
+        // A server that is a program may fail at a request before `initialize`. One by its address has a status for each request, and one
+        // without sessions takes none that names no version.
+        let said = match target {
+            Target::Program(_) => server.initialize().or_else(|why| server.discover().map_err(|_| why)),
+            Target::Address(_) => server.discover().or_else(|first| {
+                let initialized = server.initialize();
+                // Either error can be the one that helps, such as that the server wants a login.
+                initialized
+                    .map_err(|second| if why(&first) == why(&second) { second } else { format!("{first}; {second}") })
+            }),
+        }?;
         if let Ok(Hello { capabilities, server: named, meta }) = serde_json::from_str(said.get()) {
             server.info = ServerInfo { name: named.or(meta.server).map(|named| named.name), capabilities };
         }
         if !server.is_stateless {
             server.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        } else if server.tells_changes() {
+            // Nobody waits for its answer, which comes when the server ends.
+            let id = server.shared.last.fetch_add(1, Ordering::SeqCst) + 1;
+            let params = json!({ "_meta": server.meta(), "notifications": { "toolsListChanged": true } });
+            let listen = json!({ "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params });
+            server.write(listen.to_string());
         }
         Ok(server)
+    }
+
+    /// Opens a session.
+    fn initialize(&mut self) -> Result<Box<RawValue>, String> {
+        self.is_stateless = false;
+        let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client() });
+        self.ask("initialize", &hello)
+    }
+
+    /// Asks a server without sessions what it is.
+    fn discover(&mut self) -> Result<Box<RawValue>, String> {
+        #[derive(Deserialize)]
+        struct Discovered {
+            #[serde(rename = "supportedVersions", default)]
+            versions: Vec<String>,
+        }
+        self.is_stateless = true;
+        let said = self.ask("server/discover", &json!({}))?;
+        // Some servers with sessions answer requests that they do not know with an empty result.
+        match serde_json::from_str(said.get()) {
+            Ok(Discovered { versions }) if versions.iter().any(|version| version == STATELESS) => Ok(said),
+            _ => Err(format!("server/discover: the server does not say that it speaks {STATELESS}")),
+        }
+    }
+
+    /// Returns whether the server says that it tells when its tools change.
+    fn tells_changes(&self) -> bool {
+        #[derive(Default, Deserialize)]
+        struct Tools {
+            #[serde(rename = "listChanged", default)]
+            tells_changes: bool,
+        }
+        let tools = self.info.capabilities.get("tools");
+        let tools: Tools = tools.and_then(|tools| serde_json::from_str(tools.get()).ok()).unwrap_or_default();
+        tools.tells_changes
     }
 
     /// Returns `_meta` of each request: without a session, it describes this client.
@@ -299,7 +347,7 @@ impl Client {
             #[serde(rename = "_meta")]
             meta: serde_json::Map<String, Value>,
         }
-        let invalid = |message: String| Ok(Err(RpcError { code: PARSE_ERROR, message }));
+        let invalid = |message: String| Ok(Err(RpcError::new(PARSE_ERROR, message)));
         let arguments = one_line(arguments.to_owned());
         let Ok(arguments) = serde_json::from_str::<&RawValue>(&arguments) else {
             return invalid("the arguments are not JSON".to_owned());
@@ -324,9 +372,13 @@ impl Client {
         if self.is_stateless {
             params["_meta"] = self.meta().into();
         }
-        match self.request(method, &params, START, &Stop::default()) {
+        let mut answer = self.request(method, &params, START, &Stop::default());
+        if self.is_stateless && matches!(&answer, Ok(Err(error)) if supports_version(error)) {
+            answer = self.request(method, &params, START, &Stop::default());
+        }
+        match answer {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
+            Ok(Err(RpcError { code, message, .. })) => Err(format!("{method}: error {code}: {message}")),
             Err(Unanswered::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
             Err(Unanswered::Failed { message, .. }) => Err(format!("{method}: {message}")),
             Err(_) => Err(format!("{method}: {}", self.how_it_ended())),
@@ -376,6 +428,23 @@ impl Client {
     }
 }
 
+/// Returns an error without the method that it belongs to.
+fn why(error: &str) -> &str {
+    error.split_once(": ").map_or(error, |(_, why)| why)
+}
+
+/// Returns whether a server rejects the version of a request and names the same one as supported. Some then take the request.
+fn supports_version(error: &RpcError) -> bool {
+    #[derive(Default, Deserialize)]
+    struct Data {
+        #[serde(default)]
+        supported: Vec<String>,
+    }
+    let data = error.data.as_ref().filter(|_| error.code == UNSUPPORTED_VERSION);
+    let data: Data = data.and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
+    data.supported.iter().any(|version| version == STATELESS)
+}
+
 impl Shared {
     /// Takes a line of the server. Skips a line that is not a message, because some servers write logs there.
     fn take(&self, line: &str, input: Option<&Input>) {
@@ -411,9 +480,7 @@ impl Shared {
                 let answer = match (result, error) {
                     (_, Some(error)) => Err(error),
                     (Some(result), None) => Ok(result),
-                    (None, None) => {
-                        Err(RpcError { code: INTERNAL_ERROR, message: "neither result nor error".to_owned() })
-                    }
+                    (None, None) => Err(RpcError::new(INTERNAL_ERROR, "neither result nor error")),
                 };
                 self.answer(id.get(), Ok(answer));
             }
