@@ -34,6 +34,10 @@ struct Script {
     brings: String,
     /// How long each access token is valid, in seconds.
     expires_in: u64,
+    /// `true` if anyone may open a session, and only the list of tools needs a token.
+    opens_to_all: bool,
+    /// The scope that the list of tools needs.
+    needs: &'static str,
 }
 
 impl Default for Script {
@@ -44,6 +48,8 @@ impl Default for Script {
             resource: "ORIGIN/mcp".to_owned(),
             brings: "code=the-code&iss=ORIGIN".to_owned(),
             expires_in: 3600,
+            opens_to_all: false,
+            needs: "",
         }
     }
 }
@@ -61,6 +67,8 @@ struct Tokens {
     /// The only one that is valid.
     valid: String,
     challenge: String,
+    /// The scopes of the last login.
+    scope: String,
 }
 
 fn form(text: &str) -> BTreeMap<String, String> {
@@ -118,6 +126,7 @@ fn answer(script: &Script, origin: &str, tokens: &Mutex<Tokens>, request: &Reque
             assert_eq!((&*asked["response_type"], &*asked["code_challenge_method"]), ("code", "S256"));
             assert_eq!(asked["resource"], format!("{origin}/mcp"));
             tokens.challenge.clone_from(&asked["code_challenge"]);
+            tokens.scope = asked.get("scope").cloned().unwrap_or_default();
             let brings = script.brings.replace("ORIGIN", &origin.replace(':', "%3A").replace('/', "%2F"));
             let location = format!("{}?{brings}&state={}", asked["redirect_uri"], asked["state"]);
             reply.send(302, &[("Location", &location)], "");
@@ -143,13 +152,24 @@ fn answer(script: &Script, origin: &str, tokens: &Mutex<Tokens>, request: &Reque
                 "refresh_token": format!("refresh-{}", tokens.given) }),
             );
         }
+        "/mcp" if script.opens_to_all && request.json()["method"] != "tools/list" => {
+            assert!(crate::session::opens(request, reply), "{request:?}");
+        }
         "/mcp" if tokens.valid.is_empty() || request.header("authorization") != format!("Bearer {}", tokens.valid) => {
             let metadata = format!("{origin}/.well-known/oauth-protected-resource/mcp");
             let challenge = match script.is_named {
+                true if script.opens_to_all => format!("Bearer scope=\"list\", resource_metadata=\"{metadata}\""),
                 true => format!("Basic realm=\"x\", Bearer error=\"invalid_token\", resource_metadata=\"{metadata}\""),
                 false => "Bearer".to_owned(),
             };
             reply.send(401, &[("WWW-Authenticate", &challenge)], "");
+        }
+        "/mcp"
+            if request.json()["method"] == "tools/list"
+                && !tokens.scope.split(' ').any(|scope| scope == script.needs || script.needs.is_empty()) =>
+        {
+            let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{}\"", script.needs);
+            reply.send(403, &[("WWW-Authenticate", &challenge)], "");
         }
         "/mcp" => {
             drop(tokens);
@@ -373,6 +393,48 @@ fn registered_client_sends_its_secret_from_the_environment() {
     drop(seen);
     assert!(!fs::read_to_string(place.token_file()).expect("text").contains("s e:cret"), "the secret is not kept");
     place.hides_tokens(&[&login]);
+}
+
+/// Returns the scopes that each login asked for.
+fn scopes(place: &Place) -> Vec<String> {
+    let seen = place.server.seen();
+    let asked = seen.iter().filter_map(|request| request.path.strip_prefix("/authorize?"));
+    asked.map(|query| form(query)["scope"].clone()).collect()
+}
+
+#[test]
+fn login_asks_for_the_scopes_that_the_list_of_tools_needs() {
+    let place = Place::new("open", Script { opens_to_all: true, ..Script::default() }, json!({}));
+    let login = place.login();
+    assert_eq!(login.status.code(), Some(0), "{}", all_of(&login));
+    assert_eq!(scopes(&place), ["list"], "not those of the metadata");
+}
+
+#[test]
+fn next_login_asks_for_the_scopes_that_a_request_lacked() {
+    let place = Place::new("narrow", Script { needs: "write", ..Script::default() }, json!({}));
+    assert_eq!(place.login().status.code(), Some(0));
+    let narrow = place.agent("run1");
+    assert_ne!(narrow.status.code(), Some(0));
+    let told = all_of(&narrow);
+    assert!(told.contains("needs the scopes write") && told.contains("seamgate mcp login"), "{told}");
+    fs::remove_dir_all(place.folder.join("run1")).ok();
+
+    assert_eq!(place.login().status.code(), Some(0));
+    assert_eq!(scopes(&place), ["read", "read write"]);
+    let wide = place.agent("run1");
+    assert_eq!(wide.status.code(), Some(0), "{}", all_of(&wide));
+    assert!(!fs::read_to_string(place.token_file()).expect("text").contains("lacked"), "once is enough");
+}
+
+#[test]
+fn chosen_scopes_are_not_widened() {
+    let place = Place::new("chosen", Script { needs: "write", ..Script::default() }, json!({ "scopes": ["read"] }));
+    assert_eq!(place.login().status.code(), Some(0));
+    let narrow = place.agent("run1");
+    assert!(all_of(&narrow).contains("add them to \"scopes\" in the servers file"), "{}", all_of(&narrow));
+    assert_eq!(place.login().status.code(), Some(0));
+    assert_eq!(scopes(&place), ["read", "read"]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ impl fmt::Debug for Endpoint {
 }
 
 /// Returns whether a byte can be part of a scope (RFC 6749, section 3.3).
-fn is_of_scope(byte: u8) -> bool {
+pub(super) fn is_of_scope(byte: u8) -> bool {
     matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~')
 }
 

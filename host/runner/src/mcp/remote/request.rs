@@ -56,7 +56,7 @@ pub(super) fn send(
     body: Option<&str>,
 ) -> Result<Response<Body>, NoAnswer> {
     let mut token = link.authorizer.token().map_err(Failure::refused)?;
-    let (mut redirects, mut is_renewed) = (0, false);
+    let (mut redirects, mut is_renewed, mut is_widened) = (0, false, false);
     loop {
         let url = link.state().url.clone();
         let mut request = Request::builder().method(method).uri(url.uri());
@@ -104,9 +104,11 @@ pub(super) fn send(
             }
             StatusCode::UNAUTHORIZED => return Err(Failure::refused(link.authorizer.rejected()).into()),
             StatusCode::FORBIDDEN
-                if header(&response, "www-authenticate").is_some_and(|value| value.contains("insufficient_scope")) =>
+                if !is_widened && challenges(&response).any(|value| value.contains("insufficient_scope")) =>
             {
-                return Err(Failure::refused(link.authorizer.too_narrow()).into());
+                is_widened = true;
+                let wider = link.authorizer.widen(token.as_deref(), challenges(&response));
+                token = Some(wider.map_err(Failure::refused)?);
             }
             StatusCode::NOT_FOUND if head.session.is_some() => return Err(NoAnswer::SessionLost),
             status if status.is_redirection() => {
@@ -115,4 +117,9 @@ pub(super) fn send(
             _ => return Ok(response),
         }
     }
+}
+
+/// Returns what a server says about the credentials that it wants.
+fn challenges(response: &Response<Body>) -> impl Iterator<Item = &str> {
+    response.headers().get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok())
 }

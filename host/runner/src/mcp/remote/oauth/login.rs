@@ -6,27 +6,23 @@ use data_encoding::BASE64URL_NOPAD;
 use ring::digest::{SHA256, digest};
 use serde::Deserialize;
 use serde_json::json;
-use ureq::http::StatusCode;
 
 use super::{
     super::{
         endpoint::Endpoint,
-        net::{Failure, agent, describe, header, read_all, shown},
+        net::{Failure, agent, describe, read_all, shown},
         url::Url,
     },
     callback::{Callback, Parameters},
-    challenge::{self, Challenge},
     discovery::{self, LIMIT, Server},
+    probe::{Probe, probe},
+    scopes::{MAX_SCOPE, joined},
     store::{Store, Stored},
     token::{Client, encode, request},
 };
 
 /// The largest answer to a registration, in bytes.
 const MAX_ANSWER: u64 = 256 * 1024;
-/// The longest list of scopes, in bytes.
-const MAX_SCOPE: usize = 4096;
-/// The version that the first request names. It only finds out whether the server wants a login.
-const VERSION: &str = "2025-11-25";
 
 /// A login that waits for the browser.
 pub struct Login {
@@ -62,7 +58,7 @@ impl Login {
         endpoint.check()?;
         let url = endpoint.address()?;
         let store = Store::of(&url)?;
-        let (is_open, challenge) = probe(endpoint, &url)?;
+        let Probe { is_open, challenge } = probe(endpoint, &url)?;
         let found = discovery::resource(&url, challenge.resource_metadata.as_deref())?;
         if found.is_none() && is_open {
             return Ok(None);
@@ -77,7 +73,10 @@ impl Login {
         let callback = Callback::listen(endpoint.oauth.redirect_port.unwrap_or_default())?;
         let mut scope = match &endpoint.oauth.scopes {
             Some(scopes) => Some(scopes.join(" ")),
-            None => challenge.scope.or_else(|| (!scopes.is_empty()).then(|| scopes.join(" "))),
+            None => {
+                let own = challenge.scope.or_else(|| (!scopes.is_empty()).then(|| scopes.join(" ")));
+                with_lacked(&store, &server.issuer, own)
+            }
         };
         if let Some(scope) = &mut scope
             && endpoint.oauth.scopes.is_none()
@@ -150,6 +149,7 @@ impl Login {
             token_endpoint: self.server.token_endpoint,
             client: self.client,
             tokens,
+            lacked: None,
         };
         let _lock = self.store.lock()?;
         self.store.write(&stored)?;
@@ -184,32 +184,14 @@ impl Login {
     }
 }
 
-/// Asks the server without a token. Returns whether it answered, and what it wants.
-fn probe(endpoint: &Endpoint, url: &Url) -> Result<(bool, Challenge), String> {
-    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": VERSION, "capabilities": {},
-        "clientInfo": { "name": "seamgate", "version": env!("CARGO_PKG_VERSION") } } });
-    let agent = agent(url, endpoint.reach(), Some(LIMIT));
-    let mut request = agent.post(url.uri());
-    for (name, value) in endpoint.headers()? {
-        if name.as_str() != "authorization" {
-            request = request.header(name, value);
-        }
-    }
-    let request = request.header("accept", "application/json, text/event-stream");
-    let answer = request.header("content-type", "application/json").send(message.to_string());
-    let response = answer.map_err(|error| Failure::of(&error, url).message)?;
-    if let Some(session) = header(&response, "mcp-session-id") {
-        let _ = agent.delete(url.uri()).header("mcp-session-id", session).call();
-    }
-    let values = response.headers().get_all("www-authenticate");
-    let challenge = challenge::read(values.iter().filter_map(|value| value.to_str().ok()));
-    match response.status() {
-        StatusCode::UNAUTHORIZED => Ok((false, challenge)),
-        status if status.is_success() || status == StatusCode::BAD_REQUEST => Ok((true, challenge)),
-        StatusCode::NOT_FOUND | StatusCode::FORBIDDEN => Ok((false, challenge)),
-        _ => Err(describe(url, response)),
-    }
+/// Adds the scopes that a request lacked to those of a login, and those that were granted before. A login that somebody repeats because of
+/// one request should not lose what others need.
+fn with_lacked(store: &Store, issuer: &str, own: Option<String>) -> Option<String> {
+    // A login replaces a file that cannot be read.
+    let Some(before) = store.read().ok().flatten() else { return own };
+    let Some(lacked) = &before.lacked else { return own };
+    let granted = before.tokens.scope.as_deref().filter(|_| before.issuer == issuer);
+    joined([granted, own.as_deref(), Some(lacked)]).or(own)
 }
 
 /// Registers a client (RFC 7591).

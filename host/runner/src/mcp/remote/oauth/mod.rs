@@ -7,6 +7,8 @@ mod callback;
 mod challenge;
 mod discovery;
 mod login;
+mod probe;
+mod scopes;
 mod store;
 mod token;
 
@@ -14,11 +16,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::login::{LoggedIn, Login};
 use self::{
+    challenge::Challenge,
     store::{Store, Stored},
     token::{Refusal, now, request},
 };
 use super::{
     endpoint::{Endpoint, OAuth},
+    net::shown,
     url::Url,
 };
 
@@ -141,9 +145,42 @@ impl Authorizer {
         }
     }
 
-    /// Describes a rejection for a lack of scopes.
-    pub(super) fn too_narrow(&self) -> String {
-        self.needs_login("the login does not cover this request")
+    /// Returns another token in place of one without enough scopes: somebody has logged in meanwhile. Otherwise notes the scopes that the
+    /// challenge names, so that the next login asks for them.
+    pub(super) fn widen<'v>(
+        &self,
+        narrow: Option<&str>,
+        challenges: impl Iterator<Item = &'v str>,
+    ) -> Result<String, String> {
+        let store = match &self.store {
+            Some(Ok(store)) => store,
+            Some(Err(why)) => return Err(format!("{}: it wants a login, but {why}", self.url)),
+            None => {
+                let why = "the header Authorization of the servers file does not cover this request";
+                return Err(format!("{} answered with status 403: {why}", self.url));
+            }
+        };
+        let Challenge { scope, .. } = challenge::read(challenges);
+        let mut current = self.current();
+        // Nothing is written for a server that nobody has logged in to.
+        let is_logged_in = store.read()?.is_some();
+        let _lock = is_logged_in.then(|| store.lock()).transpose()?;
+        let Some(stored) = store.read()? else { return Err(self.needs_login("it wants a login")) };
+        if Some(stored.tokens.access_token.as_str()) != narrow {
+            let token = stored.tokens.access_token.clone();
+            current.stored = Some(stored);
+            return Ok(token);
+        }
+        let lacked = scope.and_then(|scope| scopes::joined([stored.lacked.as_deref(), Some(scope.as_str())]));
+        let Some(lacked) = lacked else { return Err(self.needs_login("the login does not cover this request")) };
+        let why = format!("the login does not cover this request, which needs the scopes {}", shown(&lacked));
+        if self.oauth.scopes.is_some() {
+            return Err(self.needs_login(&format!("{why}: add them to \"scopes\" in the servers file")));
+        }
+        if stored.lacked.as_ref() != Some(&lacked) {
+            store.write(&Stored { lacked: Some(lacked), ..stored })?;
+        }
+        Err(self.needs_login(&why))
     }
 
     fn needs_login(&self, why: &str) -> String {

@@ -37,6 +37,9 @@ pub(super) struct Stored {
     pub(super) token_endpoint: String,
     pub(super) client: Client,
     pub(super) tokens: Tokens,
+    /// The scopes that a request lacked. The next login asks for them, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lacked: Option<String>,
 }
 
 /// The file of one server.
@@ -175,6 +178,7 @@ mod tests {
             token_endpoint: "https://auth.example/token".to_owned(),
             client: Client { id: "me".to_owned(), secret: None, has_secret_in_form: false },
             tokens: Tokens { access_token: "a".to_owned(), refresh_token: None, expires_at: None, scope: None },
+            lacked: None,
         }
     }
 
