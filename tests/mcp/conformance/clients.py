@@ -7,6 +7,7 @@ nothing would pass.
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,9 @@ import suite
 
 VERSIONS = ["2025-11-25", "2026-07-28"]
 HERE = Path(__file__).parent
+# A check of these takes a client that is 200 ms late for a wrong one. On a busy machine, any can be.
+TIMED = {"sse-retry"}
+TIMES = 3
 
 
 def main() -> int:
@@ -41,7 +45,11 @@ def main() -> int:
     ]
 
     def run(one: tuple[str, str]) -> Outcome:
-        return Outcome(program, given.seamgate, *one, known["refusals"].get(one[1]))
+        for _ in range(TIMES if one[1] in TIMED else 1):
+            outcome = Outcome(program, given.seamgate, *one, known["refusals"].get(one[1]))
+            if not bad([outcome]):
+                break
+        return outcome
 
     # The suite serves on a port of its own each time, and waits most of the time.
     with ThreadPoolExecutor(2) as workers:
@@ -81,7 +89,7 @@ class Outcome:
         if not self.checks:
             self.checks["suite"] = {"status": "FAILURE", "description": done.stderr}
         # The driver itself must have come to an end, and a server that is refused must be refused for the right reason.
-        if "Traceback" in told or "TIMED OUT" in done.stderr:
+        if "Traceback" in told or re.search("CLIENT (TIMED OUT|EXITED WITH ERROR)", done.stderr):
             self.checks["driver"] = {"status": "FAILURE", "description": told}
         if refusal and refusal not in told:
             self.checks["refusal"] = {"status": "FAILURE", "description": f"expected {refusal!r}: {told}"}

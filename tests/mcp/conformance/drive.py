@@ -179,7 +179,11 @@ class Session:
         """Call a tool, and once more after a login, as long as the gate says that it takes one."""
         while True:
             answer = self.ask("tools/call", params)
-            if not self.person.log_in_if_told(json.dumps(answer)):
+            without_null = {name: value for name, value in params["arguments"].items() if value is not None}
+            if answer.get("result", {}).get("isError") and without_null != params["arguments"]:
+                # The gate denies what does not match the schema, and says so. A model then leaves the argument out.
+                params = {**params, "arguments": without_null}
+            elif not self.person.log_in_if_told(json.dumps(answer)):
                 return params, answer
 
     def with_inputs(self, params: dict, answer: dict) -> dict:
