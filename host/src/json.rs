@@ -46,9 +46,9 @@ pub(crate) fn object(members: &[(&str, &str)]) -> String {
 
 /// JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers keep their
 /// digits. A string that is no text, because it has half of a surrogate pair, stays as it is written.
-pub(crate) fn minified(value: &str) -> String {
+pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     let bytes = value.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len() + SHORT);
+    let mut out = Vec::new();
     // Where what is not written yet begins.
     let (mut from, mut at) = (0, 0);
     while let Some(byte) = bytes.get(at) {
@@ -71,8 +71,12 @@ pub(crate) fn minified(value: &str) -> String {
             _ => at += 1,
         }
     }
+    if from == 0 {
+        return Cow::Borrowed(value);
+    }
     push(&mut out, bytes, from..bytes.len());
-    String::from_utf8(out).unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII"))
+    let out = String::from_utf8(out);
+    Cow::Owned(out.unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII")))
 }
 
 /// Most pieces are shorter, and to copy so many bytes takes less time than a call to copy fewer.
@@ -80,6 +84,9 @@ const SHORT: usize = 32;
 
 #[inline]
 fn push(out: &mut Vec<u8>, bytes: &[u8], piece: Range<usize>) {
+    if out.capacity() == 0 {
+        out.reserve(bytes.len() + SHORT);
+    }
     match bytes[piece.start..].first_chunk::<SHORT>() {
         Some(short) if piece.len() <= SHORT => {
             let end = out.len() + piece.len();

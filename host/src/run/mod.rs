@@ -294,7 +294,13 @@ impl<'g, J: Journal> Run<'g, J> {
     /// A fault if the event is invalid; [`JournalError::Conflict`] if another writer was there; any other [`JournalError`] if the step
     /// cannot be appended. The run stays as it was, and the caller must do nothing: the same event can be sent again.
     pub fn send(&mut self, event: &Event) -> Result<Vec<Action>, StepError> {
-        let (event, step) = self.next_step(&json(event))?;
+        let event = match json(event) {
+            // It names an artifact in place of a value, and cannot be written.
+            text if text.is_empty() => normal(&text)?,
+            // Some are long: what was just written is not read again.
+            text => without_artifacts(EventLine::write(text))?,
+        };
+        let (event, step) = self.next_step(event)?;
         let actions = read_actions(&step.actions)?;
         self.commit(&event, step)?;
         Ok(actions)
@@ -307,13 +313,12 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// Those of [`send`](Run::send).
     pub fn send_json(&mut self, event: &str) -> Result<Vec<String>, StepError> {
-        let (event, step) = self.next_step(event)?;
+        let (event, step) = self.next_step(normal(event)?)?;
         self.commit(&event, step)
     }
 
     /// Returns the step that an event leads to. Its artifacts are kept, and nothing is appended.
-    fn next_step(&mut self, event: &str) -> Result<(EventLine, Step), StepError> {
-        let event = normal(event)?;
+    fn next_step(&mut self, event: EventLine) -> Result<(EventLine, Step), StepError> {
         let answered =
             if event.artifacts.is_empty() { self.ask(&self.now, &event.whole)? } else { self.ask_and_put(&event)? };
         let step = self.go_on(&self.now, &event, answered)?;
@@ -686,6 +691,11 @@ fn normal(event: &str) -> Result<EventLine, Fault> {
     let event = EventLine::read(event).map_err(|error| {
         bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
     })?;
+    without_artifacts(event)
+}
+
+/// Refuses an event that brings artifacts itself.
+fn without_artifacts(event: EventLine) -> Result<EventLine, Fault> {
     match event.has("artifacts") {
         true => Err(bad_request("the event must not have `artifacts`: they come from the journal")),
         false => Ok(event),

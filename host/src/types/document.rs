@@ -42,7 +42,7 @@ impl Piece {
     /// The document. A component that says it of what is no JSON could have given any document, `null` among them.
     fn document(&self) -> String {
         let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
-        if is_json { minified(&self.text) } else { "null".to_owned() }
+        if is_json { minified(&self.text).into_owned() } else { "null".to_owned() }
     }
 }
 

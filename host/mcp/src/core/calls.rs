@@ -15,7 +15,7 @@ use super::{
     call_request::CallRequest,
     effects::{Effect, UpstreamId},
     links::{Links, Place, Then, cut},
-    message::{self, INTERNAL_ERROR, Id, Members, Message, Raw, json},
+    message::{self, INTERNAL_ERROR, Id, Members, Message, Raw, json, raw},
     meta::{self, Sender, complete},
     policy::Policy,
     server::Asked,
@@ -336,18 +336,18 @@ impl Calls {
     }
 
     /// Takes what the kernel made of a result, and returns the result for the client.
-    pub(super) fn on_observed(&mut self, record: &ObservationRecord) -> Option<String> {
+    pub(super) fn on_observed(&mut self, record: &ObservationRecord) -> Option<Raw> {
         if record.limitations.iter().any(|code| matches!(code, Limitation::Truncated | Limitation::Unchecked)) {
             self.artifacts.add(record.artifact.clone());
         }
         let call = self.all.get_mut(&record.call)?;
         let is_own = call.request.target.upstream.is_none();
         let is_stateless = call.request.sender.is_stateless;
-        let own = |result: String| if is_stateless { complete(result) } else { result };
+        let own = |result: String| raw(if is_stateless { complete(result) } else { result });
         Some(match (&record.returned, call.answered.take(), call.failure.take()) {
             (Some(returned), ..) => own(returned.as_str().to_owned()),
             (None, Some(result), _) if is_own => own(result.get().to_owned()),
-            (None, Some(result), _) => result.get().to_owned(),
+            (None, Some(result), _) => result,
             (None, None, Some(failure)) => own(message::failed(&failure)),
             (None, None, None) if record.status == ObservationStatus::Ok => own(message::succeeded(&record.message)),
             (None, None, None) => own(message::failed(&record.message)),
@@ -355,7 +355,7 @@ impl Calls {
     }
 
     /// Takes the end of a call without a result, and returns the result for the client.
-    pub(super) fn on_settled(&mut self, record: &SettledRecord) -> Option<String> {
+    pub(super) fn on_settled(&mut self, record: &SettledRecord) -> Option<Raw> {
         let call = self.all.get(&record.call)?;
         let why = call.failure.clone().unwrap_or_else(|| record.message.clone());
         let text = match record.code {
@@ -366,11 +366,11 @@ impl Calls {
     }
 
     /// Returns a result of the gate's own in the form that the client of a call expects.
-    pub(super) fn own_result(&self, key: &str, result: &str) -> String {
-        match self.sender(key).is_stateless {
+    pub(super) fn own_result(&self, key: &str, result: &str) -> Raw {
+        raw(match self.sender(key).is_stateless {
             true => complete(result.to_owned()),
             false => result.to_owned(),
-        }
+        })
     }
 
     /// Takes a decision about a call that is known. Returns its request if it is denied.
@@ -463,27 +463,31 @@ impl Calls {
         links.put(&request.id, Place::Call(key.to_owned()));
     }
 
-    /// Answers everybody who waits for a call, and forgets it. Returns whether anybody waited.
-    pub(super) fn answer(&mut self, key: &str, result: &str, links: &mut Links) -> bool {
-        let Some(call) = self.all.get_mut(key) else { return false };
-        let waiters = std::mem::take(&mut call.waiters);
+    /// Answers everybody who waits for a call. Returns the result if nobody does.
+    pub(super) fn answer(&mut self, key: &str, result: Raw, links: &mut Links) -> Option<Raw> {
+        let Some(call) = self.all.get_mut(key) else { return Some(result) };
+        let mut waiters = std::mem::take(&mut call.waiters);
+        let told = |waiter: &Waiter, result: Raw| match waiter.is_joined {
+            true => raw(with_note(result.get(), &format!("This call joined an equal one, {key}, which ran once."))),
+            false => result,
+        };
+        // Results can be long, and most calls have one waiter.
+        let Some(last) = waiters.pop() else { return Some(result) };
         for waiter in &waiters {
-            let result = match waiter.is_joined {
-                true => with_note(result, &format!("This call joined an equal one, {key}, which ran once.")),
-                false => result.to_owned(),
-            };
-            links.result(&waiter.id, result);
+            links.forward(&waiter.id, told(waiter, result.clone()));
         }
-        !waiters.is_empty()
+        links.forward(&last.id, told(&last, result));
+        None
     }
 
     /// Keeps the result of a call that its client took back, for an equal call.
-    pub(super) fn park(&mut self, key: &str, result: String, links: &Links) {
+    pub(super) fn park(&mut self, key: &str, result: &Raw, links: &Links) {
         let Some(call) = self.all.get(key).filter(|call| call.effect != Some(ToolEffect::Read)) else { return };
-        let Some(same) = call.same.clone().filter(|_| result.len() <= MAX_PARKED_BYTES) else { return };
+        let Some(same) = call.same.clone().filter(|_| result.get().len() <= MAX_PARKED_BYTES) else { return };
         if self.parked.len() == MAX_PARKED {
             self.parked.pop_front();
         }
+        let result = result.get().to_owned();
         self.parked.push_back(Parked { key: key.to_owned(), same, result, until: links.now + PARKED_MS });
     }
 

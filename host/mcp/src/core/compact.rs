@@ -1,12 +1,19 @@
 //! JSON text without white space between values.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
+
+use memchr::{memchr2, memmem};
+
+/// The characters in strings at which some readers end a line, and their escapes.
+const LINE_ENDS: [(&str, &str); 3] = [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
 
 /// Removes the white space between the values of a JSON text, and escapes the characters in its strings at which some readers end a line:
 /// Node's `readline` does so at U+2028 and U+2029, Python's `str.splitlines` at U+0085 as well. Nothing is left then that a reader could take
 /// for the end of a line, because JSON has CR and LF only as white space (RFC 8259, section 2).
 pub(super) fn compact(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
+    // Most texts have none, and only quotes and escapes matter then.
+    let has_line_ends = LINE_ENDS.iter().any(|(end, _)| memmem::find(bytes, end.as_bytes()).is_some());
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
         match bytes[at] {
@@ -15,7 +22,13 @@ pub(super) fn compact(text: &str) -> Cow<'_, str> {
                 at += 1;
                 copied = at;
             }
-            b'"' => at = end_of_string(text, at + 1, &mut copied, &mut out),
+            b'"' => {
+                let end = end_of_string(bytes, at + 1);
+                if has_line_ends {
+                    escape_line_ends(text, at..end, &mut copied, &mut out);
+                }
+                at = end;
+            }
             _ => at += 1,
         }
     }
@@ -27,29 +40,33 @@ pub(super) fn compact(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the place after the string whose first character is at `at`.
-fn end_of_string(text: &str, mut at: usize, copied: &mut usize, out: &mut String) -> usize {
-    let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(at) {
-        let escape = match byte {
-            b'"' => return at + 1,
-            b'\\' => {
-                at += 2;
-                continue;
-            }
-            0xc2 if bytes.get(at + 1) == Some(&0x85) => "\\u0085",
-            0xe2 if bytes.get(at + 1..at + 3) == Some(&[0x80, 0xa8]) => "\\u2028",
-            0xe2 if bytes.get(at + 1..at + 3) == Some(&[0x80, 0xa9]) => "\\u2029",
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        out.push_str(&text[*copied..at]);
-        out.push_str(escape);
-        at += if byte == 0xc2 { 2 } else { 3 };
-        *copied = at;
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
     }
-    at
+    bytes.len()
+}
+
+/// Escapes the line ends of a string.
+fn escape_line_ends(text: &str, string: Range<usize>, copied: &mut usize, out: &mut String) {
+    let bytes = &text.as_bytes()[..string.end];
+    let mut at = string.start;
+    while let Some(found) = memchr2(0xc2, 0xe2, &bytes[at..]) {
+        at += found;
+        match LINE_ENDS.iter().find(|(end, _)| bytes[at..].starts_with(end.as_bytes())) {
+            Some((end, escape)) => {
+                out.push_str(&text[*copied..at]);
+                out.push_str(escape);
+                at += end.len();
+                *copied = at;
+            }
+            None => at += 1,
+        }
+    }
 }
 
 #[cfg(test)]

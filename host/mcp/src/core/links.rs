@@ -7,7 +7,7 @@ use seamgate::{EventKind, Fault, Json, MessageEvent, Party, digest};
 use super::{
     call_request::CallRequest,
     effects::{Effect, UpstreamId},
-    message::{Answer, Id, Message, Raw},
+    message::{Answer, Id, Message, Raw, raw},
     server::{Asked, Server},
     table::{MAX_METHOD, Side},
 };
@@ -327,6 +327,11 @@ impl Links {
 
     /// Answers a request of the client with a result, unless it was answered or taken back.
     pub(super) fn result(&mut self, id: &Id, result: String) {
+        self.forward(id, raw(result));
+    }
+
+    /// Answers a request of the client as [`Links::result`] does, with a result that was read already.
+    pub(super) fn forward(&mut self, id: &Id, result: Raw) {
         self.answer(id, |id| Message::result(id, result));
     }
 

@@ -222,8 +222,8 @@ impl Message {
     }
 
     /// Returns an answer with a result.
-    pub(crate) fn result(id: Id, result: String) -> Self {
-        Message::Answer { id: Some(id), answer: Answer::Result(raw(result)) }
+    pub(crate) fn result(id: Id, result: Raw) -> Self {
+        Message::Answer { id: Some(id), answer: Answer::Result(result) }
     }
 
     /// Returns an answer with an error of the gate.
@@ -254,7 +254,16 @@ impl Message {
                     Answer::Result(result) => ("result", result.get()),
                     Answer::Error(error) => ("error", error.get()),
                 };
-                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{name}\":{document}}}")
+                // A result can be long: it is copied once, also when a line end follows.
+                let mut line = String::with_capacity(document.len() + id.len() + 64);
+                line.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
+                line.push_str(id);
+                line.push_str(",\"");
+                line.push_str(name);
+                line.push_str("\":");
+                line.push_str(document);
+                line.push('}');
+                line
             }
         }
     }
@@ -262,7 +271,11 @@ impl Message {
 
 /// Returns a member's value as the gate holds it.
 fn document(value: &RawValue) -> Raw {
-    raw(value.get().to_owned())
+    match compact(value.get()) {
+        // Some values are long: what was read is not read again.
+        Cow::Borrowed(_) => value.to_owned(),
+        Cow::Owned(compact) => checked(compact),
+    }
 }
 
 /// Holds JSON text that the gate wrote.
@@ -271,7 +284,11 @@ pub(crate) fn raw(text: String) -> Raw {
         Cow::Borrowed(_) => text,
         Cow::Owned(compact) => compact,
     };
-    // The gate writes JSON. If it did not, nothing of it would leave.
+    checked(text)
+}
+
+/// Reads JSON text. The gate writes JSON; if it did not, nothing of it would leave.
+fn checked(text: String) -> Raw {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 

@@ -498,7 +498,7 @@ impl Core {
         }
     }
 
-    fn end_denied(&mut self, key: &str, result: String) {
+    fn end_denied(&mut self, key: &str, result: Raw) {
         match self.calls.has_waiters(key) || self.round_trips.has(key) || self.tasks.has_call(key) {
             true => self.finish(key, result),
             false => drop(self.forget(key)),
@@ -522,16 +522,16 @@ impl Core {
     }
 
     /// A call has ended with this result: whoever waits for it gets it, now or when they come back.
-    fn finish(&mut self, key: &str, result: String) {
+    fn finish(&mut self, key: &str, result: Raw) {
         if self.tasks.has_call(key) {
-            self.tasks.on_result(key, &result, &mut self.links);
-        } else if !self.calls.answer(key, &result, &mut self.links) {
+            self.tasks.on_result(key, result.get(), &mut self.links);
+        } else if let Some(result) = self.calls.answer(key, result, &mut self.links) {
             let is_parked = match self.calls.request(key) {
-                Some(request) => self.round_trips.park(key, request, &result),
+                Some(request) => self.round_trips.park(key, request, result.get()),
                 None => false,
             };
             if !is_parked {
-                self.calls.park(key, result, &self.links);
+                self.calls.park(key, &result, &self.links);
             }
         }
         self.forget(key);

@@ -78,7 +78,9 @@ impl LineWriter {
             self.changed.notify_all();
             return None;
         }
-        let mut bytes = Vec::with_capacity(queue.bytes);
+        // Mostly one line waits, which can be long.
+        let mut bytes = queue.lines.pop_front().unwrap_or_default().into_bytes();
+        bytes.push(b'\n');
         for line in queue.lines.drain(..) {
             bytes.extend_from_slice(line.as_bytes());
             bytes.push(b'\n');

@@ -1,5 +1,7 @@
 //! Artifacts: large values, which are stored beside the lines. The lines hold their digests.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -60,7 +62,15 @@ impl EventLine {
     /// The text is not an object.
     pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
         let ObjectMembers(_) = serde_json::from_str(object)?;
-        Ok(EventLine::of(minified(object)))
+        Ok(EventLine::write(object.to_owned()))
+    }
+
+    /// Writes an event that is JSON in the normal form of journals.
+    pub(crate) fn write(event: String) -> Self {
+        EventLine::of(match minified(&event) {
+            Cow::Borrowed(_) => event,
+            Cow::Owned(minified) => minified,
+        })
     }
 
     /// An event that is written in that way.

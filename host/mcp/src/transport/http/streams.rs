@@ -450,7 +450,7 @@ impl Write for Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::message::json;
+    use crate::core::message::{json, raw};
 
     fn ask(streams: &Arc<Streams>, id: u64) -> Reader {
         let asked = Asked { id: Id::number(id), method: "tools/call".to_owned(), token: None };
@@ -458,7 +458,7 @@ mod tests {
     }
 
     fn answer(id: u64, bytes: usize) -> String {
-        Message::result(Id::number(id), json(&"x".repeat(bytes))).to_line()
+        Message::result(Id::number(id), raw(json(&"x".repeat(bytes)))).to_line()
     }
 
     fn next(reader: &Reader) -> Option<String> {
@@ -513,8 +513,8 @@ mod tests {
         let streams = Streams::new(true);
         let asked = |id: u64| Asked { id: Id::number(id), method: String::new(), token: None };
         let (reader, id) = streams.open(asked(7)).expect("a stream");
-        streams.take(&Message::result(id, "{}".to_owned()).to_line());
-        assert_eq!(next(&reader), Some(Message::result(Id::number(7), "{}".to_owned()).to_line()));
+        streams.take(&Message::result(id, raw("{}".to_owned())).to_line());
+        assert_eq!(next(&reader), Some(Message::result(Id::number(7), raw("{}".to_owned())).to_line()));
         drop(reader);
         drop(ask(&streams, 8));
         let (reader, own) = streams.open(asked(9)).expect("a stream");
