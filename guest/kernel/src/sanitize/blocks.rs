@@ -14,6 +14,10 @@ pub(super) struct Marks {
     pub(super) six: u64,
     /// What is one step long.
     pub(super) one: u64,
+    /// Those of them that may stand in an address.
+    pub(super) colons: u64,
+    /// The letters that some secrets begin with.
+    pub(super) begins: u64,
     /// What ends a sentence where white space follows.
     pub(super) ends: u64,
 }
@@ -55,7 +59,7 @@ mod wide {
     impl Marks {
         #[inline(always)]
         pub(in super::super) fn of(block: &[u8; BLOCK]) -> Self {
-            let mut marks = Marks { letters: 0, other: 0, six: 0, one: 0, ends: 0 };
+            let mut marks = Marks { letters: 0, other: 0, six: 0, one: 0, colons: 0, begins: 0, ends: 0 };
             for (index, chunk) in block.as_chunks::<CHUNK>().0.iter().enumerate() {
                 let bytes = wide(chunk);
                 let low = or(bytes, u8x16_splat(0x20));
@@ -65,7 +69,10 @@ mod wide {
                 put(&mut marks.other, or(bytes, or(is(bytes, b'\\'), is(bytes, b'~'))));
                 // Square brackets and curly ones differ in one bit.
                 put(&mut marks.six, or(among(low, b'{', b'}'), among(bytes, b';', b'>')));
-                put(&mut marks.one, or(is(bytes, b'\n'), or(is(bytes, b'"'), is(bytes, b':'))));
+                let colons = is(bytes, b':');
+                put(&mut marks.one, or(colons, or(is(bytes, b'\n'), is(bytes, b'"'))));
+                put(&mut marks.colons, colons);
+                put(&mut marks.begins, or(is(bytes, b'A'), among(bytes, b'd', b'e')));
                 put(&mut marks.ends, or(is(bytes, b'.'), or(is(bytes, b'!'), is(bytes, b'?'))));
             }
             marks
@@ -98,6 +105,8 @@ mod wide {
                 other: mark(block, |byte| byte >= 0x80 || byte == b'\\' || byte == b'~'),
                 six: mark(block, |byte| (byte | 0x20).wrapping_sub(b'{') < 3 || byte.wrapping_sub(b';') < 4),
                 one: mark(block, |byte| byte == b'\n' || byte == b'"' || byte == b':'),
+                colons: mark(block, |byte| byte == b':'),
+                begins: mark(block, |byte| byte == b'A' || byte == b'd' || byte == b'e'),
                 ends: mark(block, |byte| byte == b'.' || byte == b'!' || byte == b'?'),
             }
         }
@@ -148,6 +157,8 @@ mod tests {
                 assert_eq!(marks.other, bit(!byte.is_ascii() || byte == b'\\' || byte == b'~'));
                 assert_eq!(marks.six & !marks.other, bit(b"{}=|;<>[]".contains(&byte)));
                 assert_eq!(marks.one, bit(b"\n\":".contains(&byte)));
+                assert_eq!(marks.colons, bit(byte == b':'));
+                assert_eq!(marks.begins, bit(b"Ade".contains(&byte)));
                 assert_eq!(marks.ends, bit(b".!?".contains(&byte)));
             }
         }

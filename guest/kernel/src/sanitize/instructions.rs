@@ -96,6 +96,15 @@ static BEGIN_WITH: [u64; 64] = {
     rules
 };
 
+// The words that rules begin with are told whatever was before them.
+const _: () = {
+    let mut index = 0;
+    while index < RULES.len() {
+        assert!(RULES[index].words[0].0 & !LEADS == 0);
+        index += 1;
+    }
+};
+
 /// The most steps that a word of any rule may be after the one before.
 const MOST_STEPS: u32 = {
     let (mut most, mut index) = (0, 0);
@@ -177,6 +186,11 @@ impl Instructions {
             rules &= rules - 1;
             self.follow(index, word);
         }
+    }
+
+    /// The place up to which a word may go on with a rule that has begun.
+    pub(super) fn upto(&self) -> u32 {
+        if self.begun == 0 { 0 } else { self.last.saturating_add(MOST_STEPS) }
     }
 
     fn follow(&mut self, index: usize, word: Word) {

@@ -89,10 +89,11 @@ pub fn inspect(text: &str) -> Inspected<'_> {
     let is_wanted =
         |text: &[u8], start, end| secrets::may_begin(text, start, end) || instructions::opens_mark(text, start);
     words::each(&view.text, is_wanted, |word| {
-        if secrets::is_looked_at(word.roles, bytes, word.start, word.end) {
+        if secrets::is_looked_at(bytes, word) {
             secrets.word(bytes, word);
         }
         instructions.word(bytes, word);
+        instructions.upto()
     });
     let secrets = secrets.found();
     let mut edits: Vec<(Range<usize>, Edit)> = Vec::with_capacity(secrets.len());

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
+    instructions::opens_mark,
     types::Secret,
-    vocabulary::{BEARER, KEY, KEY_PART, PREFIX},
+    vocabulary::{BEARER, KEY, KEY_PART, LEADS, PREFIX},
     words::{Word, roles_of},
 };
 
@@ -158,6 +159,7 @@ static BEGINNINGS: &[Form] = &[
 ];
 
 /// Whether a word without a role may begin a secret, or stand in one.
+#[inline]
 pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
     match text[start] {
         b'A' => {
@@ -165,13 +167,23 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
         }
         b'd' => end - start >= 36 && text[start..].starts_with(b"dapi"),
         b'e' => end - start > 3 && text[start..].starts_with(b"eyJ"),
-        _ => text.get(end) == Some(&b'~') && text[end - 1] == b'Q' || text[end..].starts_with(b"://"),
+        _ => match text.get(end) {
+            Some(b'~') => text[end - 1] == b'Q',
+            Some(b':') => text[end..].starts_with(b"://"),
+            _ => false,
+        },
     }
 }
 
-/// Whether a word with roles may begin a secret, or name one.
-pub(super) fn is_looked_at(roles: u64, text: &[u8], start: usize, end: usize) -> bool {
-    roles & (PREFIX | BEARER | KEY) != 0 || may_begin(text, start, end)
+/// The roles of words that may begin a secret, or name one.
+pub(super) const LOOKED_AT: u64 = PREFIX | BEARER | KEY;
+const _: () = assert!(LOOKED_AT & !LEADS == 0);
+
+/// Whether a word may begin a secret, or name one.
+pub(super) fn is_looked_at(text: &[u8], word: Word) -> bool {
+    // A word is wanted because it may begin one, or opens a mark.
+    let may_begin = || !opens_mark(text, word.start) || may_begin(text, word.start, word.end);
+    word.roles & LOOKED_AT != 0 || word.is_wanted && may_begin()
 }
 
 /// The secrets of a view.

@@ -22,6 +22,37 @@ roles! {
     KEY KEY_PART PREFIX BEARER
 }
 
+/// The roles without which no rule begins, no mark stands, and no secret does. Most words with a role have none of these.
+pub(super) const LEADS: u64 = IGNORE
+    | BYPASS
+    | PRIOR
+    | YOUR
+    | NOT
+    | NEW
+    | REAL
+    | YOU
+    | FROM
+    | PRETEND
+    | JAILBREAK
+    | NO
+    | NOW_FOREIGN
+    | YOU_FOREIGN
+    | PERSON
+    | APPROVED
+    | ALREADY
+    | APPROVAL
+    | WITHOUT
+    | CALL
+    | USE
+    | REVEAL
+    | SEND
+    | IF
+    | NOTE
+    | MARK
+    | KEY
+    | PREFIX
+    | BEARER;
+
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
     // What is asked to be left, in English, Spanish, Portuguese, French, Italian, German, Russian, Chinese, Arabic.
