@@ -477,7 +477,7 @@ impl<'t> Document<'t> {
         let node = &self.nodes[id as usize];
         match node.kind {
             // A string without escapes is written in the fewest already.
-            Kind::String if node.a != BORROWED => out.string(self.string(id)),
+            Kind::String if node.a != BORROWED => out.string(node.span.of(self.text), self.string(id)),
             _ => out.piece(self.text, node.span),
         }
     }
@@ -559,8 +559,8 @@ trait Out {
     /// Append a piece of a text.
     fn piece(&mut self, text: &str, span: Span);
 
-    /// Append a string, with the escapes that it needs.
-    fn string(&mut self, text: &str);
+    /// Append a string, with the escapes that it needs, which stands as `source` in the document.
+    fn string(&mut self, source: &str, text: &str);
 }
 
 /// What is written is compared with a text, as far as that goes.
@@ -573,6 +573,20 @@ impl Same<'_> {
     fn take(&mut self, bytes: &[u8]) {
         let rest = self.rest.and_then(|rest| rest.split_at_checked(bytes.len()));
         self.rest = rest.filter(|(next, _)| scan::same(next, bytes)).map(|(_, rest)| rest);
+    }
+}
+
+/// Returns whether all escapes of a string, which has its quotes, are needed and short. `\\u0001` is needed, and not short.
+fn has_fewest_escapes(string: &str) -> bool {
+    let bytes = string.as_bytes();
+    let mut at = 1;
+    loop {
+        at += bytes.get(at..).map_or(0, scan::plain);
+        match bytes.get(at..) {
+            Some([b'\\', b'"' | b'\\' | b'n' | b'r' | b't' | b'b' | b'f', ..]) => at += 2,
+            Some([b'"']) => return true,
+            _ => return false,
+        }
     }
 }
 
@@ -590,8 +604,13 @@ impl Out for Same<'_> {
         }
     }
 
-    fn string(&mut self, text: &str) {
-        crate::text::json_string(text, |piece| self.take(piece.as_bytes()));
+    fn string(&mut self, source: &str, text: &str) {
+        match self.rest {
+            Some(rest) if rest.as_ptr() == source.as_ptr() && has_fewest_escapes(source) => {
+                self.rest = rest.get(source.len()..);
+            }
+            _ => crate::text::json_string(text, |piece| self.take(piece.as_bytes())),
+        }
     }
 }
 
@@ -614,7 +633,7 @@ impl Out for String {
         }
     }
 
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, _: &str, text: &str) {
         crate::text::push_json_string(self, text);
     }
 }
@@ -640,7 +659,7 @@ impl Out for Vec<u8> {
 
     #[cold]
     #[inline(never)]
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, _: &str, text: &str) {
         let mut string = String::with_capacity(text.len() + 2);
         crate::text::push_json_string(&mut string, text);
         self.extend_from_slice(string.as_bytes());

@@ -30,6 +30,9 @@ const MAX_LEVELS: usize = 16 * 1024;
 /// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
 const FEW_NAMES: usize = 24;
 
+/// Decoded strings of more bytes than this get room for many more at once.
+const LARGE: usize = 64 * 1024;
+
 /// Something that the grammar allows and the gate does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finding {
@@ -511,7 +514,13 @@ impl<'t, 'c> Parser<'t, 'c> {
         loop {
             // `plain` and `at` are next to ASCII bytes, so they are character boundaries.
             let text = self.document.text;
-            self.document.decoded.push_str(&text[plain..self.at]);
+            let piece = &text[plain..self.at];
+            let decoded = &mut self.document.decoded;
+            if decoded.len() >= LARGE && decoded.capacity() - decoded.len() < piece.len() {
+                // What is left decodes to no more bytes than it has. To double the room again and again touches more memory.
+                decoded.reserve_exact((text.len() - plain).min(16 * decoded.len()));
+            }
+            decoded.push_str(piece);
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape(&mut lone)?,

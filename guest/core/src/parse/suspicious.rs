@@ -72,17 +72,43 @@ fn is_path(string: &[u8]) -> bool {
     matches!(string, [b'"', drive, b':', b'\\', ..] if drive.is_ascii_alphabetic())
 }
 
+/// The first two letters of the commands behind each escape, a bit each: most words that begin a line have others.
+const BEGINNINGS: [[u32; 2]; COMMANDS.len()] = {
+    let mut beginnings = [[0; 2]; COMMANDS.len()];
+    let mut escape = 0;
+    while escape < COMMANDS.len() {
+        let mut command = 0;
+        while command < COMMANDS[escape].1.len() {
+            let letters = COMMANDS[escape].1[command].as_bytes();
+            beginnings[escape][0] |= 1 << (letters[0] - b'a');
+            beginnings[escape][1] |= 1 << (letters[1] - b'a');
+            command += 1;
+        }
+        escape += 1;
+    }
+    beginnings
+};
+
 #[inline(never)]
 fn is_command(escape: &[u8]) -> bool {
-    let Some((escape, behind)) = escape.split_first() else { return false };
-    let rest = letters(behind).as_bytes();
-    COMMANDS.iter().any(|(letter, rests)| letter == escape && rests.iter().any(|known| known.as_bytes() == rest))
+    let [escape, behind @ ..] = escape else { return false };
+    let Some(index) = COMMANDS.iter().position(|(letter, _)| letter == escape) else { return false };
+    let [first, second, ..] = behind else { return false };
+    let has = |letters: u32, letter: u8| letters.checked_shr(letter.wrapping_sub(b'a').into()).unwrap_or(0) & 1 == 1;
+    if !has(BEGINNINGS[index][0], *first) || !has(BEGINNINGS[index][1], *second) {
+        return false;
+    }
+    let rest = &behind[..count_letters(behind)];
+    COMMANDS[index].1.iter().any(|known| known.as_bytes() == rest)
 }
 
 /// The ASCII letters that a text begins with, as far as a note shows them.
 fn letters(text: &[u8]) -> &str {
-    let count = text.iter().take(MAX_LETTERS).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    str::from_utf8(&text[..count]).unwrap_or_default()
+    str::from_utf8(&text[..count_letters(text)]).unwrap_or_default()
+}
+
+fn count_letters(text: &[u8]) -> usize {
+    text.iter().take(MAX_LETTERS).take_while(|byte| byte.is_ascii_alphabetic()).count()
 }
 
 impl Document<'_> {

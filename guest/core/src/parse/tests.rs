@@ -26,6 +26,54 @@ fn a_document_is_written_back_with_its_digits() {
 }
 
 #[test]
+fn a_text_that_is_minified_is_borrowed_and_any_other_is_written_anew() {
+    let pieces = [
+        "a",
+        "é",
+        " ",
+        "\\n",
+        "\\t",
+        "\\r",
+        "\\b",
+        "\\f",
+        "\\\"",
+        "\\\\",
+        "\\/",
+        "\\u0001",
+        "\\u000a",
+        "\\u0041",
+        "\\ud83d\\ude00",
+        "\\ud83d",
+    ];
+    let mut borrowed = 0;
+    for one in pieces {
+        for other in pieces {
+            for around in ["[\"#\"]", "[\"#\" ]", "{\"#\":\"#\"}", "{\"#\":[1,\"x\"]}"] {
+                let text = around.replace('#', &format!("{one}{other}"));
+                let document = parsed(&text).document;
+                let (minified, at) = (document.minified(), document.minified_at(Document::ROOT));
+                assert_eq!(at, minified, "{text}");
+                assert_eq!(matches!(at, std::borrow::Cow::Borrowed(_)), minified == text, "{text}");
+                borrowed += usize::from(minified == text);
+            }
+        }
+    }
+    assert!(borrowed > 200, "{borrowed}");
+}
+
+#[test]
+fn a_long_string_with_escapes_is_decoded_whole() {
+    for length in [LARGE - 1, LARGE, LARGE + 1, 3 * LARGE, 20 * LARGE] {
+        let line = "a line of a log, as long as lines of logs are\\n";
+        let string = format!("{}{}", line.repeat(length / line.len()), "é".repeat(length % line.len()));
+        let text = format!("[\"{string}\",\"\\n\"]");
+        let document = parsed(&text).document;
+        let strings: Vec<&str> = document.items(Document::ROOT).map(|at| document.string(at)).collect();
+        assert_eq!(strings, [string.replace("\\n", "\n").as_str(), "\n"]);
+    }
+}
+
+#[test]
 fn counts_and_places_are_those_of_the_text() {
     let text = r#"{"a":[1,[2,3],{}],"b":"x"}"#;
     let document = parsed(text).document;
