@@ -49,11 +49,13 @@ fn mistaken(names: Option<&Names>, document: &Document, at: NodeId) -> Option<St
             match known {
                 Some((names, _)) if !names.iter().any(|known| known == name) => {
                     let (name, known) = (quote(name, 128), quote(names.first()?, 128));
-                    Some(format!("the argument {name} differs from {known} only in case, and servers may read one as the other"))
+                    Some(format!(
+                        "the argument {name} differs from {known} only in case, and servers may read one as the other"
+                    ))
                 }
-                None if name == PROTOTYPE => {
-                    Some(format!("the argument {PROTOTYPE:?} is refused: servers may read it as the prototype of its object"))
-                }
+                None if name == PROTOTYPE => Some(format!(
+                    "the argument {PROTOTYPE:?} is refused: servers may read it as the prototype of its object"
+                )),
                 _ => mistaken(known.map(|(_, inside)| inside), document, value),
             }
         }),

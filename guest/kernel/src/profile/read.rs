@@ -17,8 +17,8 @@ use super::{
 use crate::{
     call::DEFAULT_ARGUMENTS_BYTES,
     definition,
-    names::Names,
     document::{number_in, source, text, text_in, texts_in},
+    names::Names,
     render::sanitized,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
