@@ -16,7 +16,7 @@ use seamgate_runner::{
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
 
-use crate::{console::print, error::NoVerdict, input, lists, status::Status};
+use crate::{console::print_json, error::NoVerdict, input, lists, status::Status};
 
 /// The longest line to show, in characters.
 const MAX_LINE: usize = 200;
@@ -218,7 +218,7 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
             }
             match (finish.status, &finish.document) {
                 (RunStatus::Final, Some(document)) => {
-                    print(document.as_str())?;
+                    print_json(document.as_str())?;
                     Ok(Status::Accepted)
                 }
                 (RunStatus::FinalPartial, _) => {

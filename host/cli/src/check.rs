@@ -14,7 +14,7 @@ use seamgate_authoring::{Finding, Level, Location};
 use seamgate_text::{escape_terminal, say};
 
 use crate::{
-    console::{print, print_all},
+    console::{print, print_all, print_json},
     contracts::{self, Texts},
     diagnostic,
     error::{FaultError, no_verdict, told},
@@ -260,7 +260,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
 
 /// A line of JSON about one of several files.
 fn line(name: &str, kind: &str, json: &str) -> Result<()> {
-    print(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
+    print_json(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
 }
 
 /// What editors and CI are told of a verdict: each violation, and each item in quarantine, at its place.
@@ -328,8 +328,8 @@ fn one(
 ) -> Result<Status> {
     // A stream has lines of several kinds, so each says what it is.
     let line = |kind: &str, json: String| match arguments.stream {
-        true => print(&format!("{{\"{kind}\":{json}}}")),
-        false => print(&json),
+        true => print_json(&format!("{{\"{kind}\":{json}}}")),
+        false => print_json(&json),
     };
     let mut output = Vec::new();
     let verdict = match judge(arguments, gate, given, (agent, file), is_picture, &mut output) {

@@ -1,9 +1,9 @@
 //! Standard output, for results.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
 
 use anyhow::Result;
-use seamgate_text::count;
+use seamgate_text::{count, visible_json};
 
 use crate::error::Unwritten;
 
@@ -14,7 +14,13 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same, but nothing at all where there is no text: no finding is no line.
+/// Write a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which leaves the
+/// values as they are. Elsewhere each byte is as it was.
+pub(crate) fn print_json(json: &str) -> Result<()> {
+    if stdout().is_terminal() { print(&visible_json(json)) } else { print(json) }
+}
+
+/// The same as [`print`], but nothing at all where there is no text: no finding is no line.
 pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }

@@ -8,7 +8,12 @@ use seamgate_authoring::diff::{Answer, Contract, DiffError, Difference, compare}
 use seamgate_text::{escape_terminal, truncate};
 use serde_json::{Value, json};
 
-use crate::{console::print, error::FaultError, input, status::Status};
+use crate::{
+    console::{print, print_json},
+    error::FaultError,
+    input,
+    status::Status,
+};
 
 /// The limit of a value, in bytes. A longer one is truncated.
 const MAX_VALUE: usize = 60;
@@ -62,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
     }
     match arguments.json {
-        true => print(&json!({ "agents": differences.iter().map(as_json).collect::<Vec<_>>() }).to_string())?,
+        true => print_json(&json!({ "agents": differences.iter().map(as_json).collect::<Vec<_>>() }).to_string())?,
         false => print(&differences.iter().map(told).collect::<String>())?,
     }
     let counted = differences.iter().flat_map(|difference| {

@@ -19,7 +19,7 @@ use seamgate_runner::process::{self, Ended, ExchangeDir, Inherited, Signals};
 use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
-    console::print,
+    console::print_json,
     contracts,
     error::{FaultError, NoVerdict},
     evidence::Evidence,
@@ -354,7 +354,7 @@ fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let made = count(attempts.count() as usize, "attempt");
     let is_repaired = report.is_some_and(Report::is_repaired);
     match (stop, report.and_then(|report| report.output.as_deref())) {
-        (Stop::Accepted | Stop::Partial, Some(output)) => print(output)?,
+        (Stop::Accepted | Stop::Partial, Some(output)) => print_json(output)?,
         (_, Some(_)) if is_repaired => {
             say(&format!(
                 "seamgate: stopped after {made}: the output is complete with repaired syntax; --allow-partial prints it"

@@ -6,7 +6,10 @@ use anyhow::{Context, Result};
 use seamgate::{Completeness, Fault, Progress, Session};
 use seamgate_text::escape_terminal;
 
-use crate::{console::print, error::FaultError};
+use crate::{
+    console::{print, print_json},
+    error::FaultError,
+};
 
 /// Characters of an item to show.
 const MAX_ITEM: usize = 100;
@@ -67,7 +70,7 @@ impl Reporter {
             return Ok(());
         }
         if !self.in_words {
-            return print(&format!("{{\"progress\":{}}}", progress.to_json()));
+            return print_json(&format!("{{\"progress\":{}}}", progress.to_json()));
         }
         let mut lines = String::new();
         for item in &progress.items {

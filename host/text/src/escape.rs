@@ -7,6 +7,22 @@ pub fn escape_terminal(text: &str) -> String {
     text.split('\n').map(escape_line).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns a document in JSON with the same values, in which each character that a terminal obeys or does not show is escaped. Such
+/// characters stand only in strings: of the control characters, JSON has line ends and tabs elsewhere.
+pub fn visible_json(json: &str) -> String {
+    let mut visible = String::with_capacity(json.len());
+    for character in json.chars() {
+        match !character.is_ascii_control() && is_hidden(character) || character == '\u{7f}' {
+            true => {
+                let units = &mut [0; 2];
+                visible.extend(character.encode_utf16(units).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            false => visible.push(character),
+        }
+    }
+    visible
+}
+
 fn escape_line(line: &str) -> String {
     annotate_snippets::normalize_untrusted_str(&without_hidden(line))
 }
@@ -18,4 +34,16 @@ pub fn without_hidden(line: &str) -> String {
         .chars()
         .map(|character| if !character.is_ascii() && is_hidden(character) { '\u{fffd}' } else { character })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_on_a_terminal_has_the_same_values() {
+        let json = "{\"a\":\"\u{9b}2J\u{202e}x\u{e0041}\u{7f}é\\n\"}\n";
+        let visible = visible_json(json);
+        assert_eq!(visible, "{\"a\":\"\\u009b2J\\u202ex\\udb40\\udc41\\u007fé\\n\"}\n");
+    }
 }

@@ -8,7 +8,7 @@ mod say;
 mod shell;
 mod words;
 
-pub use escape::{escape_terminal, without_hidden};
+pub use escape::{escape_terminal, visible_json, without_hidden};
 pub use pointer::{escaped, unescaped};
 pub use say::say;
 pub use shell::shell_word;

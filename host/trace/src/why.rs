@@ -64,8 +64,8 @@ struct Call {
 
 /// The action that sent a call.
 enum Sent {
-    Execute(ExecuteAction),
-    Delegate(DelegateAction),
+    Execute(Box<ExecuteAction>),
+    Delegate(Box<DelegateAction>),
 }
 
 /// A prompt: the step that asked, its key, its digest.
@@ -205,13 +205,13 @@ fn collect(steps: &mut Steps, ids: &BTreeSet<&str>) -> (BTreeMap<String, Call>, 
                 }
                 Action::Execute(action) => {
                     if let Some(call) = calls.get_mut(&action.call) {
-                        call.sent = Some((step.at, Sent::Execute(action)));
+                        call.sent = Some((step.at, Sent::Execute(Box::new(action))));
                     }
                 }
                 Action::Delegate(action) => {
                     if let Some(call) = calls.get_mut(&action.call) {
                         call.child = child_folder(Path::new(""), &action.call);
-                        call.sent = Some((step.at, Sent::Delegate(action)));
+                        call.sent = Some((step.at, Sent::Delegate(Box::new(action))));
                     }
                 }
                 _ => {}

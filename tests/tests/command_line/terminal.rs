@@ -360,6 +360,21 @@ fn the_end_of_input_decides_nothing() {
     assert_eq!(place.decided(), []);
 }
 
+/// A model that answers with characters that a terminal obeys: CSI as one character, and a turn of the direction.
+const DRAWS: &str = "cat >/dev/null; printf '%s' '{\"text\":\"{\\\"cause\\\":\\\"\u{9b}2Jseen\u{202e}\\\"}\"}'";
+
+#[test]
+fn a_document_on_a_terminal_is_not_obeyed_and_keeps_its_bytes_elsewhere() {
+    let place = Place::new("draws", 600, DRAWS);
+    let mut terminal = place.agent();
+    terminal.sees(r#"{"cause":"\u009b2Jseen\u202e"}"#);
+    assert_eq!(terminal.ends(), 0);
+    fs::remove_dir_all(place.folder.join("run")).expect("a run");
+    let common = "agent -p ops.profile.json --servers ops.servers.json --as anna --task {} --journal run";
+    let output = place.command(&format!("{common} -- sh model.sh")).output().expect("an end");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"cause\":\"\u{9b}2Jseen\u{202e}\"}\n");
+}
+
 #[test]
 fn what_became_of_a_call_is_said_with_its_code() {
     let place = Place::new("uncertain", 600, ACTS);
