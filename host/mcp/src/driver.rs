@@ -498,6 +498,7 @@ impl<'d> Driver<'d> {
         let State { facts } = serde_json::from_str(self.begun.run.state())?;
         let answer = self
             .begun
+            .version
             .profiles
             .gate
             .surface(self.begun.run.agent(), facts.get(), Some(listed))

@@ -60,7 +60,7 @@ pub(super) struct Version {
     /// The whole text.
     text: String,
     plan: Plan,
-    profiles: Profiles,
+    pub(super) profiles: Profiles,
     next: OnceLock<Box<Version>>,
 }
 
@@ -76,7 +76,6 @@ pub(super) enum Folders<'s> {
 pub(super) struct Begun<'s> {
     pub(super) run: Run<'s, FileJournal>,
     pub(super) folder: PathBuf,
-    pub(super) profiles: &'s Profiles,
     pub(super) version: &'s Version,
 }
 
@@ -168,30 +167,24 @@ impl Setting {
         if version.policy().servers() != last.policy().servers() {
             return Err(Error::invalid("it names other servers than before: start the gate again"));
         }
-        let mut last = last;
         let mut version = Box::new(version);
         // Another session may have accepted one meanwhile.
-        while let Err(back) = last.next.set(version) {
-            (last, version) = (last.last(), back);
+        while let Err(back) = self.version().next.set(version) {
+            version = back;
         }
         Ok(self.version())
     }
 
     /// Begins a run by a profile, in a new folder.
     pub(super) fn begin<'s>(&'s self, version: &'s Version, folders: &Folders) -> Result<Begun<'s>> {
-        let (folder, journal) = match folders {
-            Folders::Kept(parent) => {
-                let folder = parent.join(session_name()?);
-                let journal = FileJournal::create(&folder)?;
-                (folder, journal)
-            }
-            Folders::Temporary(parent) => {
-                let folder = parent.path().join(session_name()?);
-                // What is removed at the end need not outlast a crash.
-                let journal = FileJournal::create(&folder)?.without_sync();
-                (folder, journal)
-            }
+        let (parent, is_kept) = match folders {
+            Folders::Kept(parent) => (*parent, true),
+            Folders::Temporary(parent) => (parent.path(), false),
         };
+        let folder = parent.join(session_name()?);
+        let journal = FileJournal::create(&folder)?;
+        // What is removed at the end need not outlast a crash.
+        let journal = if is_kept { journal } else { journal.without_sync() };
         {
             // Nobody else begins a run here at the same time.
             let _lock = Lock::take(&folder)?;
@@ -207,7 +200,7 @@ impl Setting {
         // Until servers have said what they have, there is nothing.
         event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
         let (run, _) = Run::start(&version.profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
-        Ok(Begun { run, folder, profiles: &version.profiles, version })
+        Ok(Begun { run, folder, version })
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Watch {
     profile: Value,
 }
 
-/// What says that a file has changed: its size, and when it was last written.
+/// The size of a file and the time of its last change.
 type Stamp = (u64, SystemTime);
 
 /// A profile that differs from the one that was read before.
@@ -93,10 +93,9 @@ impl Watch {
 
     fn edit(&self, text: String) -> Result<Edit, String> {
         let mut rules = judging(&self.profile);
-        for tool in rules["tools"].as_array_mut().into_iter().flatten() {
-            if let Some(tool) = tool.as_object_mut() {
-                tool.remove("definition");
-            }
+        let tools = rules.get_mut("tools").and_then(Value::as_array_mut);
+        for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
+            tool.remove("definition");
         }
         let rules = Json::parse(rules.to_string()).map_err(|error| error.to_string())?;
         Ok(Edit { text, rules, may_allow_more: !allows_no_more(&self.accepted, &self.profile) })
@@ -133,18 +132,15 @@ fn allows_no_more(before: &Value, after: &Value) -> bool {
     let (before, after) = (judging(before), judging(after));
     let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return false };
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let named = |tool: &Value| [tool.get("server"), tool.get("name")].map(|word| word.cloned());
-    let tools = list(before.get("tools"));
-    let is_tool_there = |tool: &Value| {
-        tools.iter().any(|old| {
-            let mut denied = old.clone();
-            denied["permit"] = "deny".into();
-            named(old) == named(tool) && (old == tool || denied == *tool)
-        })
-    };
+    let mut tools = list(before.get("tools"));
+    let mut denied = tools.clone();
+    for tool in denied.iter_mut().filter_map(Value::as_object_mut) {
+        tool.insert("permit".to_owned(), "deny".into());
+    }
+    tools.extend(denied);
     let denials = list(after.get("deny"));
     let other = |name: &String| !matches!(name.as_str(), "tools" | "deny");
-    list(after.get("tools")).iter().all(is_tool_there)
+    list(after.get("tools")).iter().all(|tool| tools.contains(tool))
         && list(before.get("deny")).iter().all(|rule| denials.contains(rule))
         && before.keys().chain(after.keys()).filter(|name| other(name)).all(|name| before.get(name) == after.get(name))
 }
@@ -191,6 +187,10 @@ mod tests {
         let edit = watch.look(2).expect("an edit").expect("a profile");
         assert!(!edit.may_allow_more && edit.rules.as_str().contains("deny"));
         assert!(watch.look(3).is_none());
+        for (number, other) in ["[]", "1", r#"{"tools":[1]}"#].into_iter().enumerate() {
+            write(other);
+            assert!(watch.look(3).is_some_and(|edit| edit.is_ok_and(|edit| edit.may_allow_more)), "{number}");
+        }
         write("{");
         assert!(watch.look(4).is_none() && watch.look(5).is_none());
         assert!(watch.look(4 + SETTLED_MS).expect("settled").is_err());

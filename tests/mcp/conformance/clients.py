@@ -5,7 +5,6 @@ reason. Where a client must refuse a server, `clients.json` has what seamgate mu
 nothing would pass.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -27,11 +26,7 @@ TIMES = 3
 
 def main() -> int:
     """Run all scenarios. Gives 1 if a check does not pass and has no reason, or has a reason and passes."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seamgate", type=Path, required=True)
-    parser.add_argument("--node", type=Path, required=True, help="22 or later")
-    parser.add_argument("--modules", type=Path, required=True)
-    parser.add_argument("--write", type=Path, help="the page that gets the table")
+    parser = suite.arguments()
     parser.add_argument("--only", help="a part of the names of the scenarios that are run")
     given = parser.parse_args()
     program = [str(given.node), str(suite.entry(given.modules))]
@@ -75,7 +70,7 @@ def main() -> int:
 
 
 class Outcome:
-    """What a scenario of a version came to."""
+    """The verdicts of one scenario in one version of the protocol."""
 
     def __init__(self, program: list[str], seamgate: Path, version: str, scenario: str, refusal: str | None) -> None:
         self.version, self.scenario = version, scenario

@@ -4,7 +4,6 @@ The suite speaks HTTP. Straight, the server serves it by the SDK. Through the ga
 and output, and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it.
 """
 
-import argparse
 import json
 import os
 import re
@@ -31,12 +30,7 @@ TOKEN = "0123456789abcdef"
 
 def main() -> int:
     """Compare. Gives 1 where a check passes without the gate and not through it, or fails through it."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seamgate", type=Path, required=True)
-    parser.add_argument("--node", type=Path, required=True, help="22 or later")
-    parser.add_argument("--modules", type=Path, required=True)
-    parser.add_argument("--write", type=Path, help="the page that gets the table")
-    given = parser.parse_args()
+    given = suite.arguments().parse_args()
     folder = given.modules.parent
     program = [str(given.node), "--import", str(folder / "authorize.mjs"), str(suite.entry(given.modules))]
     scenarios = [name for name, versions in suite.scenarios(program, "server") if VERSION in versions]

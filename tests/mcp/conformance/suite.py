@@ -1,5 +1,6 @@
 """The scenarios of `@modelcontextprotocol/conformance`, and the verdicts that it leaves in a folder."""
 
+import argparse
 import json
 import re
 import subprocess
@@ -9,8 +10,18 @@ from pathlib import Path
 
 import page
 
-# What is no verdict.
+# The words of the suite that are no verdicts.
 TOLD = {"INFO", "SKIPPED"}
+
+
+def arguments() -> argparse.ArgumentParser:
+    """A parser of the options that each script for the suite has."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seamgate", type=Path, required=True)
+    parser.add_argument("--node", type=Path, required=True, help="22 or later")
+    parser.add_argument("--modules", type=Path, required=True)
+    parser.add_argument("--write", type=Path, help="the page that gets the table")
+    return parser
 
 
 def entry(modules: Path) -> Path:

@@ -5,19 +5,10 @@ use std::fs;
 
 use crate::served::Served;
 
-/// A server with two tools, which say that they ran.
-const SERVER: &str = r#"
-import json, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    if m.get("method") == "initialize":
-        r = dict(protocolVersion="2025-06-18", capabilities=dict(tools={}), serverInfo=dict(name="x", version="1"))
-    elif m.get("method") == "tools/list":
-        r = dict(tools=[dict(name=n, inputSchema=dict(type="object")) for n in ("look", "act")])
-    elif m.get("method") == "tools/call":
-        r = dict(content=[dict(type="text", text="ran " + m["params"]["name"])])
-    else: continue
-    print(json.dumps(dict(jsonrpc="2.0", id=m["id"], result=r)), flush=True)
+/// Two tools, which say that they ran.
+const TOOLS: &str = r#"
+TOOLS = ["look", "act"]
+def call(name, a): return dict(type="text", text="ran " + name)
 "#;
 
 fn profile([look, act]: [&str; 2], more: &str) -> String {
@@ -30,7 +21,7 @@ fn profile([look, act]: [&str; 2], more: &str) -> String {
 }
 
 fn start(name: &str, permits: [&str; 2]) -> Served {
-    Served::start(name, SERVER, &profile(permits, ""))
+    Served::start(name, TOOLS, &profile(permits, ""))
 }
 
 fn edit(served: &Served, permits: [&str; 2], more: &str) {

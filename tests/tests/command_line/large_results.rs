@@ -5,28 +5,21 @@ use serde_json::json;
 
 use crate::served::Served;
 
-/// A server whose tool gives an image of as many bytes, or a text.
-const SERVER: &str = r#"
-import base64, json, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    if m.get("method") == "initialize":
-        r = dict(protocolVersion="2025-06-18", capabilities=dict(tools={}), serverInfo=dict(name="x", version="1"))
-    elif m.get("method") == "tools/list":
-        r = dict(tools=[dict(name="shot", inputSchema=dict(type="object"))])
-    elif m.get("method") == "tools/call":
-        a = m["params"]["arguments"]
-        image = lambda: dict(type="image", mimeType="image/png", data=base64.b64encode(b"p" * a["image"]).decode())
-        r = dict(content=[image() if "image" in a else dict(type="text", text="word " * (a["text"] // 5))])
-    else: continue
-    print(json.dumps(dict(jsonrpc="2.0", id=m["id"], result=r)), flush=True)
+/// A tool that gives an image of as many bytes, or a text.
+const SHOT: &str = r#"
+import base64
+TOOLS = ["shot"]
+def call(name, a):
+    if "image" in a:
+        return dict(type="image", mimeType="image/png", data=base64.b64encode(b"p" * a["image"]).decode())
+    return dict(type="text", text="word " * (a["text"] // 5))
 "#;
 
 const PROFILE: &str = r#"{"agent": "x", "tools": [{"name": "shot", "effect": "read", "permit": "allow"}]}"#;
 
 #[test]
 fn images_pass_up_to_their_own_limit() {
-    let mut served = Served::start("images", SERVER, PROFILE);
+    let mut served = Served::start("images", SHOT, PROFILE);
     for (bytes, passes) in
         [(1_000_usize, true), (1 << 20, true), (5 << 20, true), ((5 << 20) + 1, false), (12 << 20, false)]
     {
@@ -41,7 +34,7 @@ fn images_pass_up_to_their_own_limit() {
 
 #[test]
 fn a_long_text_is_cut_and_says_so() {
-    let mut served = Served::start("texts", SERVER, PROFILE);
+    let mut served = Served::start("texts", SHOT, PROFILE);
     for bytes in [900_000, 5 << 20, 12 << 20] {
         let answer = served.ask("tools/call", json!({"name": "shot", "arguments": {"text": bytes}}));
         let shown = answer["result"]["content"].to_string();

@@ -12,6 +12,21 @@ use std::{
 
 use serde_json::{Value, json};
 
+/// The rest of a server, which has the names in `TOOLS` and the function `call`: of a name and arguments, it gives a part of the content.
+const LOOP: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        r = dict(protocolVersion="2025-06-18", capabilities=dict(tools={}), serverInfo=dict(name="x", version="1"))
+    elif m.get("method") == "tools/list":
+        r = dict(tools=[dict(name=n, inputSchema=dict(type="object")) for n in TOOLS])
+    elif m.get("method") == "tools/call":
+        r = dict(content=[call(m["params"]["name"], m["params"]["arguments"])])
+    else: continue
+    print(json.dumps(dict(jsonrpc="2.0", id=m["id"], result=r)), flush=True)
+"#;
+
 /// A gate, its client, and the folder of both.
 pub(crate) struct Served {
     pub(crate) folder: PathBuf,
@@ -22,12 +37,12 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Starts a gate with a server in Python, in a folder of its own.
-    pub(crate) fn start(name: &str, server: &str, profile: &str) -> Self {
+    /// Starts a gate with a server, in a folder of its own. `tools` is the part of the server before [`LOOP`], in Python.
+    pub(crate) fn start(name: &str, tools: &str, profile: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder");
-        fs::write(folder.join("server.py"), server).expect("a file");
+        fs::write(folder.join("server.py"), format!("{tools}{LOOP}")).expect("a file");
         fs::write(folder.join("x.profile.json"), profile).expect("a file");
         let mut command =
             seamgate(&folder, &["mcp", "-p", "x.profile.json", "--journal", "runs", "--", "python3", "server.py"]);

@@ -28,7 +28,7 @@ struct Session<'g> {
     kernel: Real<'g>,
     now: u64,
     names: Vec<String>,
-    /// What the gate does.
+    /// The lines for what the gate has done since the last line of the script.
     came: Vec<String>,
     own: String,
     state: String,

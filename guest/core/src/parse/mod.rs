@@ -517,7 +517,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             let piece = &text[plain..self.at];
             let decoded = &mut self.document.decoded;
             if decoded.len() >= LARGE && decoded.capacity() - decoded.len() < piece.len() {
-                // What is left decodes to no more bytes than it has. To double the room again and again touches more memory.
+                // The rest decodes to at most as many bytes as it has. Growing by doubling would touch more memory.
                 decoded.reserve_exact((text.len() - plain).min(16 * decoded.len()));
             }
             decoded.push_str(piece);

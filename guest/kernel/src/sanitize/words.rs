@@ -256,7 +256,7 @@ const LONG: usize = 8;
 /// The first letters of a word of ASCII in lower case, as a number of its own for each word that has no more.
 #[inline(always)]
 const fn key(letters: u64, length: u32) -> u64 {
-    // What is after a short word goes.
+    // Drops what follows a short word.
     (letters | u64::from_le_bytes([SMALL; LONG])) << (u64::BITS - 8 * length)
 }
 
@@ -305,7 +305,7 @@ const fn entry(key: u64) -> usize {
 }
 
 /// The words of a block that the vocabulary may have: those with a role that leads, and those with any.
-// By itself, it takes half of the time: most words are none of them, and little is kept from one to the next.
+// As a loop of its own it takes half the time: most words match nothing, and it carries little state from word to word.
 #[inline(never)]
 fn may_have_roles(ahead: &[u8; AHEAD], starts: u64, letters: u64) -> (u64, u64) {
     let (mut leads, mut follows) = (0, 0);

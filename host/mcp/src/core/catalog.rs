@@ -47,7 +47,7 @@ enum Waiting {
 pub(super) struct EarlyCall {
     pub(super) id: Id,
     pub(super) params: Option<Raw>,
-    /// The headers that repeat arguments. `None` where there are none to send.
+    /// The headers that repeat arguments. `None` if the client does not send such headers.
     pub(super) headers: Option<Vec<(String, String)>>,
 }
 

@@ -5,7 +5,7 @@ use super::super::endpoint::is_of_scope;
 /// The longest list, in bytes.
 pub(super) const MAX_SCOPE: usize = 4096;
 
-/// Returns all scopes of several lists, each once. `None` if there are none, or too many to ask for. Leaves out what no scope can be.
+/// Merges lists of scopes, without repetitions and invalid names. Returns `None` if no scope is left, or too many to ask for.
 pub(super) fn joined<'s>(lists: impl IntoIterator<Item = Option<&'s str>>) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();
     let mut length = 0;
