@@ -36,7 +36,7 @@ const PARTS: [Part; 17] = [
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     Part { name: "edge", about: "the gate over HTTP composes", run: edge::build },
     Part { name: "package", about: "what is published", run: package::package },
-    Part { name: "fuzz", about: "each fuzz target for ten seconds", run: || fuzz::fuzz(10, &[]) },
+    Part { name: "fuzz", about: "each fuzz target for ten seconds", run: || fuzz::fuzz(10, &[], Some(1)) },
 ];
 
 /// What every part after it needs.

@@ -54,15 +54,16 @@ pub(crate) fn names() -> [&'static str; TARGETS.len()] {
     TARGETS.map(|(target, _)| target)
 }
 
-/// Run the targets named, or all of them, each for so many seconds.
-pub(crate) fn fuzz(seconds: u32, named: &[String]) -> Result<()> {
+/// Runs the named targets, or all of them if none is named, for `seconds` each. A seed makes the order of the inputs
+/// depend on nothing but the code; without one, each run tries others.
+pub(crate) fn fuzz(seconds: u32, named: &[String], seed: Option<u32>) -> Result<()> {
     let is_named = |target: &str| named.is_empty() || named.iter().any(|name| name == target);
     let chosen = TARGETS.into_iter().filter(|(target, _)| is_named(target));
     let programs = build(is_named(GATE))?;
     seeds()?;
     let mut counts = Vec::new();
     for (target, dictionary) in chosen {
-        counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, seconds)?));
+        counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, seconds, seed)?));
     }
     println!("inputs in {seconds} s each, without a finding:\n{}", counts.join("\n"));
     Ok(())
@@ -82,8 +83,14 @@ fn build(has_gate: bool) -> Result<PathBuf> {
     Ok(Path::new(FOLDER).join(host).join("release"))
 }
 
-/// Run a target; how many inputs it took.
-fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32) -> Result<String> {
+/// Runs a target and returns how many inputs it took.
+fn run_target(
+    programs: &Path,
+    target: &str,
+    dictionary: &str,
+    seconds: u32,
+    seed: Option<u32>,
+) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
     let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
     fs::create_dir_all(&corpus)?;
@@ -95,6 +102,7 @@ fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32) -> 
         .args([&corpus, &seeds])
         .arg(format!("-dict=tests/fuzz/dictionaries/{dictionary}.dict"))
         .arg(format!("-max_total_time={seconds}"))
+        .args(seed.map(|seed| format!("-seed={seed}")))
         .arg(format!("-artifact_prefix={}/", found.display()))
         .args(["-print_final_stats=1", MAX_LENGTH, TIMEOUT])
         .env("SEAMGATE", "target/release/seamgate")

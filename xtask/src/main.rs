@@ -184,7 +184,7 @@ fn dispatch(command: Command) -> Result<()> {
         },
         Command::Bless => test::bless()?,
         Command::Generate { check } => generate::generate(check)?,
-        Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
+        Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets, None)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
         Command::Python { bench: None } => python::test()?,
