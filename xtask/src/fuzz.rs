@@ -84,13 +84,7 @@ fn build(has_gate: bool) -> Result<PathBuf> {
 }
 
 /// Runs a target and returns how many inputs it took.
-fn run_target(
-    programs: &Path,
-    target: &str,
-    dictionary: &str,
-    seconds: u32,
-    seed: Option<u32>,
-) -> Result<String> {
+fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32, seed: Option<u32>) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
     let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
     fs::create_dir_all(&corpus)?;

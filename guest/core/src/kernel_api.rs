@@ -6,6 +6,7 @@ pub use crate::{
     caps_check::Json,
     check::{Describes, Kinds, Lacking, canonical, ends_wrongly, leads_nowhere, written},
     contract::digest,
+    hidden::is_hidden,
     json::json,
     location::{Location, Step, unescaped},
     misspelling::nearest,

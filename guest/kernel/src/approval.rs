@@ -1,6 +1,6 @@
 //! Asks and approvals: what a person decided about one action at one key, and nothing that a model wrote.
 
-use seamgate_core::kernel_api::{quote, visible};
+use seamgate_core::kernel_api::quote;
 
 use crate::{
     above::{self, Above},
@@ -10,10 +10,6 @@ use crate::{
     profile::Profile,
     tool::{Permit, Tool},
 };
-
-/// One approval covers a call, however often its server asks the client for more meanwhile.
-const NOT_COVERED: &str =
-    "not covered: what the client answers when the server asks it for more during the call (inputResponses)\n";
 
 /// Who must approve, and why.
 pub(crate) struct Needed {
@@ -133,21 +129,9 @@ pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool
     })
 }
 
-/// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped, and what they do not see.
-pub(crate) fn view(profile: &Profile, tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
+/// What a person is asked. `view` is the text that they read.
+pub(crate) fn asked(profile: &Profile, facts: &Facts, ask: &Ask, by: &[String], view: String) -> AskView {
     let above = facts.above.as_deref();
-    let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
-    let more = if profile.may_ask(&tool.server) { NOT_COVERED } else { "" };
-    let view = format!(
-        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}{}arguments: {}\n{more}",
-        tool.full_name(),
-        above::effect(tool, above).as_str(),
-        if above::sends_out(tool, above) { ", sends data out" } else { "" },
-        visible(&facts.principal),
-        visible(&facts.run),
-        facts.equal_calls,
-        visible(&call.arguments),
-    );
     let keys = by.iter().filter_map(|who| Some((who.clone(), above::keys(profile, above, who)?))).collect();
     AskView { key: ask.key.clone(), digest: ask.digest.clone(), by: by.to_vec(), keys, expires: ask.expires, view }
 }

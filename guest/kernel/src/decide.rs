@@ -9,6 +9,7 @@ use crate::{
     profile::Profile,
     result::{self, ToolResult},
     run,
+    view::Background,
 };
 
 /// Compile the formats of the documents below, so that what is baked has them.
@@ -34,7 +35,7 @@ pub fn surface(profile: &Profile, facts: &str, listed: Option<&str>) -> Result<S
 /// `bad_request`: facts or call are none, or the facts lack something.
 pub fn permit(profile: &Profile, facts: &str, call: &str) -> Result<String, Fault> {
     let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
-    crate::permit::permit(profile, &facts, &call).map(|decision| decision.to_json())
+    crate::permit::permit(profile, &facts, &call, Background::default).map(|decision| decision.to_json())
 }
 
 /// Make an observation of a result.

@@ -35,8 +35,6 @@ pub(crate) struct Facts<'t> {
     pub(crate) approvals: Vec<Decided>,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
-    /// Equal calls of the run before the one that is decided, as lines of the view that a person sees.
-    pub(crate) equal_calls: String,
 }
 
 /// The use of budgets.
@@ -145,7 +143,6 @@ impl Kept {
             asks: self.asks.clone(),
             approvals: self.approvals.clone(),
             above: above.cloned(),
-            equal_calls: String::new(),
         })
     }
 
@@ -189,7 +186,6 @@ impl<'t> Facts<'t> {
         let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {
             above,
-            equal_calls: String::new(),
             run: required("run"),
             at: number_in(&document, Document::ROOT, "at").unwrap_or_default(),
             principal: required("principal"),
@@ -269,7 +265,6 @@ impl<'t> Facts<'t> {
             asks: Vec::new(),
             approvals: Vec::new(),
             above: None,
-            equal_calls: String::new(),
         })
     }
 

@@ -39,6 +39,7 @@ mod surface;
 mod time;
 mod tool;
 mod truncate;
+mod view;
 mod wire;
 
 pub use decide::{advance, observe, permit, project, surface};

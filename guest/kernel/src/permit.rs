@@ -18,6 +18,7 @@ use crate::{
     profile::{Deny, Mode, Profile},
     scope, surface,
     tool::{Effect, Permit, Tool},
+    view::{Background, view},
 };
 
 /// What the model is told is cut to this many bytes.
@@ -26,12 +27,17 @@ const MAX_MESSAGE: usize = 2048;
 /// So many allowed tools are named to the model.
 const MAX_NAMED: usize = 32;
 
-/// Decide about one call.
+/// Decides about one call. `background` is asked for only if a person has to approve it.
 ///
 /// # Errors
 ///
 /// `bad_request`: the facts lack the mode, or a list that a scope names.
-pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<Decision, Fault> {
+pub(crate) fn permit(
+    profile: &Profile,
+    facts: &Facts,
+    call: &Call,
+    background: impl FnOnce() -> Background,
+) -> Result<Decision, Fault> {
     let mode = surface::mode(profile, facts)?;
     let (tool, checked) = match surface::find(profile, mode, facts, call) {
         Ok(tool) => (Some(tool), check(profile, facts, tool, call)?),
@@ -65,9 +71,11 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
                     decision.allow(facts, call, &same_call);
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
+                    let why = needed.iter().map(|needed| needed.reason.message.as_str());
+                    let view = view(profile, tool, facts, call, why, &background());
                     decision.permit = APPROVAL;
                     decision.arguments = Some(call.arguments.clone());
-                    decision.ask = Some(approval::view(profile, tool, facts, call, &ask, by));
+                    decision.ask = Some(approval::asked(profile, facts, &ask, by, view));
                     decision.message = short(&reason.message, MAX_MESSAGE);
                     decision.reasons = [vec![reason.clone()], why_not].concat();
                     if !facts.asks.contains(&ask) {

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn one_change_may_remove_escapes_and_escape_a_control() {
-        let after = r"a \"h\u0000\"\nand b";
+        let after = r#"a \"h\u0000\"\nand b"#;
         let change = |before: &str| json!({"kind": "escaped", "before": before, "after": after, "span": [0, 0]});
         let escaped_twice = change("a \\\\\\\"h\0\\\\\\\"\\\\nand b");
         let unescaped = json!({"kind": "unescaped", "before": "\\\"", "after": "\"", "span": [0, 2]});

@@ -18,7 +18,7 @@ use crate::{
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
     document::CAPS,
-    facts::{Decided, Facts, Verdict},
+    facts::{Decided, Verdict},
     permit::permit,
     sanitize::sanitize,
     surface,
@@ -72,8 +72,7 @@ impl Run<'_> {
     /// Decide about a call, by the facts as they are now.
     pub(super) fn judge(&mut self, index: usize) -> Result<(), Fault> {
         let call = self.as_call(index);
-        let facts = Facts { equal_calls: self.equal_calls(index), ..self.facts()? };
-        let decision = permit(self.profile, &facts, &call)?;
+        let decision = permit(self.profile, &self.facts()?, &call, || self.background(index))?;
         self.decided(index, decision);
         Ok(())
     }

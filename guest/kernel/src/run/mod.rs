@@ -5,6 +5,7 @@
 //! - [`task`], [`context`]: what the run is about.
 //! - [`output`]: what the model wrote.
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
+//! - [`background`]: what a person learns about a call that they are asked to approve.
 //! - [`equal`]: equal calls that ran before.
 //! - [`message`]: what else a client and a server of tools tell each other.
 //! - [`delegation`]: calls that are runs of other agents.
@@ -15,6 +16,7 @@
 //! - [`prompt`]: what the model is asked.
 
 mod answer;
+mod background;
 mod calls;
 mod context;
 mod delegation;

@@ -1,0 +1,238 @@
+//! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
+
+use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, count, cut_at, is_hidden, visible};
+
+use crate::{
+    above::{self, Above},
+    call::Call,
+    document::{CAPS, source},
+    facts::Facts,
+    profile::Profile,
+    tool::Tool,
+};
+
+/// The most bytes of the task and of the model's text that the view shows.
+const MAX_GIVEN: usize = 1000;
+
+/// The longest string, in bytes, that stands in the line of the arguments. A longer one, and one of several lines, has
+/// lines of its own.
+const MAX_INLINE: usize = 200;
+
+/// One approval covers a call, however often its server asks the client for more meanwhile.
+const NOT_COVERED: &str =
+    "not covered: what the client answers when the server asks it for more during the call (inputResponses)\n";
+
+/// What a run knows about a call beside its facts.
+#[derive(Default)]
+pub(crate) struct Background {
+    /// The text that the model wrote in the answer that has the call.
+    pub(crate) said: String,
+    /// Each label that the model has read, with the calls whose results have it.
+    pub(crate) labels: Vec<(String, Vec<String>)>,
+    /// Equal calls of the run, as lines of the view.
+    pub(crate) equal_calls: String,
+}
+
+/// Writes the view of a call. `why` has the reasons for which it needs approval.
+pub(crate) fn view<'r>(
+    profile: &Profile,
+    tool: &Tool,
+    facts: &Facts,
+    call: &Call,
+    why: impl Iterator<Item = &'r str>,
+    background: &Background,
+) -> String {
+    let above = facts.above.as_deref();
+    let mut view = String::new();
+    let mut line = |name: &str, text: &str| view.extend([name, ": ", text, "\n"]);
+    line("agent", &visible(&profile.agent));
+    line("tool", &tool.full_name());
+    line("effect", &effect(tool, above));
+    why.for_each(|why| line("why", &visible(why)));
+    for (label, calls) in &background.labels {
+        line("read", &format!("{}, {}", visible(label), origin(calls)));
+    }
+    line("for", &visible(&facts.principal));
+    line("run", &visible(&facts.run));
+    if let Some(mode) = &facts.mode {
+        line("mode", &visible(mode));
+    }
+    if let Some(task) = facts.task() {
+        line("task", &visible(&cut_at(&source(&facts.document, task), MAX_GIVEN)));
+    }
+    if !background.said.is_empty() {
+        line("model", &visible(&cut_at(&background.said, MAX_GIVEN)));
+    }
+    view.push_str(&background.equal_calls);
+    push_arguments(&mut view, &call.arguments);
+    if profile.may_ask(&tool.server) {
+        view.push_str(NOT_COVERED);
+    }
+    view
+}
+
+fn effect(tool: &Tool, above: Option<&Above>) -> String {
+    let egress = if above::sends_out(tool, above) { ", sends data out" } else { "" };
+    format!("{}{egress}", above::effect(tool, above).as_str())
+}
+
+/// The most calls that the view names as the origin of a label.
+const MAX_ORIGINS: usize = 4;
+
+fn origin(calls: &[String]) -> String {
+    let named = calls.iter().take(MAX_ORIGINS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match calls.len() {
+        0 => "from the context, or from what a server listed".to_owned(),
+        1..=MAX_ORIGINS => format!("from {named}"),
+        all => format!("from {named} and {}", count(all - MAX_ORIGINS, "more call")),
+    }
+}
+
+/// Writes the arguments as they are sent. Long strings and those of several lines stand below, each line by itself.
+fn push_arguments(view: &mut String, arguments: &str) {
+    let document = Json::read(arguments, &CAPS).ok();
+    let mut blocks = Vec::new();
+    if let Some(document) = &document {
+        find_blocks(document, Document::ROOT, &mut String::new(), &mut blocks);
+    }
+    view.push_str("arguments: ");
+    let mut written = 0;
+    for (sent, text, _) in &blocks {
+        let start = sent.as_ptr().addr() - arguments.as_ptr().addr();
+        push_visible(view, &arguments[written..start], false);
+        view.push_str(&format!("<{}, below>", size(text)));
+        written = start + sent.len();
+    }
+    push_visible(view, &arguments[written..], false);
+    view.push('\n');
+    for (_, text, pointer) in &blocks {
+        let is_plain = !text.chars().any(|character| character != '\n' && is_unseen(character));
+        let how = if is_plain { "" } else { ", escaped as in JSON" };
+        view.push_str(&format!("  {}, {}{how}:\n", visible(pointer), size(text)));
+        for line in text.split('\n') {
+            view.push_str("    | ");
+            push_visible(view, line, !is_plain);
+            view.push('\n');
+        }
+    }
+}
+
+fn size(text: &str) -> String {
+    format!("{}, {}", count(text.split('\n').count(), "line"), count(text.len(), "byte"))
+}
+
+/// A string that has lines of its own: as it is sent, as it reads, and its JSON Pointer.
+type Block<'d> = (&'d str, &'d str, String);
+
+/// Finds these strings, in the order in which they are sent. `pointer` leads to `at`.
+fn find_blocks<'d>(document: &'d Document, at: NodeId, pointer: &mut String, blocks: &mut Vec<Block<'d>>) {
+    let here = pointer.len();
+    match document.kind(at) {
+        Kind::String => {
+            let text = document.string(at);
+            if text.contains('\n') || text.len() > MAX_INLINE {
+                blocks.push((document.source(at), text, pointer.clone()));
+            }
+        }
+        Kind::Array => {
+            for (index, item) in document.items(at).enumerate() {
+                pointer.push_str(&format!("/{index}"));
+                find_blocks(document, item, pointer, blocks);
+                pointer.truncate(here);
+            }
+        }
+        Kind::Object => {
+            for (name, value) in document.members(at) {
+                pointer.push_str(&format!("/{}", document.string(name).replace('~', "~0").replace('/', "~1")));
+                find_blocks(document, value, pointer, blocks);
+                pointer.truncate(here);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether a person cannot see a character, or takes it for another one: beside hidden characters, blanks
+/// that are no space, the blank of Braille, and characters of private use, which have no meaning of their own.
+fn is_unseen(character: char) -> bool {
+    is_hidden(character)
+        || (!character.is_ascii() && character.is_whitespace())
+        || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
+}
+
+/// Appends a text with what a person cannot see escaped as JSON escapes it, and backslashes doubled if `is_string`.
+fn push_visible(out: &mut String, text: &str, is_string: bool) {
+    for character in text.chars() {
+        match character {
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\\' if is_string => out.push_str("\\\\"),
+            character if is_unseen(character) => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            character => out.push(character),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(text: &str) -> String {
+        let mut view = String::new();
+        push_arguments(&mut view, text);
+        view
+    }
+
+    #[test]
+    fn short_arguments_stand_as_they_are_sent() {
+        for text in [r#"{"name":"old.log"}"#, r#"{ "a":[1, "\/", "x\\y"] }"#, "{}", "not json"] {
+            assert_eq!(arguments(text), format!("arguments: {text}\n"));
+        }
+    }
+
+    #[test]
+    fn strings_of_several_lines_have_lines_of_their_own() {
+        let sent = r#"{"cwd":"/srv","steps":[{"run/it":"set -e\nrm -- \"$f\"\n"}],"last":true}"#;
+        let shown = "arguments: {\"cwd\":\"/srv\",\"steps\":[{\"run/it\":<3 lines, 18 bytes, below>}],\"last\":true}\n  \
+                     /steps/0/run~1it, 3 lines, 18 bytes:\n    | set -e\n    | rm -- \"$f\"\n    | \n";
+        assert_eq!(arguments(sent), shown);
+    }
+
+    #[test]
+    fn long_strings_are_whole() {
+        let long = format!("ls{}; rm -rf /", " ".repeat(300));
+        let shown = arguments(&format!("{{\"command\":\"{long}\"}}"));
+        assert!(shown.ends_with(&format!("  /command, 1 line, 312 bytes:\n    | {long}\n")), "{shown}");
+    }
+
+    #[test]
+    fn what_a_person_cannot_see_is_escaped() {
+        for (sent, shown) in [
+            ("\u{2800}", "\\u2800"),
+            ("\u{e001}", "\\ue001"),
+            ("\u{f0001}", "\\udb80\\udc01"),
+            ("\u{a0}", "\\u00a0"),
+            ("\u{3000}", "\\u3000"),
+            ("\u{202e}", "\\u202e"),
+            ("\u{200b}", "\\u200b"),
+            ("é 表 😀", "é 表 😀"),
+        ] {
+            assert_eq!(arguments(&format!("{{\"a\":\"{sent}\"}}")), format!("arguments: {{\"a\":\"{shown}\"}}\n"));
+            let lines = arguments(&format!("{{\"a\":\"x\\n{sent}\\\\\"}}"));
+            let doubled = if sent == shown { "\\" } else { "\\\\" };
+            assert!(lines.contains(&format!("    | {shown}{doubled}\n")), "{lines}");
+            assert_eq!(lines.contains("escaped as in JSON"), sent != shown, "{lines}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_string_never_looks_like_a_line_of_the_view() {
+        let lines = arguments(r#"{"a":"x\ntool: other\nfor: root\r\nwhy: \u2028run: r2"}"#);
+        assert!(lines.lines().skip(2).all(|line| line.starts_with("    | ")), "{lines}");
+        assert_eq!(lines.lines().count(), 6, "{lines}");
+    }
+}
