@@ -1,6 +1,6 @@
 //! Asks and approvals: what a person decided about one action at one key, and nothing that a model wrote.
 
-use seamgate_core::kernel_api::quote;
+use seamgate_core::kernel_api::{quote, short};
 
 use crate::{
     above::{self, Above},
@@ -10,6 +10,9 @@ use crate::{
     profile::Profile,
     tool::{Permit, Tool},
 };
+
+/// The most bytes of a person's reason that the model reads.
+const MAX_REASON: usize = 900;
 
 /// Who must approve, and why.
 pub(crate) struct Needed {
@@ -67,7 +70,9 @@ fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> 
         } else if !by.contains(&decided.principal) {
             reasons.push(Reason::new("approver", format!("{who} may not approve this")));
         } else if decided.decision == Verdict::Rejected {
-            return State::Rejected(Reason::new("rejected", format!("{who} rejected it")));
+            let why = decided.reason.as_deref().filter(|reason| !reason.trim().is_empty());
+            let why = why.map(|reason| format!(": {}", short(reason, MAX_REASON))).unwrap_or_default();
+            return State::Rejected(Reason::new("rejected", format!("{who} rejected it{why}")));
         } else if let Some(reason) = lapsed(decided, asked, facts.at, &who) {
             reasons.push(reason);
         } else if !decided.spent {

@@ -34,16 +34,18 @@ pub(crate) struct Action<'a> {
     pub(crate) principal: &'a str,
     /// The mode in which it runs; empty without modes.
     pub(crate) scope: &'a str,
+    /// How the tool is run; empty if the host does not say it.
+    pub(crate) program: &'a str,
 }
 
 impl Action<'_> {
     /// No canonical JSON: the bytes that a person saw are the bytes that are sent.
     pub(crate) fn digest(&self) -> String {
+        let Action { profile, run, server, tool, definition, principal, scope, program, .. } = self;
         let arguments = digest(self.arguments);
-        envelope(
-            "action",
-            &[self.profile, self.run, self.server, self.tool, self.definition, &arguments, self.principal, self.scope],
-        )
+        let texts = [profile, run, server, tool, definition, arguments.as_str(), principal, scope, program];
+        let used = if program.is_empty() { 8 } else { 9 };
+        envelope("action", &texts[..used])
     }
 }
 

@@ -33,9 +33,13 @@ pub(crate) struct Facts<'t> {
     pub(crate) used: Used,
     pub(crate) asks: Vec<Ask>,
     pub(crate) approvals: Vec<Decided>,
+    pub(crate) programs: Programs,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
 }
+
+/// How tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
+pub(crate) type Programs = BTreeMap<String, String>;
 
 /// The use of budgets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +71,9 @@ pub(crate) struct Decided {
     pub(crate) decision: Verdict,
     pub(crate) principal: String,
     pub(crate) at: u64,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) spent: bool,
 }
@@ -106,6 +113,8 @@ pub(crate) struct Kept {
     pub(crate) used: Used,
     pub(crate) asks: Vec<Ask>,
     pub(crate) approvals: Vec<Decided>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) programs: Programs,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Box<RawValue>>,
 }
@@ -142,13 +151,14 @@ impl Kept {
             used: self.used.clone(),
             asks: self.asks.clone(),
             approvals: self.approvals.clone(),
+            programs: self.programs.clone(),
             above: above.cloned(),
         })
     }
 
     /// Take over what a decision or an observation changed.
     pub(crate) fn take(&mut self, changed: Changed) {
-        let Changed { surface, labels, used, asks, approvals } = changed;
+        let Changed { surface, labels, used, asks, approvals, programs } = changed;
         if surface.is_some() {
             self.surface = surface;
         }
@@ -156,6 +166,7 @@ impl Kept {
         self.used = used.unwrap_or_else(|| std::mem::take(&mut self.used));
         self.asks = asks.unwrap_or_else(|| std::mem::take(&mut self.asks));
         self.approvals = approvals.unwrap_or_else(|| std::mem::take(&mut self.approvals));
+        self.programs = programs.unwrap_or_else(|| std::mem::take(&mut self.programs));
     }
 }
 
@@ -172,6 +183,8 @@ pub(crate) struct Changed {
     pub(crate) asks: Option<Vec<Ask>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) approvals: Option<Vec<Decided>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) programs: Option<Programs>,
 }
 
 impl<'t> Facts<'t> {
@@ -206,10 +219,18 @@ impl<'t> Facts<'t> {
                 decision: Verdict::of(text_in(&document, at, "decision").unwrap_or_default()),
                 principal: text_in(&document, at, "principal").unwrap_or_default().to_owned(),
                 at: number_in(&document, at, "at").unwrap_or_default(),
+                reason: text_in(&document, at, "reason").map(str::to_owned),
                 spent: document.member(at, "spent").is_some_and(|at| document.kind(at) == Kind::True),
             }),
+            programs: programs(&document),
             document,
         })
+    }
+
+    /// Returns how a tool is run, as far as the host says it.
+    pub(crate) fn program(&self, server: &str, tool: &str) -> &str {
+        let of = |name: &str| self.programs.get(&format!("{server}/{name}"));
+        of(tool).or_else(|| of("")).map_or("", String::as_str)
     }
 
     /// A named list.
@@ -264,6 +285,7 @@ impl<'t> Facts<'t> {
             used: Used { calls: above::sum(&rules.calls, &self.used.calls), ..Used::default() },
             asks: Vec::new(),
             approvals: Vec::new(),
+            programs: Programs::new(),
             above: None,
         })
     }
@@ -286,6 +308,11 @@ fn used(document: &Document) -> Used {
         })
     });
     Used { tool_calls: number("tool_calls"), tokens: number("tokens"), ms: number("ms"), calls: calls.collect() }
+}
+
+fn programs(document: &Document) -> Programs {
+    let programs = document.member(Document::ROOT, "programs").into_iter().flat_map(|at| document.members(at));
+    programs.map(|(name, at)| (document.string(name).to_owned(), document.string(at).to_owned())).collect()
 }
 
 fn each<T>(document: &Document, name: &str, read: impl Fn(NodeId) -> T) -> Vec<T> {

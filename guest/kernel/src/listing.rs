@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    kernel_api::{Document, Json, Kind, NodeId, json, short},
+    kernel_api::{Document, Json, Kind, NodeId, cut_at, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     above, definition,
     document::{CAPS, Format, text_in},
-    facts::{Changed, Facts},
+    facts::{Changed, Facts, Programs},
     profile::{Mode, Profile},
     render::sanitized,
     surface,
@@ -135,7 +135,9 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     }
     hidden.extend(listed.iter().flat_map(|listed| unknown(profile, listed)));
     let surface = listed.is_some().then_some(there);
-    Ok(Listing { tools, hidden, facts: Changed { surface, ..Changed::default() } })
+    let programs = listed.as_ref().map(|listed| programs(profile, listed, &facts.programs));
+    let programs = programs.filter(|programs| *programs != facts.programs);
+    Ok(Listing { tools, hidden, facts: Changed { surface, programs, ..Changed::default() } })
 }
 
 /// What the model may read of a tool that its server lists now, if it is the pinned one, or none is.
@@ -159,6 +161,35 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     let servers = listed.member(Document::ROOT, "servers");
     let tools = servers.and_then(|at| listed.member(at, server)).and_then(|at| listed.member(at, "tools"));
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
+}
+
+/// The longest description of a program, in bytes. Of a longer one, a digest keeps the rest.
+const MAX_PROGRAM: usize = 1024;
+
+/// Returns how the tools of a profile are run: as the list says it, else as is known.
+fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs {
+    let servers = listed.member(Document::ROOT, "servers");
+    let program = |server: &str, tool: &str| {
+        let server = servers.and_then(|at| listed.member(at, server))?;
+        let at = match tool {
+            "" => listed.member(server, "program")?,
+            tool => listed.member(listed.member(server, "programs")?, tool)?,
+        };
+        let text = listed.string(at);
+        Some(match text.len() <= MAX_PROGRAM {
+            true => text.to_owned(),
+            false => format!("{} ({})", cut_at(text, MAX_PROGRAM), digest(text)),
+        })
+    };
+    let mut programs = known.clone();
+    for tool in &profile.tools {
+        for name in ["", &tool.name] {
+            if let Some(text) = program(&tool.server, name) {
+                programs.insert(format!("{}/{name}", tool.server), text);
+            }
+        }
+    }
+    programs
 }
 
 /// Returns why a tool that is there is not shown. `by_facts`: the facts say which tools are there.

@@ -268,5 +268,6 @@ fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a 
         arguments: &call.arguments,
         principal: &facts.principal,
         scope: facts.mode.as_deref().unwrap_or_default(),
+        program: facts.program(&tool.server, &tool.name),
     }
 }

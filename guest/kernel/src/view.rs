@@ -48,6 +48,10 @@ pub(crate) fn view<'r>(
     line("agent", &visible(&profile.agent));
     line("tool", &tool.full_name());
     line("effect", &effect(tool, above));
+    match facts.program(&tool.server, &tool.name) {
+        "" => {}
+        program => line("program", &visible(program)),
+    }
     why.for_each(|why| line("why", &visible(why)));
     for (label, calls) in &background.labels {
         line("read", &format!("{}, {}", visible(label), origin(calls)));
@@ -160,9 +164,25 @@ fn is_unseen(character: char) -> bool {
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
 }
 
+/// The most spaces in a row that the view shows as they are. More could push what follows out of sight.
+const MAX_SPACES: usize = 40;
+
 /// Appends a text with what a person cannot see escaped as JSON escapes it, and backslashes doubled if `is_string`.
 fn push_visible(out: &mut String, text: &str, is_string: bool) {
-    for character in text.chars() {
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let spaces = rest.len() - rest.trim_start_matches(' ').len();
+        if spaces > MAX_SPACES {
+            out.push_str(&format!("<{spaces} spaces>"));
+            rest = &rest[spaces..];
+            continue;
+        }
+        if spaces > 0 {
+            out.push_str(&rest[..spaces]);
+            rest = &rest[spaces..];
+            continue;
+        }
+        rest = &rest[character.len_utf8()..];
         match character {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
@@ -204,9 +224,18 @@ mod tests {
 
     #[test]
     fn long_strings_are_whole() {
-        let long = format!("ls{}; rm -rf /", " ".repeat(300));
+        let long = format!("{}; rm -rf /", "ls a ".repeat(60));
         let shown = arguments(&format!("{{\"command\":\"{long}\"}}"));
-        assert!(shown.ends_with(&format!("  /command, 1 line, 312 bytes:\n    | {long}\n")), "{shown}");
+        assert!(shown.ends_with(&format!("  /command, 1 line, 310 bytes:\n    | {long}\n")), "{shown}");
+    }
+
+    #[test]
+    fn spaces_push_nothing_out_of_sight() {
+        let padded = format!("ls{}; rm -rf /", " ".repeat(300));
+        let shown = arguments(&format!("{{\"command\":\"{padded}\"}}{}", " ".repeat(5000)));
+        assert!(shown.starts_with("arguments: {\"command\":<1 line, 312 bytes, below>}<5000 spaces>\n"), "{shown}");
+        assert!(shown.ends_with("    | ls<300 spaces>; rm -rf /\n"), "{shown}");
+        assert_eq!(arguments(&format!("{{{}}}", " ".repeat(40))), format!("arguments: {{{}}}\n", " ".repeat(40)));
     }
 
     #[test]

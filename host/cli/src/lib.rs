@@ -145,6 +145,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     let command = parsed(arguments).command;
     // Those that start programs, or in which a person decides.
     if matches!(command, Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_)) {
+        seamgate_runner::process::keep_descriptors();
         seamgate_runner::process::harden();
     }
     let status = match command {

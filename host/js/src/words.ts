@@ -187,6 +187,8 @@ export interface ApprovalEvent {
   readonly digest: string;
   readonly decision: ApprovalAnswer;
   readonly principal: string;
+  /** Why, in the person's words. The model reads it if the call is rejected. */
+  readonly reason?: string;
   /** What the host verified before it appended this. */
   readonly token?: string;
 }

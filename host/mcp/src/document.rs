@@ -74,6 +74,7 @@ impl Document {
                 folder: servers.folder.clone(),
                 paths: None,
                 endpoint: None,
+                described: server.described().unwrap_or_default(),
                 name,
             };
             match server {

@@ -6,6 +6,7 @@ use seamgate_runner::{
     Error, Result,
     mcp::{Client, Endpoint, ServerInfo},
     process::{Inherited, Paths, Program, can_confine},
+    run_dir::Command,
 };
 use seamgate_text::say;
 use serde_json::value::RawValue;
@@ -32,6 +33,8 @@ pub struct Launch {
     pub(super) paths: Option<Paths>,
     /// The address of a server that is reached over HTTP. Such a server has no program.
     pub(super) endpoint: Option<Endpoint>,
+    /// How the server is run, for a person who approves its calls.
+    pub(super) described: String,
 }
 
 /// A server's description of itself, with the definitions of its tools.
@@ -46,7 +49,9 @@ impl Launch {
     /// Describes a server that runs in this process's working folder. `name` is its name in the profile, and may be empty.
     pub fn new(name: String, command: Vec<String>, inherited: Vec<String>) -> Result<Self> {
         let folder = std::env::current_dir().map_err(|error| Error::caused("cannot find the working folder", error))?;
-        Ok(Launch { name, command, environment: BTreeMap::new(), inherited, folder, paths: None, endpoint: None })
+        let described = Command::new(command.clone()).described();
+        let (environment, paths, endpoint) = (BTreeMap::new(), None, None);
+        Ok(Launch { name, command, environment, inherited, folder, paths, endpoint, described })
     }
 
     /// Returns the server's name in the profile. It may be empty.

@@ -14,6 +14,7 @@ use seamgate_runner::{
     new_nonce, random,
     run_dir::{Lock, ModelPlan, Plan, Profiles},
 };
+use serde_json::{Value, json};
 
 use super::{
     core::{Policy, Times},
@@ -198,7 +199,9 @@ impl Setting {
         let known = self.labels.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect::<Vec<_>>();
         event.labels = (!known.is_empty()).then_some(known);
         // Until servers have said what they have, there is nothing.
-        event.listed = Some(Json::parse(r#"{"servers":{}}"#)?);
+        let program = |launch: &Launch| (launch.name.clone(), json!({"program": launch.described, "tools": []}));
+        let servers: BTreeMap<String, Value> = self.launches.iter().map(program).collect();
+        event.listed = Some(Json::of(&json!({"servers": servers}))?);
         let (run, _) = Run::start(&version.profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
         Ok(Begun { run, folder, version })
     }

@@ -616,6 +616,9 @@ pub struct ApprovalEvent {
     pub digest: String,
     pub decision: ApprovalAnswer,
     pub principal: String,
+    /// Why, in the person's words. The model reads it if the call is rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What the host verified before it appended this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
@@ -629,7 +632,14 @@ impl ApprovalEvent {
         decision: ApprovalAnswer,
         principal: impl Into<String>,
     ) -> Self {
-        ApprovalEvent { key: key.into(), digest: digest.into(), decision, principal: principal.into(), token: None }
+        ApprovalEvent {
+            key: key.into(),
+            digest: digest.into(),
+            decision,
+            principal: principal.into(),
+            reason: None,
+            token: None,
+        }
     }
 
     /// Returns it as an event at a time, in milliseconds since 1970.

@@ -752,6 +752,70 @@ fn a_tool_reaches_its_paths_and_no_others() {
 }
 
 #[test]
+fn a_path_that_was_replaced_between_two_calls_opens_nothing() {
+    let place = Place::new("replaced_path");
+    for name in ["secret", "work/cache"] {
+        fs::create_dir_all(place.folder.join(name)).expect("a folder");
+    }
+    place.write("secret/s.txt", "s3cret");
+    place.write(
+        "model.sh",
+        MODEL.replace("\"call\":\"c1\"", "\"call\":\"c2\"").replace(
+            r#"{"id":"a","tool":"look","arguments":{"at":"x"}}"#,
+            r#"{"id":"a","tool":"swap","arguments":{}},{"id":"b","tool":"look","arguments":{"at":"x"}}"#,
+        ),
+    );
+    let mut ops: Value = serde_json::from_str(&place.read("ops.profile.json")).expect("JSON");
+    let tools = ops["tools"].as_array_mut().expect("tools");
+    tools.push(json!({ "name": "swap", "effect": "effectful", "permit": "allow" }));
+    place.write("ops.profile.json", ops);
+    let swap = "rmdir work/cache; ln -s ../secret work/cache; ls work >&2; echo 1";
+    let look = "cat work/cache/s.txt; echo x > work/cache/new; echo looked";
+    place.servers(&json!({ "": { "tools": {
+        "swap": { "command": ["sh", "-c", swap], "paths": { "write": ["work"] } },
+        "look": { "command": ["sh", "-c", look], "paths": { "write": ["work/cache"] } },
+    } } }));
+    let output = place.run(&[]);
+    if err(&output).contains("this system has no Landlock") {
+        return;
+    }
+    assert!(err(&output).contains("swap: cache"), "{}", err(&output));
+    let read = place.records("observation").iter().map(|one| one["message"].to_string()).collect::<String>();
+    assert!(read.contains("looked") && !read.contains("s3cret"), "{read}");
+    assert!(!place.folder.join("secret/new").exists());
+
+    // Another process does not follow the link either.
+    let _ = fs::remove_dir_all(place.folder.join("run"));
+    let output = place.run(&[]);
+    ends(&output, 2);
+    assert!(err(&output).contains("work/cache leads to"), "{}", err(&output));
+}
+
+#[test]
+fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
+    let place = Place::new("descriptors");
+    place.write("secret", "s3cret");
+    let script = "kill -0 $PPID 2>/dev/null && echo signalled; cat <&40 2>/dev/null; echo looked";
+    let look = json!({ "command": ["bash", "-c", script], "paths": {} });
+    place.servers(&json!({ "": { "tools": { "look": look } } }));
+    let seamgate = place.start(&["--", "sh", "model.sh"]);
+    let words: Vec<_> = [seamgate.get_program()].into_iter().chain(seamgate.get_args()).collect();
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "exec \"$@\" 40<secret", "-"]).args(words).current_dir(&place.folder);
+    let output = shell.output().expect("an end");
+    ends(&output, 0);
+    let seen = place.observation()["message"].to_string();
+    assert!(seen.contains("looked") && !seen.contains("s3cret"), "{seen}");
+    // Linux keeps signals inside since 6.12.
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    if version >= (6, 12) && !err(&output).contains("this system has no Landlock") {
+        assert!(!seen.contains("signalled"), "{seen}");
+    }
+}
+
+#[test]
 fn a_signed_token_decides_where_a_name_does_not() {
     let pair = Ed25519KeyPair::from_seed_unchecked(&[5; 32]).expect("a key");
     let place = Place::new("token");

@@ -104,6 +104,7 @@ fn members() -> Vec<(&'static str, Member)> {
         ("budget", JudgesNone("see its members")),
         ("final", JudgesNone("it judges the answer")),
         ("on_limit", JudgesNone("it says how a run ends")),
+        ("on_reject", JudgesNone("it says whether a run ends")),
         ("projections", JudgesNone("it says what audiences see")),
         (
             "delegate",

@@ -12,8 +12,19 @@ use crate::{
 
 /// Members of a profile that judge no call of a child. A mode has decided which tools are handed on; what is used is carved from
 /// the budget, and the deadline ends the child.
-const ROOT: [&str; 10] =
-    ["$schema", "$comment", "description", "task", "prompt", "modes", "final", "on_limit", "projections", "delegate"];
+const ROOT: [&str; 11] = [
+    "$schema",
+    "$comment",
+    "description",
+    "task",
+    "prompt",
+    "modes",
+    "final",
+    "on_limit",
+    "on_reject",
+    "projections",
+    "delegate",
+];
 
 /// The same of a tool: its examples were tried when the profile was loaded.
 const TOOL: [&str; 2] = ["$comment", "examples"];
@@ -43,6 +54,7 @@ impl Profile {
             final_contract: _,
             evidence: _,
             fails_at_limit: _,
+            stops_at_rejection: _,
             projections: _,
             delegates: _,
             servers: _,

@@ -154,6 +154,7 @@ impl Reader<'_, '_> {
             final_contract: self.final_contract(),
             evidence: self.evidence(),
             fails_at_limit: text(document, "on_limit") == Some("failed"),
+            stops_at_rejection: text(document, "on_reject") == Some("stop"),
             projections: self.projections(),
             delegates,
             servers: self.servers(),

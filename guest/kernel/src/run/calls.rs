@@ -190,7 +190,13 @@ impl Run<'_> {
         }
         // What is carved for a child comes back, at least in part.
         let is_carved = self.state.calls.iter().any(|call| call.phase.is_under_way() && call.carved.is_some());
-        if matches!(reason.code, "rejected" | "same_call") || reason.code == "budget" && !is_carved {
+        let ends = match reason.code {
+            "rejected" => self.profile.stops_at_rejection,
+            "same_call" => true,
+            "budget" => !is_carved,
+            _ => false,
+        };
+        if ends {
             let message = if reason.code == "rejected" { "an approval was rejected" } else { &reason.message };
             self.state.end(reason.code, message);
         }
@@ -287,8 +293,9 @@ impl Run<'_> {
             return Ok(());
         }
         let decision = Verdict::of(&word("decision"));
+        let reason = event.text("reason").map(str::to_owned);
         let at = self.now();
-        self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, spent: false });
+        self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, reason, spent: false });
         self.judge(index)
     }
 

@@ -52,7 +52,7 @@ use crate::{
     above::{Above, Handed},
     definition, digest,
     document::CAPS,
-    facts::{Facts, Kept, Used},
+    facts::{Facts, Kept, Programs, Used},
     observe::united,
     profile::{Budget, Profile},
     sanitize::sanitize,
@@ -261,6 +261,7 @@ impl<'p> Run<'p> {
             used: Used::default(),
             asks: Vec::new(),
             approvals: Vec::new(),
+            programs: Programs::new(),
             parent: event.source("parent").map(raw),
         };
         let state = State::new(profile, facts);

@@ -709,9 +709,11 @@ class ApprovalEvent(_ApprovalEvent, total=False):
 
     Attributes:
         key: The key of a call, as its action has it.
+        reason: Why, in the person's words. The model reads it if the call is rejected.
         token: What the host verified before it appended this.
     """
 
+    reason: str
     token: str
 
 

@@ -23,7 +23,7 @@ pub use self::{
     confine::{Paths, is_supported as can_confine},
     environment::Inherited,
     exchange_dir::{ExchangeDir, remove_left_over},
-    harden::harden,
+    harden::{harden, keep_descriptors},
     line_writer::{LineWriter, Refused},
     lines::{MAX_LINE, Wrote, read_lines},
     run::{Ended, Run, Stop, run},

@@ -5,6 +5,7 @@ mod lock;
 mod plan;
 mod profile_copy;
 mod profiles;
+mod program_text;
 mod servers;
 
 pub use self::{

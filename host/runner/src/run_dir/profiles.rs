@@ -6,7 +6,10 @@ use seamgate::{FileError, Gate, Json, ProfileInfo, read_profile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{profile_copy::ProfileCopy, servers::Servers};
+use super::{
+    profile_copy::ProfileCopy,
+    servers::{Server, Servers},
+};
 use crate::error::{AddContext, Error, Result};
 
 /// The profiles of a plan, registered in a gate.
@@ -56,21 +59,27 @@ impl Registered {
         }
         #[derive(Default, Serialize)]
         struct Tools<'l> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            program: Option<String>,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            programs: BTreeMap<&'l str, String>,
             tools: Vec<Cow<'l, RawValue>>,
         }
         let mut listed = Listed { servers: BTreeMap::new() };
         for (server, tools) in servers.listed() {
-            listed.servers.entry(server).or_default().tools.extend(tools.into_iter().map(Cow::Owned));
+            let entry = listed.servers.entry(server).or_default();
+            entry.program = servers.all.get(server).and_then(Server::described);
+            entry.tools.extend(tools.into_iter().map(Cow::Owned));
         }
         for tool in &self.tools {
-            if servers.command(&tool.server, &tool.name).is_none() {
-                continue;
-            }
+            let Some(command) = servers.command(&tool.server, &tool.name) else { continue };
             let definition = match &tool.definition {
                 Some(pinned) => Cow::Borrowed(&**pinned),
                 None => Cow::Owned(to_raw_value(&BTreeMap::from([("name", &tool.name)]))?),
             };
-            listed.servers.entry(&tool.server).or_default().tools.push(definition);
+            let entry = listed.servers.entry(&tool.server).or_default();
+            entry.programs.insert(&tool.name, command.described());
+            entry.tools.push(definition);
         }
         Ok(Json::of(&listed)?)
     }

@@ -261,6 +261,12 @@ impl Server {
 }
 
 impl Command {
+    /// A program with what every program gets, and nothing else.
+    pub fn new(command: Vec<String>) -> Self {
+        let (environment, env) = (Vec::new(), BTreeMap::new());
+        Command { command, environment, env, timeout_s: TIMEOUT_S, paths: None }
+    }
+
     /// Checks what a file says, and resolves its paths from the file's folder.
     fn check(&mut self, folder: &Path) -> Result<()> {
         if self.command.is_empty() {
@@ -270,13 +276,8 @@ impl Command {
         if let Some(name) = self.environment.iter().find(|name| !is_variable(name)) {
             bail!("\"environment\": {name:?} cannot be the name of a variable: use letters, digits and _");
         }
-        for path in self.paths.iter_mut().flat_map(|paths| paths.read.iter_mut().chain(&mut paths.write)) {
-            *path = folder.join(&*path);
-            if let Err(error) = path.metadata() {
-                bail!("\"paths\": {}: {error}", path.display());
-            }
-        }
-        Ok(())
+        let opened = self.paths.as_mut().map_or(Ok(()), |paths| paths.open(folder));
+        opened.map_err(|why| Error::invalid(format!("\"paths\": {why}")))
     }
 }
 
