@@ -80,15 +80,10 @@ fn effect(tool: &Tool, above: Option<&Above>) -> String {
     format!("{}{egress}", above::effect(tool, above).as_str())
 }
 
-/// The most calls that the view names as the origin of a label.
-const MAX_ORIGINS: usize = 4;
-
 fn origin(calls: &[String]) -> String {
-    let named = calls.iter().take(MAX_ORIGINS).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match calls.len() {
-        0 => "from the context, or from what a server listed".to_owned(),
-        1..=MAX_ORIGINS => format!("from {named}"),
-        all => format!("from {named} and {}", count(all - MAX_ORIGINS, "more call")),
+    match calls {
+        [] => "not from a call of this run".to_owned(),
+        calls => format!("from {}", visible(&calls.join(", "))),
     }
 }
 

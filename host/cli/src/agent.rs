@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use seamgate::{Json, MAX_FILE, RunStatus, UncertainCall, read_named};
 use seamgate_runner::{
     Error,
-    agent::{self, Beginning, End, Opened, Prompt, Resumed, Waiting, show_ask, show_question},
+    agent::{self, Beginning, End, Opened, Prompt, Resumed, Waiting, ask_rows, question_rows},
     run_dir::{ModelPlan, Plan},
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
@@ -251,11 +251,11 @@ fn tell_waiting(waiting: &Waiting) {
     let folder = shell_word(&waiting.folder);
     match &waiting.prompt {
         Prompt::Approval(ask) => {
-            show_ask(ask, &waiting.folder);
+            ask_rows(ask, &waiting.folder).iter().for_each(|row| say(row));
             say(&format!("seamgate: decide with: seamgate approve {folder} {}", ask.key));
         }
         Prompt::Input(question) => {
-            show_question(question);
+            question_rows(question).iter().for_each(|row| say(row));
             match &question.call {
                 Some(call) => {
                     say(&format!("seamgate: say it with: seamgate agent --resume {folder} --resolve {call}=done"))

@@ -15,15 +15,22 @@ use seamgate::{
 };
 use seamgate_runner::{
     Error,
-    agent::{YesOrNo, ignored, now, show_ask},
+    agent::{YesOrNo, ask_rows, ignored, now, to_decide},
     run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
-use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
+use seamgate_text::{count, escape_terminal, say, shell_word, shorten, tool_name, with_sources};
 use seamgate_trace::CallOutcome;
 use serde::Deserialize;
 
-use crate::{agent::principal, error, status::Status};
+use crate::{
+    agent::principal,
+    console::{print, print_json},
+    error,
+    status::Status,
+};
+
+mod list;
 
 /// The lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
@@ -34,6 +41,9 @@ const MAX_SESSIONS: usize = 5;
 const MAX_LAST: usize = 5;
 const MAX_OUTCOMES: usize = 20;
 
+/// The longest reason that an event holds, in characters.
+const MAX_REASON: usize = 900;
+
 /// The deepest level of children.
 const MAX_DEPTH: usize = 16;
 
@@ -41,6 +51,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_ATTEMPTS: usize = 100;
 
 pub(crate) const HELP: &str = "\
+If several calls wait, this lists them. DIR may be a folder of several runs.
 If the call does not wait, this says what became of it. If no call waits, it says so of all calls that needed approval.
 
 Exit status: 0 decided, 2 usage error or no such call waits, 5 fault, 6 nobody decided: the call still waits";
@@ -55,6 +66,9 @@ pub(crate) struct Arguments {
     /// Reject it
     #[arg(long)]
     reject: bool,
+    /// Why. The model reads it if the call is rejected
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// Decide without asking on the terminal
     #[arg(long)]
     yes: bool,
@@ -65,6 +79,9 @@ pub(crate) struct Arguments {
     /// 'rejected') and 'principal', signed with a key of the profile (EdDSA)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "yes", "principal"])]
     token: Option<PathBuf>,
+    /// Print the calls that wait as a JSON array, and decide nothing
+    #[arg(long, conflicts_with_all = ["reject", "yes", "principal", "token", "reason"])]
+    json: bool,
 }
 
 /// A call that waits.
@@ -72,6 +89,12 @@ struct Waiting {
     /// The folder of its run.
     folder: PathBuf,
     run: String,
+    /// The agent of its run.
+    agent: String,
+    /// Its tool, as NAME or SERVER/NAME.
+    tool: String,
+    /// The arguments, as they would be sent.
+    arguments: String,
     ask: Ask,
     profiles: Rc<Profiles>,
     /// Whether its process goes on by itself when it is approved.
@@ -81,6 +104,7 @@ struct Waiting {
 /// The decision of a person, with their name.
 struct Said {
     decision: ApprovalAnswer,
+    reason: Option<String>,
     principal: String,
     token: Option<String>,
 }
@@ -112,6 +136,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let now = now();
     let is_meant = |key: &str| arguments.key.as_deref().is_none_or(|named| named == key);
     waiting.retain(|one| one.ask.expires > now && is_meant(&one.ask.key));
+    if arguments.json {
+        print_json(&list::json(&waiting)?)?;
+        return Ok(if waiting.is_empty() { Status::Accepted } else { Status::Waits });
+    }
     let one = match &waiting[..] {
         [only] => only,
         [] => {
@@ -120,14 +148,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             bail!("{}: no call{key} waits for approval{outcomes}", arguments.run.display())
         }
         several => {
-            several.iter().for_each(|one| show_ask(&one.ask, &one.folder));
-            bail!("several calls wait for approval: name one of them, or the folder of its run");
+            print(&list::text(several, now))?;
+            let example = &several[0];
+            let command = format!("seamgate approve {} {}", shell_word(&example.folder), example.ask.key);
+            if arguments.yes || arguments.reject || arguments.token.is_some() {
+                bail!("several calls wait for approval: name one of them, as in: {command}");
+            }
+            say(&format!("seamgate: several calls wait for approval. To read and decide one: {command}"));
+            return Ok(Status::Waits);
         }
     };
-    show_ask(&one.ask, &one.folder);
+    let rows = || ask_rows(&one.ask, &one.folder);
+    // The terminal shows them itself when it asks.
+    if arguments.yes || arguments.token.is_some() || !is_terminal() {
+        rows().iter().for_each(|row| say(row));
+    }
     let decision = match &arguments.token {
         Some(file) => signed(file, one)?,
-        None => match said(arguments, &one.ask)? {
+        None => match said(arguments, &one.ask, &rows)? {
             Some(decision) => decision,
             None => {
                 say("seamgate: nothing was decided");
@@ -199,7 +237,7 @@ fn children(run: &Path) -> Vec<PathBuf> {
 }
 
 /// What a person says here.
-fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Said>> {
+fn said(arguments: &Arguments, ask: &Ask, rows: &dyn Fn() -> Vec<String>) -> Result<Option<Said>> {
     let principal = principal(arguments.principal.as_deref())?;
     if !ask.by.contains(&principal) {
         let by = escape_terminal(&ask.by.join(", "));
@@ -214,11 +252,13 @@ fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Said>> {
         Some(_) => bail!("{} has a key in the profile: decide with --token", escape_terminal(&principal)),
     }
     let decision = match (arguments.yes, arguments.reject) {
-        (true, false) => Some(ApprovalAnswer::Approved),
-        (true, true) => Some(ApprovalAnswer::Rejected),
-        (false, is_rejected) => asked(ask, &principal, is_rejected)?,
+        (true, false) => Some((ApprovalAnswer::Approved, None)),
+        (true, true) => Some((ApprovalAnswer::Rejected, None)),
+        (false, is_rejected) => asked(ask, &principal, is_rejected, rows)?,
     };
-    Ok(decision.map(|decision| Said { decision, principal, token: None }))
+    let given = |reason: Option<String>| arguments.reason.clone().or(reason).map(|text| shorten(&text, MAX_REASON));
+    let decision = decision.map(|(decision, reason)| (decision, given(reason)));
+    Ok(decision.map(|(decision, reason)| Said { decision, reason, principal, token: None }))
 }
 
 /// What a token says. It holds for this call of this run, and no other.
@@ -241,7 +281,7 @@ fn signed(file: &Path, one: &Waiting) -> Result<Said> {
         "rejected" => ApprovalAnswer::Rejected,
         _ => bail!("Invalid token: its decision must be \"approved\" or \"rejected\""),
     };
-    Ok(Said { decision, principal, token: Some(token.to_owned()) })
+    Ok(Said { decision, reason: None, principal, token: Some(token.to_owned()) })
 }
 
 fn no_common_key(principal: &str) -> String {
@@ -253,22 +293,28 @@ fn no_common_key(principal: &str) -> String {
 }
 
 /// Asks on the terminal, below the view. Returns the decision, if there is one.
-fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<ApprovalAnswer>> {
+fn asked(
+    ask: &Ask,
+    principal: &str,
+    is_rejected: bool,
+    rows: &dyn Fn() -> Vec<String>,
+) -> Result<Option<(ApprovalAnswer, Option<String>)>> {
     if !is_terminal() {
         bail!("there is no terminal to ask on: decide with --yes");
     }
     let (key, principal) = (escape_terminal(&ask.key), escape_terminal(principal));
     let left = Cell::new(MAX_LINES);
     let decision = Terminal::default().ask(&TerminalPrompt {
-        show: &|| {},
+        rows,
         prompt: &|code| match is_rejected {
-            false => format!("Approve {key} as {principal}? Type \"{code}\" to approve, \"n\" to reject:"),
+            false => format!("Approve {key} as {principal}? {}", to_decide(code)),
             true => format!("Reject {key} as {principal}? Type \"{code}\" to reject:"),
         },
         take: &|line, code| match (YesOrNo::of(line, code), is_rejected) {
-            (Some(YesOrNo::Yes), false) => Some(Some(ApprovalAnswer::Approved)),
-            (Some(YesOrNo::Yes), true) | (Some(YesOrNo::No), false) => Some(Some(ApprovalAnswer::Rejected)),
-            (None, _) | (Some(YesOrNo::No), true) => {
+            (Some(YesOrNo::Yes), false) => Some(Some((ApprovalAnswer::Approved, None))),
+            (Some(YesOrNo::Yes), true) => Some(Some((ApprovalAnswer::Rejected, None))),
+            (Some(YesOrNo::No(reason)), false) => Some(Some((ApprovalAnswer::Rejected, reason))),
+            (None, _) | (Some(YesOrNo::No(_)), true) => {
                 left.set(left.get() - 1);
                 if left.get() == 0 { Some(None) } else { None }
             }
@@ -336,21 +382,35 @@ fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     struct Call {
         key: String,
         phase: String,
+        #[serde(default)]
+        server: String,
+        tool: String,
+        #[serde(default)]
+        arguments: String,
     }
     let plan = Plan::read(folder)?;
     let goes_on = matches!(plan.model, ModelPlan::Client);
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(Error::from)?;
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
-    let is_asked = |key: &str| calls.iter().any(|call| call.key == key && call.phase == "asked");
+    let asked_call = |key: &str| calls.iter().find(|call| call.key == key && call.phase == "asked");
     let mut shown = shown(run.journal())?;
-    let id = run.id().to_owned();
+    let (id, agent) = (run.id().to_owned(), run.agent().to_owned());
     drop(run);
     if matches!(status.as_str(), "running" | "waiting") {
-        for asked in facts.asks.into_iter().filter(|ask| is_asked(&ask.key)) {
+        for asked in facts.asks {
+            let Some(call) = asked_call(&asked.key) else { continue };
             if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
-                let profiles = Rc::clone(&profiles);
-                waiting.push(Waiting { folder: folder.to_owned(), run: id.clone(), ask, profiles, goes_on });
+                waiting.push(Waiting {
+                    folder: folder.to_owned(),
+                    run: id.clone(),
+                    agent: agent.clone(),
+                    tool: tool_name(&call.server, &call.tool),
+                    arguments: call.arguments.clone(),
+                    ask,
+                    profiles: Rc::clone(&profiles),
+                    goes_on,
+                });
             }
         }
     }
@@ -381,6 +441,7 @@ fn decide(one: &Waiting, said: &Said) -> Result<()> {
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
     let mut event = ApprovalEvent::new(&one.ask.key, &one.ask.digest, said.decision, &said.principal);
     event.token = said.token.clone();
+    event.reason = said.reason.clone();
     let event = event.at(now());
     // A gate goes on with its run at the same time.
     for attempt in 0.. {

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use seamgate_text::say;
+use seamgate_text::{count, say};
 
 use crate::error::{Error, Result};
 
@@ -22,8 +22,12 @@ const TICK: Duration = Duration::from_millis(100);
 const MAX_LINE: usize = 64 * 1024;
 /// The letters of codes: consonants that are not mistaken for each other. They make no words.
 const LETTERS: &[u8; 16] = b"bcdfghjkmprtvwxz";
-/// The fewest columns of a terminal that lines are fitted to.
+/// The fewest columns of a terminal that lines are fitted to, and the fewest rows that pages are.
 const MIN_COLUMNS: usize = 20;
+const MIN_HEIGHT: usize = 6;
+/// The size of a terminal that does not say it.
+const DEFAULT_WIDTH: usize = 80;
+const DEFAULT_HEIGHT: usize = 24;
 
 /// The terminal, on which one question is asked at a time.
 #[derive(Default)]
@@ -43,8 +47,9 @@ enum Typed {
 
 /// A question and what answers it.
 pub struct TerminalPrompt<'q, T> {
-    /// Shows what is asked about.
-    pub show: &'q dyn Fn(),
+    /// The rows that show what is asked about. If there are many, only the first and the last are shown at once. Then nothing
+    /// but a rejection is taken before the person has read all of them.
+    pub rows: &'q dyn Fn() -> Vec<String>,
     /// Says what to type. Gets the code that answers can repeat.
     pub prompt: &'q dyn Fn(&str) -> String,
     /// Takes an answer: a line, and the code. Otherwise, the question is asked again, with another code.
@@ -73,31 +78,110 @@ impl Terminal {
                 return Ok(Some(end));
             }
         };
-        (question.show)();
+        let rows = (question.rows)();
+        let mut is_read = rows.len() <= MAX_ROWS;
+        show(&rows);
         loop {
-            if let Err(error) = input.flush() {
-                // Nobody is there: what was typed earlier must not answer.
-                say(&format!("seamgate: cannot ask on the terminal: {error}"));
-                return Ok(None);
-            }
             let code = code()?;
-            say(&(question.prompt)(&code));
-            let line = loop {
-                if let Some(end) = (question.over)() {
-                    return Ok(Some(end));
-                }
-                match input.read(TICK) {
-                    Typed::Line(line) => break line,
-                    Typed::Nothing => {}
-                    Typed::End => return Ok(None),
-                }
+            let prompt = match is_read {
+                true => (question.prompt)(&code),
+                false => "Type \"v\" to read all of it first:".to_owned(),
             };
+            let line = match next_line(&mut input, &prompt, question.over)? {
+                Next::Line(line) => line,
+                Next::Over(end) => return Ok(Some(end)),
+                Next::Nobody => return Ok(None),
+            };
+            if rows.len() > MAX_ROWS && line.trim() == "v" {
+                match page(&mut input, &rows, question.over)? {
+                    Paged::Read => is_read = true,
+                    Paged::Left => {}
+                    Paged::Over(end) => return Ok(end),
+                }
+                continue;
+            }
             if let Some(answer) = (question.take)(line.trim(), &code) {
                 return Ok(Some(answer));
             }
-            say(question.invalid);
+            say(if is_read { question.invalid } else { NOT_READ });
         }
     }
+}
+
+/// The most rows of a text that are shown at once, and how many of a longer one: those at its beginning, and at its end.
+const MAX_ROWS: usize = 60;
+const HEAD: usize = 30;
+const TAIL: usize = 15;
+
+/// What is said to an answer before the whole text was read.
+const NOT_READ: &str = "Not all of it was shown yet, so that decides nothing.";
+
+fn show(rows: &[String]) {
+    if rows.len() <= MAX_ROWS {
+        return rows.iter().for_each(|row| say(row));
+    }
+    rows[..HEAD].iter().for_each(|row| say(row));
+    say(&format!("… [{} left out here]", count(rows.len() - HEAD - TAIL, "row")));
+    rows[rows.len() - TAIL..].iter().for_each(|row| say(row));
+}
+
+/// What came of waiting for a line.
+enum Next<T> {
+    Line(String),
+    /// The wait is over.
+    Over(T),
+    /// The end of input, or no terminal.
+    Nobody,
+}
+
+/// Throws away what was typed so far, says a prompt, and waits for a line.
+fn next_line<T>(input: &mut os::Input, prompt: &str, over: &dyn Fn() -> Option<T>) -> Result<Next<T>> {
+    if let Err(error) = input.flush() {
+        // Nobody is there: what was typed earlier must not answer.
+        say(&format!("seamgate: cannot ask on the terminal: {error}"));
+        return Ok(Next::Nobody);
+    }
+    say(prompt);
+    loop {
+        if let Some(end) = over() {
+            return Ok(Next::Over(end));
+        }
+        match input.read(TICK) {
+            Typed::Line(line) => return Ok(Next::Line(line)),
+            Typed::Nothing => {}
+            Typed::End => return Ok(Next::Nobody),
+        }
+    }
+}
+
+/// What came of a text that was shown page by page.
+enum Paged<T> {
+    /// All of it was shown.
+    Read,
+    /// The person left before its end.
+    Left,
+    Over(Option<T>),
+}
+
+/// Shows a text page by page.
+fn page<T>(input: &mut os::Input, rows: &[String], over: &dyn Fn() -> Option<T>) -> Result<Paged<T>> {
+    let height = os::size().map_or(DEFAULT_HEIGHT, |(_, height)| height.max(MIN_HEIGHT));
+    let pages = rows.chunks(height - 2);
+    let last = pages.len();
+    for (number, page) in pages.enumerate() {
+        page.iter().for_each(|row| say(row));
+        if number + 1 == last {
+            break;
+        }
+        let prompt = format!("[page {} of {last}: Enter for the next one, \"q\" to leave]", number + 1);
+        match next_line(input, &prompt, over)? {
+            Next::Line(line) if line.trim() == "q" => return Ok(Paged::Left),
+            Next::Line(_) => {}
+            Next::Over(end) => return Ok(Paged::Over(Some(end))),
+            Next::Nobody => return Ok(Paged::Over(None)),
+        }
+    }
+    Ok(Paged::Read)
 }
 
 /// Draws a code that nobody can have typed before.
@@ -108,16 +192,17 @@ fn code() -> Result<String> {
     Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 16)])).collect())
 }
 
-/// Says a text of others, which is [escaped](seamgate_text::escape_terminal). `first` marks the beginning of each of its lines, and `next` that of
-/// each further row which such a line takes on the terminal: nothing in the text can stand where text of ours stands.
-pub fn say_marked(text: &str, first: &str, next: &str) {
-    let columns = os::columns().map(|columns| columns.max(MIN_COLUMNS));
-    for line in text.trim_end().split('\n') {
-        let room = columns.map_or(usize::MAX, |columns| columns - first.len().max(next.len()));
-        for (number, row) in rows(line, room).into_iter().enumerate() {
-            say(&format!("{}{row}", if number == 0 { first } else { next }));
-        }
-    }
+/// Returns the rows that a text of others takes, which is [escaped](seamgate_text::escape_terminal). `first` marks the beginning of
+/// each of its lines, and `next` that of each further row which such a line takes on the terminal: nothing in the text can stand where
+/// text of ours stands.
+pub fn marked_rows(text: &str, first: &str, next: &str) -> Vec<String> {
+    let columns = os::size().map(|(columns, _)| columns.max(MIN_COLUMNS));
+    let room = columns.map_or(usize::MAX, |columns| columns - first.len().max(next.len()));
+    let of_line = |line| {
+        let rows = rows(line, room).into_iter().enumerate();
+        rows.map(|(number, row)| format!("{}{row}", if number == 0 { first } else { next })).collect::<Vec<_>>()
+    };
+    text.trim_end().split('\n').flat_map(of_line).collect()
 }
 
 /// Cuts a line into rows of so many columns, behind spaces if there are any.
@@ -156,7 +241,7 @@ mod os {
         termios::{QueueSelector, tcflush, tcgetwinsize},
     };
 
-    use super::{MAX_LINE, Typed};
+    use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, MAX_LINE, Typed};
 
     /// The terminal's input, read without a buffer or a thread: what nobody has asked for stays in the system's queue.
     #[derive(Default)]
@@ -204,11 +289,12 @@ mod os {
         }
     }
 
-    /// Returns the columns of the terminal that people are told on. `None` if there is no terminal.
-    pub(super) fn columns() -> Option<usize> {
+    /// Returns the columns and rows of the terminal that people read on. `None` if there is no terminal.
+    pub(super) fn size() -> Option<(usize, usize)> {
         let size = tcgetwinsize(io::stderr()).ok()?;
         // A terminal that does not know its size shows what most do.
-        Some(if size.ws_col == 0 { 80 } else { size.ws_col.into() })
+        let known = |cells: u16, default: usize| if cells == 0 { default } else { cells.into() };
+        Some((known(size.ws_col, DEFAULT_WIDTH), known(size.ws_row, DEFAULT_HEIGHT)))
     }
 }
 
@@ -221,7 +307,7 @@ mod os {
         time::Duration,
     };
 
-    use super::Typed;
+    use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, Typed};
 
     /// The terminal's input, which a thread reads line by line.
     #[derive(Default)]
@@ -272,9 +358,9 @@ mod os {
         Ok(lines)
     }
 
-    /// Returns the columns of the terminal that people are told on. `None` if there is no terminal.
-    pub(super) fn columns() -> Option<usize> {
-        io::stderr().is_terminal().then_some(80)
+    /// Returns the columns and rows of the terminal that people read on. `None` if there is no terminal.
+    pub(super) fn size() -> Option<(usize, usize)> {
+        io::stderr().is_terminal().then_some((DEFAULT_WIDTH, DEFAULT_HEIGHT))
     }
 }
 

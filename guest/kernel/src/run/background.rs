@@ -1,17 +1,32 @@
 //! What a person learns about a call beside the call itself, when they are asked to approve it.
 
-use super::{Run, state::CallState};
+use super::Run;
 use crate::{surface, view::Background};
 
+/// The most calls that are remembered as the origin of a label.
+const MAX_ORIGINS: usize = 4;
+
+/// Stands for further calls.
+const MORE: &str = "…";
+
 impl Run<'_> {
+    /// Remembers that the result of a call has labels.
+    pub(super) fn remember_origin(&mut self, key: &str, tool: &str, labels: &[String]) {
+        for label in labels {
+            let origins = self.state.origins.entry(label.clone()).or_default();
+            match origins.len() {
+                0..MAX_ORIGINS => origins.push(format!("{key} {tool}")),
+                MAX_ORIGINS => origins.push(MORE.to_owned()),
+                _ => {}
+            }
+        }
+    }
+
     pub(super) fn background(&self, index: usize) -> Background {
         let state = &self.state;
         let key = &state.calls[index].key;
         let answer = state.history.iter().rev().find(|entry| entry.calls.contains(key));
-        let origin = |label: &String| {
-            let has_label = |call: &&CallState| call.seen.as_ref().is_some_and(|seen| seen.labels.contains(label));
-            state.calls.iter().filter(has_label).map(|call| format!("{} {}", call.key, call.tool)).collect()
-        };
+        let origin = |label: &String| state.origins.get(label).cloned().unwrap_or_default();
         let labels = self.facts().map(|facts| surface::read(self.profile, &facts)).unwrap_or_default();
         Background {
             said: answer.map(|entry| entry.text.clone()).unwrap_or_default(),

@@ -168,6 +168,7 @@ impl Run<'_> {
             text: (made.status != INVALID).then(|| made.text.clone()),
         });
         self.state.facts.take(made.facts);
+        self.remember_origin(&call.key, &made.tool, &made.labels);
         self.records.push(Record::Observation {
             call: call.key,
             server: Some(made.server).filter(|server| !server.is_empty()),

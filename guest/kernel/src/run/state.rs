@@ -58,6 +58,9 @@ pub(crate) struct State {
     /// In the order in which they were asked for.
     pub(crate) calls: Vec<CallState>,
     pub(crate) history: Vec<Entry>,
+    /// The first calls whose results had a label, by labels, as KEY TOOL.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) origins: BTreeMap<String, Vec<String>>,
     /// How many entries of the history were left out.
     pub(crate) left_out: u64,
     /// How often each denial came, by a digest of call and reason.
@@ -369,6 +372,7 @@ impl State {
             question: None,
             calls: Vec::new(),
             history: Vec::new(),
+            origins: BTreeMap::new(),
             left_out: 0,
             denials: BTreeMap::new(),
             ran: BTreeMap::new(),

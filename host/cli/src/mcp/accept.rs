@@ -67,7 +67,7 @@ fn asked(path: &str) -> Result<Option<bool>> {
         bail!("there is no terminal to ask on: accept with --yes");
     }
     Ok(Terminal::default().ask(&TerminalPrompt {
-        show: &|| {},
+        rows: &Vec::new,
         prompt: &|code| format!("Let the gate use {path} as it is now? Type \"{code}\" to accept, \"n\" to refuse:"),
         take: &|line, code| YesOrNo::of(line, code).map(|answer| matches!(answer, YesOrNo::Yes)),
         invalid: "That decides nothing.",

@@ -11,7 +11,7 @@ use seamgate_text::{escape_terminal, say};
 use super::event::now;
 use crate::{
     error::Result,
-    terminal::{Terminal, TerminalPrompt, is_terminal, say_marked},
+    terminal::{Terminal, TerminalPrompt, is_terminal, marked_rows},
 };
 
 /// Marks what a model says on the terminal.
@@ -44,7 +44,7 @@ impl Prompt {
 pub(super) enum Reply {
     Decided {
         ask: Ask,
-        is_approved: bool,
+        answer: YesOrNo,
         principal: String,
     },
     Answered {
@@ -92,11 +92,11 @@ impl Person {
         };
         let said = match what {
             Prompt::Approval(ask) => self.terminal.ask(&TerminalPrompt {
-                show: &|| show_ask(ask, folder),
-                prompt: &|code| format!("{} Type \"{code}\" to approve, \"n\" to reject:", self.may_approve(ask)),
+                rows: &|| ask_rows(ask, folder),
+                prompt: &|code| format!("{} {}", self.may_approve(ask), to_decide(code)),
                 take: &|line, code| {
-                    let is_approved = YesOrNo::of(line, code)? == YesOrNo::Yes;
-                    Some(Reply::Decided { ask: ask.clone(), is_approved, principal: self.principal.clone() })
+                    let answer = YesOrNo::of(line, code)?;
+                    Some(Reply::Decided { ask: ask.clone(), answer, principal: self.principal.clone() })
                 },
                 invalid: "That decides nothing. The run waits for you if you end it now.",
                 over: &over,
@@ -109,10 +109,10 @@ impl Person {
                         principal: self.principal.clone(),
                     })
                 };
-                let show = || show_question(question);
+                let rows = || question_rows(question);
                 match &question.call {
                     Some(call) => self.terminal.ask(&TerminalPrompt {
-                        show: &show,
+                        rows: &rows,
                         prompt: &|code| {
                             let call = escape_terminal(call);
                             format!("Call {call}: type \"done {code}\" or \"not_done {code}\":")
@@ -127,7 +127,7 @@ impl Person {
                         over: &over,
                     }),
                     None => self.terminal.ask(&TerminalPrompt {
-                        show: &show,
+                        rows: &rows,
                         prompt: &|_| "Your answer to the model, in one line:".to_owned(),
                         take: &|line, _| if line.is_empty() { None } else { answered(line) },
                         invalid: "Say something.",
@@ -144,52 +144,69 @@ impl Person {
     }
 }
 
+/// Says what to type to decide about a call.
+pub fn to_decide(code: &str) -> String {
+    format!("Type \"{code}\" to approve, \"n\" or \"n REASON\" to reject:")
+}
+
 /// A person's answer to a call that was shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YesOrNo {
     /// The call may run.
     Yes,
-    /// The call may not run.
-    No,
+    /// The call may not run, with the reason if the person gave one.
+    No(Option<String>),
 }
 
 impl YesOrNo {
     /// Reads a line. Only the code means yes. Silence, and whatever else there is, decides nothing.
     pub fn of(line: &str, code: &str) -> Option<Self> {
-        match line.trim() {
-            line if line.eq_ignore_ascii_case(code) => Some(YesOrNo::Yes),
-            "n" | "no" => Some(YesOrNo::No),
+        let line = line.trim();
+        let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match word {
+            _ if line.eq_ignore_ascii_case(code) => Some(YesOrNo::Yes),
+            "n" | "no" => Some(YesOrNo::No(Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty()))),
             _ => None,
         }
     }
 }
 
-/// Shows what would be sent.
-pub fn show_ask(ask: &Ask, folder: &Path) {
+/// Returns the rows that show what would be sent.
+pub fn ask_rows(ask: &Ask, folder: &Path) -> Vec<String> {
     let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ask.expires));
-    say(&format!(
-        "\nThe call {} of {} needs approval:",
-        escape_terminal(&ask.key),
-        escape_terminal(&folder.display().to_string())
-    ));
-    say_marked(&escape_terminal(&ask.view), "  ", "    ");
-    say(&format!(
-        "  digest: {}\n  by: {}\n  until: {time}",
-        escape_terminal(&ask.digest),
-        escape_terminal(&ask.by.join(", "))
-    ));
+    let (key, folder) = (escape_terminal(&ask.key), escape_terminal(&folder.display().to_string()));
+    let mut rows = vec![String::new(), format!("The call {key} of {folder} needs approval:")];
+    rows.extend(marked_rows(&escape_terminal(&ask.view), "  ", "    "));
+    rows.push(format!("  digest: {}", escape_terminal(&ask.digest)));
+    rows.push(format!("  by: {}", escape_terminal(&ask.by.join(", "))));
+    rows.push(format!("  until: {time}"));
+    rows
 }
 
-/// Shows a question. What the model says is marked, so that no question looks like a call that needs approval.
-pub fn show_question(question: &AskInputAction) {
-    match &question.call {
-        Some(_) => {
-            say("");
-            say_marked(&escape_terminal(&question.question), "", "  ");
+/// Returns the rows that show a question. What the model says is marked, so that no question looks like a call that needs approval.
+pub fn question_rows(question: &AskInputAction) -> Vec<String> {
+    let text = escape_terminal(&question.question);
+    let (title, rows) = match &question.call {
+        Some(_) => (None, marked_rows(&text, "", "  ")),
+        None => (Some("The model asks:".to_owned()), marked_rows(&text, MODEL, MODEL)),
+    };
+    [String::new()].into_iter().chain(title).chain(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_code_means_yes() {
+        for line in ["bcdf", " BCDF "] {
+            assert_eq!(YesOrNo::of(line, "bcdf"), Some(YesOrNo::Yes));
         }
-        None => {
-            say("\nThe model asks:");
-            say_marked(&escape_terminal(&question.question), MODEL, MODEL);
+        for line in ["", "y", "yes", "bcdg", "bcdf now", "nbcdf", "done bcdf", "N"] {
+            assert_eq!(YesOrNo::of(line, "bcdf"), None, "{line}");
         }
+        assert_eq!(YesOrNo::of("n", "bcdf"), Some(YesOrNo::No(None)));
+        let reason = Some("wait for the release".to_owned());
+        assert_eq!(YesOrNo::of("no  wait for the release ", "bcdf"), Some(YesOrNo::No(reason)));
     }
 }

@@ -15,13 +15,15 @@ use seamgate::{
     ToolStartedEvent, ToolsListedEvent,
 };
 
+use seamgate_text::shorten;
+
 use super::{
     action::{ChildEnd, End, Waiting},
     child,
     context::Context,
     event::{Answer, MAX_END, now, result_ends},
     model::NoAnswer,
-    person::{Prompt, Reply, place},
+    person::{Prompt, Reply, YesOrNo, place},
     progress,
     tool::{self, Body, Outcome},
 };
@@ -33,6 +35,9 @@ use crate::{
 /// The longest result that an event holds whole, in bytes. Of a longer one, the event has the beginning and the end, and the journal
 /// keeps the whole. The kernel's fuel is enough for this much of most texts.
 const MAX_INLINE: usize = 1024 * 1024;
+
+/// The longest reason of a person that an event holds, in characters.
+const MAX_REASON: usize = 900;
 
 /// A message to the loop.
 enum Input {
@@ -155,10 +160,15 @@ impl<'s> Runner<'s> {
                 return Ok(None);
             }
             Reply::Signal(signal) => return Ok(Some(End::Signal(signal))),
-            Reply::Decided { ask, is_approved, principal } => {
+            Reply::Decided { ask, answer, principal } => {
                 self.waiting.remove(&ask.key);
-                let decision = if is_approved { ApprovalAnswer::Approved } else { ApprovalAnswer::Rejected };
-                self.send(ApprovalEvent::new(ask.key, ask.digest, decision, principal))?;
+                let (decision, reason) = match answer {
+                    YesOrNo::Yes => (ApprovalAnswer::Approved, None),
+                    YesOrNo::No(reason) => (ApprovalAnswer::Rejected, reason),
+                };
+                let mut event = ApprovalEvent::new(ask.key, ask.digest, decision, principal);
+                event.reason = reason.map(|reason| shorten(&reason, MAX_REASON));
+                self.send(event)?;
                 return Ok(None);
             }
             Reply::Answered { question, text, principal } => {

@@ -12,8 +12,7 @@ impl Command {
     /// Describes the program: its words, the names of its variables, and its paths. The values of variables may be secret, so
     /// a digest stands for them.
     pub fn described(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| shell_word(Path::new(word))).collect();
-        let mut text = words.join(" ");
+        let mut text = self.command.iter().map(|word| program_word(word)).collect::<Vec<_>>().join(" ");
         push_values(&mut text, "env", &self.env);
         if !self.environment.is_empty() {
             let _ = write!(text, "; environment {}", self.environment.join(", "));
@@ -37,6 +36,17 @@ impl Server {
             Server::Mcp(command) => Some(command.described()),
             Server::Address(endpoint) => Some(of_endpoint(endpoint)),
         }
+    }
+}
+
+/// Returns a word as a shell would take it. Dashes at its beginning need no quotes, because it is no path.
+fn program_word(word: &str) -> String {
+    let rest = word.trim_start_matches('-');
+    let dashes = &word[..word.len() - rest.len()];
+    if rest.is_empty() && !dashes.is_empty() {
+        dashes.to_owned()
+    } else {
+        format!("{dashes}{}", shell_word(Path::new(rest)))
     }
 }
 
@@ -71,6 +81,12 @@ mod tests {
         assert!(!one.contains("s3cret"));
         let other = described(r#"{"command":["sh","my tool.sh"],"env":{"TOKEN":"s3creT"},"environment":["HOST"]}"#);
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        let text = described(r#"{"command":["sh","-c","echo \"a b\"","--","--x","","-"]}"#);
+        assert_eq!(text, r#"sh -c 'echo "a b"' -- --x '' -"#);
     }
 
     #[test]
