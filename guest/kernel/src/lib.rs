@@ -26,6 +26,7 @@ mod names;
 mod observation;
 mod observe;
 mod permit;
+mod places;
 mod profile;
 mod project;
 mod reached;

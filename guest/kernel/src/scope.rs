@@ -10,6 +10,7 @@ use seamgate_core::{
 use crate::{
     decision::Reason,
     facts::Facts,
+    places::{Folder, Host},
     reached::Reached,
     tool::{Scope, Source, Tool, Within},
 };
@@ -19,7 +20,7 @@ impl Within {
     pub(crate) fn list(&self) -> Option<&str> {
         match self {
             Within::List(name) => Some(name),
-            Within::From(_) | Within::Values(_) => None,
+            _ => None,
         }
     }
 
@@ -27,7 +28,7 @@ impl Within {
     pub(crate) fn sources(&self) -> &[Source] {
         match self {
             Within::From(sources) => sources,
-            Within::List(_) | Within::Values(_) => &[],
+            _ => &[],
         }
     }
 }
@@ -54,6 +55,12 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
             (Within::Values(values), _) => Box::new(|at| {
                 arguments.kind(at) == Kind::String
                     && values.binary_search_by(|value| value.as_str().cmp(arguments.string(at))).is_ok()
+            }),
+            (Within::Below(folders), _) => Box::new(|at| {
+                arguments.kind(at) == Kind::String && folders.iter().any(|folder| folder.holds(arguments.string(at)))
+            }),
+            (Within::Hosts(hosts), _) => Box::new(|at| {
+                arguments.kind(at) == Kind::String && hosts.iter().any(|host| host.holds(arguments.string(at)))
             }),
             (_, None) => continue,
             (Within::List(name), Some(facts)) => {
@@ -111,9 +118,18 @@ fn outside(arguments: &Document, at: NodeId, scope: &Scope) -> Violation {
             (format!("a value of the list {list}"), format!("must be a value of the list {list}"))
         }
         Within::Values(values) => {
-            let some = values.iter().take(8).map(|value| quote(value, 64)).collect::<Vec<_>>().join(", ");
-            let more = if values.len() > 8 { ", …" } else { "" };
-            (format!("one of {some}{more}"), format!("must be one of {some}{more}"))
+            let some = some_of(values.iter());
+            (format!("one of {some}"), format!("must be one of {some}"))
+        }
+        Within::Below(folders) => {
+            let some = some_of(folders.iter().map(Folder::text));
+            let how = "without \"..\" or a backslash";
+            (format!("a path below {some}"), format!("must be a path below {some}, {how}"))
+        }
+        Within::Hosts(hosts) => {
+            let some = some_of(hosts.iter().map(Host::text));
+            let how = "over http or https, without user information";
+            (format!("an address at {some}"), format!("must be an address at {some}, {how}"))
         }
         Within::From(sources) => {
             let name = |source: &Source| match source {
@@ -125,6 +141,14 @@ fn outside(arguments: &Document, at: NodeId, scope: &Scope) -> Violation {
         }
     };
     Violation::of(arguments, at, "scope", &expected, &message)
+}
+
+/// Names the first of some values.
+fn some_of<T: AsRef<str>>(values: impl ExactSizeIterator<Item = T>) -> String {
+    const NAMED: usize = 8;
+    let more = if values.len() > NAMED { ", …" } else { "" };
+    let some = values.take(NAMED).map(|value| quote(value.as_ref(), 64)).collect::<Vec<_>>().join(", ");
+    format!("{some}{more}")
 }
 
 /// Whether a value occurs in a source: as a value of it, or as a whole word of a text in it.

@@ -7,7 +7,10 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::names::Names;
+use crate::{
+    names::Names,
+    places::{Folder, Host},
+};
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
@@ -104,6 +107,10 @@ pub(crate) enum Within {
     From(Vec<Source>),
     /// In ascending order.
     Values(Vec<String>),
+    /// Paths below one of these folders.
+    Below(Vec<Folder>),
+    /// Addresses of one of these hosts.
+    Hosts(Vec<Host>),
 }
 
 /// Where a value must occur.

@@ -382,6 +382,7 @@ fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     struct Call {
         key: String,
         phase: String,
+        digest: Option<String>,
         #[serde(default)]
         server: String,
         tool: String,
@@ -393,13 +394,17 @@ fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(Error::from)?;
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
-    let asked_call = |key: &str| calls.iter().find(|call| call.key == key && call.phase == "asked");
+    // Of several asks about a call, the last is open: those before it were about another action.
+    let asked_call = |ask: &Asked| {
+        let is_it = |call: &&Call| call.key == ask.key && call.digest.as_ref() == Some(&ask.digest);
+        calls.iter().filter(|call| call.phase == "asked").find(is_it)
+    };
     let mut shown = shown(run.journal())?;
     let (id, agent) = (run.id().to_owned(), run.agent().to_owned());
     drop(run);
     if matches!(status.as_str(), "running" | "waiting") {
         for asked in facts.asks {
-            let Some(call) = asked_call(&asked.key) else { continue };
+            let Some(call) = asked_call(&asked) else { continue };
             if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
                 waiting.push(Waiting {
                     folder: folder.to_owned(),

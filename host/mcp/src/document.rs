@@ -55,8 +55,7 @@ impl Document {
     }
 
     /// Describes the servers of a file that the profile names. Only those are started.
-    pub fn launches(&self, file: &Path) -> Result<Vec<Launch>> {
-        let servers = Servers::read(file)?;
+    pub fn launches(&self, servers: Servers, file: &Path) -> Result<Vec<Launch>> {
         let names = self.policy.servers();
         let mut launches = Vec::new();
         for (name, server) in servers.all {

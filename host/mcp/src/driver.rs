@@ -16,6 +16,7 @@ use seamgate_runner::{
     Error, Result,
     agent::now,
     mcp::{Connection, Received, Target},
+    notice::{Notice, tool_of},
     process::{LineWriter, Refused, Signals, Wrote},
     random,
     run_dir::Plan,
@@ -89,6 +90,8 @@ pub(crate) struct Driver<'d> {
     is_over: Arc<AtomicBool>,
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
+    /// Signals end a notifier.
+    signals: Option<Signals>,
     grace: Duration,
 }
 
@@ -109,6 +112,7 @@ impl<'d> Driver<'d> {
             is_over: Arc::default(),
             upstreams: upstreams.collect(),
             sender: None,
+            signals: None,
             grace: Duration::from_millis(setting.times.grace),
         })
     }
@@ -131,6 +135,7 @@ impl<'d> Driver<'d> {
             signalled.send(Happened::Signal(signal)).is_ok()
         });
         self.sender = Some(sender.clone());
+        self.signals = Some(signals.clone());
         for number in 0..self.upstreams.len() {
             match self.spawn(number) {
                 Ok(()) => {}
@@ -430,6 +435,26 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
+    /// Tells the notifier, if there is one, which calls wait for approval. Nobody waits for it.
+    fn notify(&self, records: &[Record], actions: &[Action]) -> Result<()> {
+        let (Some(notifier), Some(signals)) = (&self.setting.notifier, &self.signals) else { return Ok(()) };
+        for action in actions {
+            let Action::AskApproval(action) = action else { continue };
+            let notice = Notice {
+                folder: self.begun.folder.display().to_string(),
+                run: self.begun.run.id(),
+                agent: self.begun.run.agent(),
+                tool: tool_of(records, &action.ask.key),
+                ask: &action.ask,
+            };
+            let text = serde_json::to_string(&notice)?;
+            let (notifier, signals) = (notifier.clone(), signals.clone());
+            let started = thread::Builder::new().spawn(move || notifier.notify(&text, &signals));
+            started.map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
+        }
+        Ok(())
+    }
+
     /// Sends an event to the run, after what others have appended meanwhile.
     fn step(&mut self, kind: EventKind) -> Result<Outcome> {
         // A call that may run is started at once: both steps are synced together.
@@ -450,6 +475,7 @@ impl<'d> Driver<'d> {
                     }
                     let records = self.begun.run.records()?;
                     self.share_labels(&records)?;
+                    self.notify(&records, &actions)?;
                     let surface = match listed {
                         Some(listed) => Some(self.surface(&listed)?),
                         None => None,

@@ -11,8 +11,10 @@ use seamgate::{FileJournal, Json, Run, StartedEvent};
 use seamgate_runner::{
     Error, Result,
     agent::now,
-    new_nonce, random,
-    run_dir::{Lock, ModelPlan, Plan, Profiles},
+    new_nonce,
+    notice::Notifier,
+    random,
+    run_dir::{Lock, ModelPlan, Plan, Profiles, Servers},
 };
 use serde_json::{Value, json};
 
@@ -42,6 +44,8 @@ pub struct Setting {
     servers: Option<PathBuf>,
     principal: String,
     pub(super) launches: Vec<Launch>,
+    /// The program that gets each call that waits for approval.
+    pub(super) notifier: Option<Notifier>,
     /// The profile with which the gate started. Those that a person has accepted since follow it.
     first: Version,
     /// The lists that the profile's `scope` names.
@@ -106,9 +110,13 @@ impl Setting {
     /// Registers the profile at `path`, whose whole text is `text`. `principal` is whom the client works for.
     pub fn new(path: &Path, text: &str, servers: Reach, principal: String) -> Result<Self> {
         let document = Document::of(path, text)?;
-        let (launches, file) = match servers {
-            Reach::File(file) => (document.launches(file)?, Some(file.to_owned())),
-            Reach::Command(command) => (vec![document.launch(command)?], None),
+        let (launches, file, notifier) = match servers {
+            Reach::File(file) => {
+                let mut servers = Servers::read(file)?;
+                let notifier = servers.notifier.take();
+                (document.launches(servers, file)?, Some(file.to_owned()), notifier)
+            }
+            Reach::Command(command) => (vec![document.launch(command)?], None, None),
         };
         let first = Version::read(path, text.to_owned(), file.as_deref(), &principal)?;
         Ok(Setting {
@@ -116,6 +124,7 @@ impl Setting {
             servers: file,
             principal,
             launches,
+            notifier,
             first,
             lists: BTreeMap::new(),
             mode: None,

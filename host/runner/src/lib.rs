@@ -8,6 +8,7 @@ pub mod agent;
 mod error;
 pub mod jsonrpc;
 pub mod mcp;
+pub mod notice;
 pub mod process;
 mod random;
 pub mod run_dir;

@@ -815,6 +815,73 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     }
 }
 
+/// A run in which `act` waits, with a program that is told of it.
+fn told(name: &str, notify: &Value) -> (Place, Output) {
+    let place = Place::new(name);
+    place.write("model.sh", MODEL.replace("\"look\"", "\"act\""));
+    place.write(
+        "ops.servers.json",
+        json!({
+            "servers": { "": { "tools": { "act": { "command": ["sh", "-c", "echo done >> acted; echo 1"] } } } },
+            "notify": notify,
+        }),
+    );
+    let output = place.run(&[]);
+    ends(&output, 6);
+    (place, output)
+}
+
+#[test]
+fn a_program_is_told_of_each_call_that_waits() {
+    let (place, _) = told("notify", &json!({ "command": ["sh", "-c", "cat > notice.json"] }));
+    let notice: Value = serde_json::from_str(&place.read("notice.json")).expect("JSON");
+    assert_eq!((&notice["folder"], &notice["agent"], &notice["tool"]), (&json!("run"), &json!("ops"), &json!("act")));
+    assert_eq!(notice["ask"]["by"], json!(["anna"]));
+    let view = notice["ask"]["view"].as_str().expect("a view");
+    assert!(view.contains("\nwhy: \"act\" needs approval\n") && view.contains("\nprogram: sh -c "), "{view}");
+}
+
+#[test]
+fn a_program_that_fails_when_it_is_told_changes_nothing() {
+    for (name, notify, why) in [
+        ("notify_fails", json!({ "command": ["sh", "-c", "exit 3"] }), "exit status: 3"),
+        ("notify_missing", json!({ "command": ["./nowhere"] }), "No such file"),
+        ("notify_late", json!({ "command": ["sleep", "30"], "timeout_s": 1 }), "did not end within 1 s"),
+    ] {
+        let (place, output) = told(name, &notify);
+        assert!(err(&output).contains(why), "{}", err(&output));
+        ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+    }
+}
+
+#[test]
+fn the_model_reads_why_a_call_was_rejected_and_goes_on() {
+    let (place, _) = told("reason", &json!({ "command": ["true"] }));
+    let reason = "wait for the release";
+    ends(&place.seamgate(&["approve", "run", "--as", "anna", "--reject", "--yes", "--reason", reason]), 0);
+    let resumed = place.seamgate(&["agent", "--resume", "run"]);
+    ends(&resumed, 0);
+    assert_eq!(place.read("acted"), "");
+    let denied = place.records("decision").pop().expect("a decision");
+    assert_eq!(denied["permit"], "deny");
+    assert!(denied["message"].as_str().is_some_and(|text| text.contains("\"anna\" rejected it: wait for")), "{denied}");
+}
+
+#[test]
+fn an_approval_does_not_hold_for_another_program() {
+    let (place, _) = told("other_program", &json!({ "command": ["true"] }));
+    ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+    let other = json!({ "command": ["sh", "-c", "echo other >> acted; echo 1"] });
+    place.servers(&json!({ "": { "tools": { "act": other } } }));
+    let resumed = place.seamgate(&["agent", "--resume", "run"]);
+    ends(&resumed, 6);
+    assert_eq!(place.read("acted"), "");
+    assert!(err(&resumed).contains("program: sh -c 'echo other"), "{}", err(&resumed));
+    ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+    ends(&place.seamgate(&["agent", "--resume", "run"]), 0);
+    assert_eq!(place.read("acted"), "other\n");
+}
+
 #[test]
 fn a_signed_token_decides_where_a_name_does_not() {
     let pair = Ed25519KeyPair::from_seed_unchecked(&[5; 32]).expect("a key");
@@ -933,6 +1000,16 @@ fn agents_that_are_delegated_to_run_at_once_and_wait_for_a_person_each() {
     let unclear = place.seamgate(&["approve", "run", "--as", "anna", "--yes"]);
     ends(&unclear, 2);
     assert!(err(&unclear).contains("several calls wait"), "{}", err(&unclear));
+    assert_eq!(out(&unclear).lines().count(), 2, "{}", out(&unclear));
+
+    let listed = place.seamgate(&["approve", ".", "--json"]);
+    ends(&listed, 6);
+    let listed: Value = serde_json::from_str(&out(&listed)).expect("JSON");
+    for (one, child) in listed.as_array().expect("a list").iter().zip(["c1", "c2"]) {
+        assert_eq!(one["folder"], format!("./run/children/{child}"), "{one}");
+        assert_eq!((&one["tool"], &one["agent"], &one["arguments"]), (&json!("act"), &json!("worker"), &json!("{}")));
+        assert!(one["ask"]["view"].as_str().is_some_and(|view| view.contains("agent: worker\ntool: act\n")), "{one}");
+    }
     ends(&place.seamgate(&["approve", "run/children/c1", "--as", "anna", "--yes"]), 0);
     // The other one still waits, and the approved call has been made.
     ends(&place.seamgate(&["agent", "--resume", "run"]), 6);

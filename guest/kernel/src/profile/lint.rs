@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Warning,
-    kernel_api::{CONTRACT_CAPS, Document, Json, Location, NodeId, Step},
+    kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Step},
 };
 
 use super::{Profile, Then, tools_of};
@@ -14,8 +14,15 @@ use crate::{
 /// The tool of `seamgate mcp` by which a client reads whole results. It has no definition of a server, and no schema.
 const READ_ARTIFACT: &str = "read_artifact";
 
-/// Words in the arguments of a tool by which it takes a command as free text.
-const FREE_TEXT: [&str; 6] = ["command", "cmd", "script", "shell", "sql", "code"];
+/// Words in the name of an argument by which a tool takes a command as free text.
+const FREE_TEXT: &str =
+    " bash cmd code command exec expression powershell program query script sh shell sql statement ";
+
+/// Verbs in the name of a tool that changes something.
+const CHANGES: &str = " add append apply approve archive assign book buy cancel close commit copy create delete deploy disable drop \
+    edit enable exec execute grant insert install invite kill merge move order patch pay post publish purge push put remove rename \
+    replace reset restart restore revoke rollback save send set share stop submit transfer truncate uninstall update upload upsert \
+    write ";
 
 pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -71,6 +78,18 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     if tool.result.contract.is_none() {
         say(&place.clone().name("result"), "no_result_schema", "say what a result must be: no schema is checked");
     }
+    if tool.effect == Effect::Read && tool.permit != Permit::Deny && changes_something(tool, document, at) {
+        let message = "check the effect: the tool's name or its annotations say that it changes something";
+        say(&place.clone().name("effect"), "effect_read", message);
+    }
+    if let Some(schema) = document.member(at, "arguments") {
+        let mut open = Vec::new();
+        open_patterns(document, schema, false, &mut open);
+        for pattern in open {
+            let message = "begin the pattern with '^' and end it with '$': it allows any text around what it matches";
+            say(&document.location(pattern), "open_pattern", message);
+        }
+    }
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
     let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
     if is_guarded && takes_text && takes_a_command(document, at) {
@@ -84,10 +103,70 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
 fn takes_a_command(document: &Document, tool: NodeId) -> bool {
     let definition = document.member(tool, "definition");
     let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
-    schemas
-        .chain(document.member(tool, "arguments"))
-        .filter_map(|schema| document.member(schema, "properties"))
-        .any(|properties| FREE_TEXT.iter().any(|word| document.member(properties, word).is_some()))
+    schemas.chain(document.member(tool, "arguments")).filter_map(|schema| document.member(schema, "properties")).any(
+        |properties| {
+            let is_text = |at| {
+                let kind = document.member(at, "type");
+                kind.is_none_or(|kind| document.source(kind).contains("\"string\""))
+            };
+            document.members(properties).any(|(name, at)| is_text(at) && has_word(document.string(name), FREE_TEXT))
+        },
+    )
+}
+
+/// Whether one of the words of a name is in a list.
+fn has_word(name: &str, list: &str) -> bool {
+    words(name).any(|word| list.contains(&format!(" {word} ")))
+}
+
+/// The words of a name, in small letters: `runShell`, `run_shell` and `run-shell` have two.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut spaced = String::new();
+    let mut was_small = false;
+    for character in name.chars() {
+        if character.is_uppercase() && was_small {
+            spaced.push(' ');
+        }
+        was_small = character.is_lowercase() || character.is_numeric();
+        match character.is_alphanumeric() {
+            true => spaced.extend(character.to_lowercase()),
+            false => spaced.push(' '),
+        }
+    }
+    spaced.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether a tool says that it changes something: by the first word of its name, or by its annotations.
+fn changes_something(tool: &Tool, document: &Document, at: NodeId) -> bool {
+    let annotations = document.member(at, "definition").and_then(|at| document.member(at, "annotations"));
+    let hint = |name: &str, kind: Kind| {
+        annotations.and_then(|at| document.member(at, name)).is_some_and(|at| document.kind(at) == kind)
+    };
+    let is_verb = words(&tool.name).next().is_some_and(|word| CHANGES.contains(&format!(" {word} ")));
+    hint("readOnlyHint", Kind::False)
+        || hint("destructiveHint", Kind::True)
+        || (is_verb && !hint("readOnlyHint", Kind::True))
+}
+
+/// Finds the patterns that allow any text before or behind what they match. Under `not`, a pattern denies, and may be open.
+fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Vec<NodeId>) {
+    match document.kind(at) {
+        Kind::Object => {
+            for (name, value) in document.members(at) {
+                let name = document.string(name);
+                if name == "pattern" && document.kind(value) == Kind::String {
+                    let text = document.string(value);
+                    if !is_denied && !(text.starts_with('^') && text.ends_with('$')) {
+                        open.push(value);
+                    }
+                } else {
+                    open_patterns(document, value, is_denied != (name == "not"), open);
+                }
+            }
+        }
+        Kind::Array => document.items(at).for_each(|item| open_patterns(document, item, is_denied, open)),
+        _ => {}
+    }
 }
 
 /// Labels that reach effects or the outside with no flow in between.
@@ -116,6 +195,73 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
             let what = if matches!(flow.then, Then::Deny) { "denies" } else { "asks for" };
             let message = format!("check the label: nothing in the profile has it, so this flow never {what} anything");
             warnings.push(Warning::new(&place.name("after"), "unknown_label", &message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(tool: &str) -> Vec<String> {
+        let text = format!(
+            r#"{{"agent":"a","tools":[{tool}],"deny":[{{"tool":"*","when":{{"required":["x"]}},"reason":"no"}}],
+            "budget":{{"tool_calls":1,"same_call":1,"ms":1}}}}"#
+        );
+        let profile = Profile::compile(&text).expect("a profile");
+        let warnings = lint(&profile, &text).into_iter().map(|warning| warning.code);
+        warnings.filter(|code| !matches!(code.as_str(), "no_definition" | "no_result_schema")).collect()
+    }
+
+    #[test]
+    fn reads_that_change_something_are_told() {
+        for (name, is_told) in [
+            ("delete_file", true),
+            ("sendMail", true),
+            ("Update-Issue", true),
+            ("list_deleted", false),
+            ("settings", false),
+            ("search", false),
+        ] {
+            let told = codes(&format!(r#"{{"name":"{name}","effect":"read","permit":"allow"}}"#));
+            assert_eq!(told.contains(&"effect_read".to_owned()), is_told, "{name}: {told:?}");
+        }
+        let hinted = |hint: &str, name: &str| {
+            let annotations = format!(r#"{{"name":"{name}","inputSchema":{{}},"annotations":{{{hint}}}}}"#);
+            codes(&format!(r#"{{"name":"{name}","effect":"read","permit":"allow","definition":{annotations}}}"#))
+        };
+        assert!(hinted(r#""readOnlyHint":false"#, "look").contains(&"effect_read".to_owned()));
+        assert!(!hinted(r#""readOnlyHint":true"#, "write_of_query").contains(&"effect_read".to_owned()));
+    }
+
+    #[test]
+    fn patterns_that_allow_text_around_them_are_told() {
+        for (schema, is_told) in [
+            (r#"{"properties":{"x":{"pattern":"^/srv/"}}}"#, true),
+            (r#"{"properties":{"x":{"anyOf":[{"pattern":"[a-z]+$"}]}}}"#, true),
+            (r#"{"properties":{"x":{"pattern":"^[a-z]+$"}}}"#, false),
+            (r#"{"properties":{"x":{"not":{"pattern":"secret"}}}}"#, false),
+            (r#"{"properties":{"x":{"not":{"not":{"pattern":"a"}}}}}"#, true),
+        ] {
+            let told = codes(&format!(r#"{{"name":"look","effect":"read","permit":"allow","arguments":{schema}}}"#));
+            assert_eq!(told.contains(&"open_pattern".to_owned()), is_told, "{schema}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn commands_are_known_by_any_word_of_a_name() {
+        for (name, kind, is_told) in [
+            ("command", r#""string""#, true),
+            ("shellCommand", r#""string""#, true),
+            ("SQL", r#"["string","null"]"#, true),
+            ("raw_query", r#""string""#, true),
+            ("encode", r#""string""#, false),
+            ("command", r#""array""#, false),
+        ] {
+            let schema = format!(r#"{{"properties":{{"{name}":{{"type":{kind}}},"x":{{}}}}}}"#);
+            let told =
+                codes(&format!(r#"{{"name":"run","effect":"effectful","permit":"allow","arguments":{schema}}}"#));
+            assert_eq!(told.contains(&"free_text_command".to_owned()), is_told, "{name}: {told:?}");
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     definition,
     document::{number_in, source, text, text_in, texts_in},
     names::Names,
+    places::{Folder, Host},
     render::sanitized,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
@@ -411,6 +412,12 @@ impl Reader<'_, '_> {
                     }
                 }
                 Within::From(named)
+            } else if let Some(folders) = self.member(rule, "below") {
+                let say = "must be a folder without '..', '\\', ':' or '~' at its beginning";
+                Within::Below(self.read_each(folders, "a folder", say, Folder::read))
+            } else if let Some(hosts) = self.member(rule, "hosts") {
+                let say = "must be a host in ASCII, without scheme and port, or '*.' and a host";
+                Within::Hosts(self.read_each(hosts, "a host", say, Host::read))
             } else {
                 let mut values = texts_in(document, rule, "values");
                 sort(&mut values);
@@ -421,6 +428,19 @@ impl Reader<'_, '_> {
             }
         }
         scopes
+    }
+
+    /// Reads each text of a list. One that cannot be read is an error.
+    fn read_each<T>(&mut self, list: NodeId, expected: &str, wrong: &str, read: fn(&str) -> Option<T>) -> Vec<T> {
+        let document = self.document;
+        let mut all = Vec::new();
+        for at in document.items(list) {
+            match read(document.string(at)) {
+                Some(one) => all.push(one),
+                None => self.say(at, expected, wrong),
+            }
+        }
+        all
     }
 
     /// Hold the paths of a tool's scope to what its definition and its own schema describe. A definition that is not pinned yet
@@ -442,7 +462,7 @@ impl Reader<'_, '_> {
         for Scope { path, within } in scope {
             let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
             let wanted: &[Kind] = match within {
-                Within::List(_) | Within::Values(_) => &[Kind::String],
+                Within::List(_) | Within::Values(_) | Within::Below(_) | Within::Hosts(_) => &[Kind::String],
                 Within::From(_) => &[Kind::String, Kind::Number, Kind::True],
             };
             for (schema, describes, of) in &schemas {

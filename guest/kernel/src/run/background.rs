@@ -1,7 +1,7 @@
 //! What a person learns about a call beside the call itself, when they are asked to approve it.
 
 use super::Run;
-use crate::{surface, view::Background};
+use crate::{surface, tool::COMPUTED_LABELS, view::Background};
 
 /// The most calls that are remembered as the origin of a label.
 const MAX_ORIGINS: usize = 4;
@@ -27,10 +27,14 @@ impl Run<'_> {
         let key = &state.calls[index].key;
         let answer = state.history.iter().rev().find(|entry| entry.calls.contains(key));
         let origin = |label: &String| state.origins.get(label).cloned().unwrap_or_default();
+        // What an observation says of itself is told only if a flow is about it.
+        let is_told = |label: &String| {
+            !COMPUTED_LABELS.contains(&label.as_str()) || self.profile.flows.iter().any(|flow| flow.after == *label)
+        };
         let labels = self.facts().map(|facts| surface::read(self.profile, &facts)).unwrap_or_default();
         Background {
             said: answer.map(|entry| entry.text.clone()).unwrap_or_default(),
-            labels: labels.into_iter().map(|label| (label.clone(), origin(&label))).collect(),
+            labels: labels.into_iter().filter(is_told).map(|label| (label.clone(), origin(&label))).collect(),
             equal_calls: self.equal_calls(index),
         }
     }

@@ -3,34 +3,32 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
-use seamgate::Ask;
+use seamgate_runner::notice::Notice;
 use seamgate_text::escape_terminal;
 use serde::Serialize;
 
 use super::Waiting;
 
-/// A call that waits, as a program reads it.
+/// A call that waits, with the arguments as they would be sent.
 #[derive(Serialize)]
 struct Entry<'w> {
-    /// The folder of its run, for `seamgate approve`.
-    folder: String,
-    run: &'w str,
-    agent: &'w str,
-    tool: &'w str,
+    #[serde(flatten)]
+    notice: Notice<'w>,
     arguments: &'w str,
-    ask: &'w Ask,
 }
 
 pub(super) fn json(waiting: &[Waiting]) -> Result<String> {
     let entries: Vec<Entry> = waiting
         .iter()
         .map(|one| Entry {
-            folder: one.folder.display().to_string(),
-            run: &one.run,
-            agent: &one.agent,
-            tool: &one.tool,
+            notice: Notice {
+                folder: one.folder.display().to_string(),
+                run: &one.run,
+                agent: &one.agent,
+                tool: one.tool.clone(),
+                ask: &one.ask,
+            },
             arguments: &one.arguments,
-            ask: &one.ask,
         })
         .collect();
     Ok(serde_json::to_string(&entries)?)

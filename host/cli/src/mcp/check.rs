@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use seamgate::{Gate, read_profile};
 use seamgate_mcp::{Differences, Document, Pins, lock_path};
+use seamgate_runner::run_dir::Servers;
 use seamgate_text::{count, escape_terminal, say};
 use serde_json::value::RawValue;
 
@@ -32,7 +33,7 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
     let text = read_profile(path)?;
     let (document, pins) = (Document::of(path, &text)?, Pins::of(path, &text)?);
     let launches = match &arguments.servers {
-        Some(file) => document.launches(file)?,
+        Some(file) => document.launches(Servers::read(file)?, file)?,
         None => vec![document.launch(&arguments.server)?],
     };
     let mut listed = Vec::new();

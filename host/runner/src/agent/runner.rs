@@ -9,8 +9,8 @@ use std::{
 };
 
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, AskInputAction, AskModelAction, CallCancelledEvent, DelegateAction, Event,
-    EventKind, ExecuteAction, Fault, FileJournal, FinishAction, InputEvent, ModelFailedEvent, PossibleEffect,
+    Action, ApprovalAnswer, ApprovalEvent, Ask, AskInputAction, AskModelAction, CallCancelledEvent, DelegateAction,
+    Event, EventKind, ExecuteAction, Fault, FileJournal, FinishAction, InputEvent, ModelFailedEvent, PossibleEffect,
     ResolutionEvent, ResolutionOutcome, ResultStatus, Run, StepError, TickEvent, ToolFailedEvent, ToolResultEvent,
     ToolStartedEvent, ToolsListedEvent,
 };
@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, bail},
+    notice::{Notice, tool_of},
     process::Stop,
 };
 
@@ -282,6 +283,7 @@ impl<'s> Runner<'s> {
             Action::Execute(action) => self.execute(action, scope)?,
             Action::Delegate(action) => self.delegate(action, scope)?,
             Action::AskApproval(action) => {
+                self.notify(&action.ask, scope)?;
                 self.waiting.insert(action.ask.key.clone(), Prompt::Approval(action.ask));
             }
             Action::AskInput(question) => {
@@ -290,6 +292,22 @@ impl<'s> Runner<'s> {
             Action::Cancel(action) => self.under_way.get(&action.call).into_iter().for_each(Stop::stop),
             Action::Finish(action) => self.finish = Some(action),
         }
+        Ok(())
+    }
+
+    /// Tells the notifier, if there is one, that a call waits.
+    fn notify<'e>(&self, ask: &Ask, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        let context = self.context;
+        let Some(notifier) = &context.servers.notifier else { return Ok(()) };
+        let notice = Notice {
+            folder: self.folder.display().to_string(),
+            run: self.run.id(),
+            agent: self.run.agent(),
+            tool: tool_of(&self.run.records()?, &ask.key),
+            ask,
+        };
+        let text = serde_json::to_string(&notice)?;
+        scope.spawn(move || notifier.notify(&text, &context.signals));
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     error::{AddContext, Error, Result, bail},
     mcp::{Client, Endpoint},
+    notice::Notifier,
     process::{Inherited, Paths, Program, can_confine},
 };
 
@@ -36,6 +37,8 @@ pub struct Servers {
     pub folder: PathBuf,
     /// All servers, by their names.
     pub all: BTreeMap<String, Server>,
+    /// The program that gets each call that waits for approval.
+    pub notifier: Option<Notifier>,
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
     /// The clients of running servers that speak MCP.
@@ -91,6 +94,7 @@ struct File {
     #[serde(rename = "$schema", default)]
     _schema: Option<String>,
     servers: BTreeMap<String, Entry>,
+    notify: Option<Command>,
 }
 
 #[derive(Deserialize)]
@@ -128,7 +132,13 @@ impl Servers {
                 Ok((name, server))
             })
             .collect();
-        Ok(Servers { folder, all: all.with_context(context)?, ..Servers::default() })
+        let notifier = file.notify.map(|mut command| {
+            command.check(&folder).with_context(|| "\"notify\"".to_owned())?;
+            let inherited = INHERITED.split_ascii_whitespace().map(str::to_owned).chain(command.environment.clone());
+            Ok::<_, Error>(Notifier { inherited: inherited.collect(), folder: folder.clone(), command })
+        });
+        let notifier = notifier.transpose().with_context(context)?;
+        Ok(Servers { folder, all: all.with_context(context)?, notifier, ..Servers::default() })
     }
 
     /// Returns the names of the variables of this process's environment that a program of a server gets.

@@ -1,0 +1,237 @@
+//! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as the strictest of the programs that may get it.
+//! What some of them would read in another way is outside.
+
+/// A folder, as its components.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Folder {
+    is_absolute: bool,
+    components: Vec<String>,
+}
+
+impl Folder {
+    /// Reads a folder of a profile: absolute, or relative to wherever the tool takes paths from. `.` is that place.
+    /// Returns `None` if it has `..`, or what no value could have.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (is_absolute, components) = components(text)?;
+        Some(Folder { is_absolute, components: components.map(str::to_owned).collect() })
+    }
+
+    /// Returns it as text.
+    pub(crate) fn text(&self) -> String {
+        match (self.is_absolute, self.components.join("/")) {
+            (true, below) => format!("/{below}"),
+            (false, below) if below.is_empty() => ".".to_owned(),
+            (false, below) => below,
+        }
+    }
+
+    /// Returns whether a path is this folder or below it, by its text alone. Links are not followed: the kernel has no files.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let Some((is_absolute, mut inner)) = components(path) else { return false };
+        is_absolute == self.is_absolute && self.components.iter().all(|outer| inner.next() == Some(outer.as_str()))
+    }
+}
+
+/// Returns whether a path is absolute, and its components without `.` and empty ones. `None` if programs could read it in different
+/// ways: with `..`, a backslash, a home folder, a drive, or a control character.
+fn components(path: &str) -> Option<(bool, impl Iterator<Item = &str>)> {
+    let parts = || path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    let is_odd = |character: char| character == '\\' || character == ':' || character.is_control();
+    let is_clear =
+        !path.is_empty() && !path.starts_with('~') && !path.contains(is_odd) && parts().all(|part| part != "..");
+    is_clear.then(|| (path.starts_with('/'), parts()))
+}
+
+/// A host, or all hosts below one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Host {
+    name: String,
+    /// Whether it stands for the hosts below the name, and not for the name itself.
+    is_below: bool,
+}
+
+impl Host {
+    /// Reads a host of a profile: a name in ASCII (`xn--…` for others), an IPv4 address, or `*.` and a name.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (name, is_below) = text.strip_prefix("*.").map_or((text, false), |name| (name, true));
+        is_host(name).then(|| Host { name: name.to_ascii_lowercase(), is_below })
+    }
+
+    /// Returns it as text.
+    pub(crate) fn text(&self) -> String {
+        format!("{}{}", if self.is_below { "*." } else { "" }, self.name)
+    }
+
+    /// Returns whether a value is the address of this host: a URL over http or https, or the host itself. Both may have a port.
+    pub(crate) fn holds(&self, value: &str) -> bool {
+        let Some(host) = host_of(value) else { return false };
+        let host = host.to_ascii_lowercase();
+        match self.is_below {
+            true => host.strip_suffix(&self.name).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+            false => host == self.name,
+        }
+    }
+}
+
+/// Returns the host of a value. `None` if it has none, or if programs could find different ones.
+fn host_of(value: &str) -> Option<&str> {
+    if value.contains(|character: char| character == '\\' || character.is_whitespace() || character.is_control()) {
+        return None;
+    }
+    let authority = match value.split_once("://") {
+        None => value,
+        Some((scheme, rest)) if ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) => {
+            rest.split(['/', '?', '#']).next()?
+        }
+        Some(_) => return None,
+    };
+    // With user information, the host is what stands behind the last "@" for some, and not for others.
+    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
+    let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    (is_host(host) && port.is_none_or(is_port)).then_some(host)
+}
+
+/// Returns whether a text is a host as each program reads it: labels of ASCII letters, digits, `-` and `_`. An IPv4 address must have
+/// its four decimal numbers, because shorter, octal and hexadecimal ones are addresses for some programs only.
+fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit()) || label.starts_with("0x");
+    text.len() <= 253
+        && text.split('.').all(is_label)
+        && (!text.rsplit('.').next().is_some_and(is_number) || is_ipv4(text))
+}
+
+fn is_ipv4(text: &str) -> bool {
+    let is_byte = |part: &str| part.parse::<u8>().is_ok_and(|number| number.to_string() == part);
+    text.split('.').count() == 4 && text.split('.').all(is_byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_below_a_folder_in_each_reading() {
+        for (folder, inside, outside) in [
+            (
+                "/srv/app",
+                &[
+                    "/srv/app",
+                    "/srv/app/",
+                    "/srv/app/a",
+                    "/srv//app/./a/b",
+                    "//srv/app/x",
+                    "/srv/app/...",
+                    "/srv/app/a b",
+                ][..],
+                &[
+                    "/srv/application",
+                    "/srv",
+                    "/srv/app/../x",
+                    "/srv/app/..",
+                    "srv/app",
+                    "./srv/app",
+                    "/srv/app/a\\..\\b",
+                    "/srv/app\n",
+                    "/srv/app/\0",
+                    "",
+                    "~/srv/app",
+                    "C:/srv/app",
+                    "file:///srv/app",
+                    "/SRV/app",
+                    "/srv/app%2f..",
+                ][..],
+            ),
+            ("docs", &["docs", "./docs/a", "docs//a"], &["/docs", "a/docs", "docs/../a", "docsx", ".", "../docs"]),
+            (".", &[".", "a", "./a/b", "./"], &["/a", "..", "a/../..", "", "~"]),
+            ("/", &["/", "/etc", "//"], &["etc", "/../etc"]),
+        ] {
+            let read = Folder::read(folder).expect("a folder");
+            inside.iter().for_each(|path| assert!(read.holds(path), "{path:?} is in {folder}"));
+            outside.iter().for_each(|path| assert!(!read.holds(path), "{path:?} is not in {folder}"));
+        }
+        for wrong in ["", "/srv/../etc", "~/x", "C:\\x", "a\nb"] {
+            assert_eq!(Folder::read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_one_host_in_each_reading() {
+        for (host, inside, outside) in [
+            (
+                "example.com",
+                &[
+                    "https://example.com",
+                    "http://EXAMPLE.com:8080/a?b#c",
+                    "https://example.com/@evil.org",
+                    "example.com",
+                    "example.com:443",
+                    "HTTPS://example.com?x",
+                    "https://example.com#x",
+                ][..],
+                &[
+                    "https://example.com.evil.org",
+                    "https://evil.org/example.com",
+                    "https://user@example.com",
+                    "https://example.com@evil.org",
+                    "https://evil.org#@example.com",
+                    "https://example.com\\@evil.org",
+                    "https://example.com:80@evil.org",
+                    "https:example.com",
+                    "https:/example.com",
+                    "//example.com",
+                    "https:///example.com",
+                    "ftp://example.com",
+                    "javascript://example.com",
+                    "https://sub.example.com",
+                    "https://example.com.",
+                    "https://ex\u{e4}mple.com",
+                    "https://example\u{3002}com",
+                    "https://example.com:",
+                    "https://example.com:x",
+                    " https://example.com",
+                    "https://exa\tmple.com",
+                    "https://example.com/a b",
+                    "example.com/path",
+                    "https://%65xample.com",
+                    "",
+                    "https://",
+                ][..],
+            ),
+            (
+                "*.example.com",
+                &["https://a.example.com", "b.a.example.com:1"],
+                &["https://example.com", "https://aexample.com", "https://.example.com", "https://a..example.com"],
+            ),
+            (
+                "127.0.0.1",
+                &["http://127.0.0.1:80/x"],
+                &[
+                    "http://127.1",
+                    "http://0177.0.0.1",
+                    "http://2130706433",
+                    "http://0x7f000001",
+                    "http://0x7f.0.0.1",
+                    "http://127.0.0.01",
+                    "http://[::1]",
+                    "http://127.0.0.1.",
+                    "http://1.127.0.0.1",
+                ],
+            ),
+            ("xn--exmple-cua.com", &["https://xn--exmple-cua.com"], &["https://exämple.com"]),
+            ("localhost", &["localhost:8080", "http://localhost/"], &["http://localhost.evil.org"]),
+        ] {
+            let read = Host::read(host).expect("a host");
+            inside.iter().for_each(|value| assert!(read.holds(value), "{value:?} is at {host}"));
+            outside.iter().for_each(|value| assert!(!read.holds(value), "{value:?} is not at {host}"));
+        }
+        for wrong in
+            ["", "*", "*.", "https://x.org", "x.org:80", "exämple.com", "a..b", "1.2.3", "256.1.1.1", "0x7f.1", "a.*.b"]
+        {
+            assert_eq!(Host::read(wrong), None, "{wrong:?}");
+        }
+    }
+}

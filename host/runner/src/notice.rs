@@ -1,0 +1,84 @@
+//! Notices of calls that wait for approval: a program gets each as JSON.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use seamgate::{Ask, Record};
+use seamgate_text::{escape_terminal, say, tool_name};
+use serde::Serialize;
+
+use crate::{
+    process::{Ended, Inherited, Run, Signals, Stop, run},
+    run_dir::Command,
+};
+
+/// The most bytes that the program may write to its standard output, which nobody reads.
+const MAX_OUTPUT: usize = 64 * 1024;
+
+/// A call that waits for approval, as a program reads it.
+#[derive(Serialize)]
+pub struct Notice<'n> {
+    /// The folder of its run, for `seamgate approve`.
+    pub folder: String,
+    /// Its run.
+    pub run: &'n str,
+    /// The agent of its run.
+    pub agent: &'n str,
+    /// Its tool, as NAME or SERVER/NAME.
+    pub tool: String,
+    /// What a person is asked.
+    pub ask: &'n Ask,
+}
+
+/// Returns the tool of a call, as the records of the step that asks about it name it.
+pub fn tool_of(records: &[Record], key: &str) -> String {
+    let decided = records.iter().rev().find_map(|record| match record {
+        Record::Decision(decision) if decision.call == key => Some(decision),
+        _ => None,
+    });
+    decided.map(|decided| tool_name(decided.server.as_deref().unwrap_or_default(), &decided.tool)).unwrap_or_default()
+}
+
+/// The program that gets notices.
+#[derive(Clone)]
+pub struct Notifier {
+    /// The program.
+    pub command: Command,
+    /// The variables of this process's environment that it gets.
+    pub inherited: Vec<String>,
+    /// The folder that it runs in.
+    pub folder: PathBuf,
+}
+
+impl Notifier {
+    /// Runs the program with a notice on its standard input, and waits until it ends. A program that fails is reported on standard
+    /// error, and changes nothing else: the call waits.
+    pub fn notify(&self, notice: &str, signals: &Signals) {
+        let command: Vec<OsString> = self.command.command.iter().map(Into::into).collect();
+        let environment: Vec<_> = self.command.env.iter().map(|(name, value)| (name.as_str(), value.into())).collect();
+        let ended = run(
+            &Run {
+                command: &command,
+                inherited: Inherited::Only(&self.inherited),
+                environment: &environment,
+                input: notice.as_bytes(),
+                timeout: std::time::Duration::from_secs(self.command.timeout_s),
+                limit: MAX_OUTPUT,
+                folder: Some(&self.folder),
+                stop: Stop::default(),
+                told_as: Some("notify"),
+                paths: self.command.paths.as_ref(),
+            },
+            signals,
+            &mut |_| {},
+        );
+        let why = match ended {
+            Ok(Ended::Exited { .. } | Ended::Interrupted(_) | Ended::Stopped) => return,
+            Ok(Ended::Failed { status, .. }) => format!("it failed: {status}"),
+            Ok(Ended::TimedOut { .. }) => format!("it did not end within {} s", self.command.timeout_s),
+            Ok(Ended::TooLong { .. }) => format!("it wrote more than {MAX_OUTPUT} bytes"),
+            Ok(Ended::NotStarted(error)) | Err(error) => error.to_string(),
+        };
+        let program = self.command.command.first().map(String::as_str).unwrap_or_default();
+        say(&format!("seamgate: \"notify\": {}: {}", escape_terminal(program), escape_terminal(&why)));
+    }
+}
