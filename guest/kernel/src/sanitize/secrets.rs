@@ -577,6 +577,6 @@ fn is_secret_like(value: &[u8]) -> bool {
         && value.split(|byte| !byte.is_ascii_alphanumeric()).any(is_mixed)
 }
 
-fn ends(name: &[u8], with: &[u8]) -> bool {
+pub(super) fn ends(name: &[u8], with: &[u8]) -> bool {
     name.len() >= with.len() && name[name.len() - with.len()..].eq_ignore_ascii_case(with)
 }
