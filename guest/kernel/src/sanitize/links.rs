@@ -322,8 +322,13 @@ impl Links<'_> {
 
     /// Defangs the address from a place on.
     fn address(&mut self, from: usize, how: Use) {
-        let at = self.bracket(from, how);
-        self.found.extend(at);
+        let mut next = self.bracket(from, how);
+        while let Some(at) = next {
+            self.found.push(at);
+            // The bracket makes a link of what follows.
+            let is_link = self.text[at..].starts_with(b":(");
+            next = if is_link { self.bracket(at + 2, Use::Follow(b":")) } else { None };
+        }
     }
 
     /// The character to put into brackets of the address from a place on, after white space, quotes and an angle.

@@ -1,6 +1,6 @@
 //! Images whose addresses stand elsewhere: `![x][label]`, and `[label]: https://…`.
 
-use super::Links;
+use super::{Links, is_escaped};
 
 /// Longer ones are no labels.
 const MAX_REFERENCE: usize = 1000;
@@ -57,10 +57,12 @@ impl Links<'_> {
         if self.secret(at).is_some() {
             self.images.add(None);
         } else if self.text.get(at) == Some(&b'[') {
-            let rest = &self.text[at + 1..];
-            let end = rest.iter().take(MAX_REFERENCE).position(|byte| *byte == b']');
-            if let Some(end) = end.filter(|end| *end > 0) {
-                self.images.add(self.label(at + 1, at + 1 + end));
+            // An opening bracket inside would end it.
+            let is_end = |end: &usize| matches!(self.text[*end], b'[' | b']') && !is_escaped(self.text, *end);
+            let end = (at + 1..self.text.len().min(at + MAX_REFERENCE)).find(is_end);
+            let end = end.filter(|end| self.text[*end] == b']' && *end > at + 1);
+            if let Some(end) = end {
+                self.images.add(self.label(at + 1, end));
             }
         }
     }
