@@ -19,7 +19,7 @@ roles! {
     TELL THE
     IF MODEL NOTE
     MARK NEXT
-    KEY KEY_PART PREFIX BEARER
+    KEY KEY_PART PREFIX BEARER SERVICE
 }
 
 /// The roles without which no rule begins, no mark stands, and no secret does. Most words with a role have none of these.
@@ -51,7 +51,8 @@ pub(super) const LEADS: u64 = IGNORE
     | MARK
     | KEY
     | PREFIX
-    | BEARER;
+    | BEARER
+    | SERVICE;
 
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
@@ -180,8 +181,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
         KEY_PART,
         "api access secret private account signing encryption auth refresh session bearer bot id aws client shared",
     ),
-    (PREFIX, "ghp gho ghu ghs ghr github glpat gldt glrt glptt glcbt gloas glsoat glagent glft glimt glffct"),
-    (PREFIX, "xoxb xoxp xoxa xoxr xoxs xoxe xoxo xapp hooks sk rk whsec npm pypi hf sg shpat shpca shppa shpss"),
-    (PREFIX, "dop doo dor hvs hvb dckr lin gsk xai pplx ya29 gocspx sntrys pmak figd age begin"),
+    (PREFIX, super::secrets::forms::WORDS),
+    (PREFIX, "begin"),
+    (SERVICE, super::secrets::forms::SERVICES),
     (BEARER, "bearer basic"),
 ];
