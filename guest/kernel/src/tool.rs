@@ -7,7 +7,7 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::names::Names;
+use crate::{names::Names, sanitize::Clean};
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
@@ -120,6 +120,8 @@ pub(crate) struct ResultRule {
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
+    /// What is done to its texts.
+    pub(crate) clean: Clean,
     /// The types of media that pass: `TYPE/SUBTYPE`, `TYPE/*` or `*/*`.
     pub(crate) media: Vec<String>,
     /// To the array of its items.

@@ -1110,6 +1110,7 @@ export type ReasonCode =
   | "definition"
   | "arguments"
   | "deny"
+  | "mark"
   | "scope"
   | "flow"
   | "budget"

@@ -34,8 +34,11 @@ struct Rule {
     keywords: Vec<String>,
 }
 
-/// The alphabets of the kernel, from the smallest on: name, and what it has besides.
-const ALPHABETS: [(&str, fn(u8) -> bool); 7] = [
+/// Whether a byte belongs to an alphabet.
+type Has = fn(u8) -> bool;
+
+/// The alphabets of the kernel, from the smallest on.
+const ALPHABETS: [(&str, Has); 7] = [
     ("Hex", |byte| byte.is_ascii_hexdigit()),
     ("Capitals", |byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()),
     ("Letters", |byte| byte.is_ascii_alphanumeric()),

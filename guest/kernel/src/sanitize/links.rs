@@ -48,6 +48,7 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
         address: 0..0,
         paragraph: 0,
         tag_end: 0,
+        is_unclosed: false,
         style_end: 0,
         scanned: 0,
         tag: Tag::Other,
@@ -81,7 +82,10 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
         match text[place] {
             // What defangs a backslash.
             b'[' if text[at..].starts_with(b"\\]") && !text[..place].ends_with(b"!") => at += 2,
-            b'[' if is_escaped(text, place) => {}
+            // What is written for another character is a bracket also behind a backslash.
+            b'[' if is_escaped(text, place)
+                && text.get(place + 2) != Some(&b']')
+                && !text[place..].starts_with(b"[redacted:") => {}
             b'[' => open.push(place),
             b']' => {
                 let is_in_image = open.has_image(text);
@@ -192,6 +196,8 @@ struct Links<'t> {
     paragraph: usize,
     /// Where a tag ends to who knows only HTML. That may be after its paragraph.
     tag_end: usize,
+    /// A tag before has no end in HTML.
+    is_unclosed: bool,
     style_end: usize,
     /// Up to here, lists of addresses and style sheets were looked through.
     scanned: usize,
@@ -255,8 +261,12 @@ impl Links<'_> {
             }
             _ => Tag::Other,
         };
-        if at >= self.tag_end {
-            self.tag_end = self.end_of_tag(at);
+        if at >= self.tag_end && !self.is_unclosed {
+            match self.end_of_tag(at) {
+                Some(end) => self.tag_end = end,
+                // To who knows only HTML, the rest is no tag.
+                None => self.is_unclosed = true,
+            }
         }
         if is(&["style"]) && at >= self.style_end {
             self.style_end = self.end_of_style(at);
@@ -298,13 +308,18 @@ impl Links<'_> {
             let is = |names: &[&str]| is_one(name, names);
             match text[place] {
                 b'(' if is(&["url"]) => self.address(place + 1, Use::Load),
-                b'(' if is(&["set"]) && before.to_ascii_lowercase().ends_with(b"image-set") => {
+                b'(' if place >= self.scanned
+                    && is(&["set"])
+                    && before.to_ascii_lowercase().ends_with(b"image-set") =>
+                {
                     let end = self.find(place, &|byte| byte == b')').unwrap_or(text.len());
                     self.scan(place, end);
                 }
                 b'(' => {}
                 _ if is(&["href"]) && self.tag == Tag::Anchor => self.address(place + 1, Use::Follow(b"")),
                 _ if is(&LOADED) => self.address(place + 1, Use::Load),
+                // It was looked through with what it is in.
+                _ if place < self.scanned => {}
                 _ if is(&LISTS)
                     || name.len() > 3 && name[..2].eq_ignore_ascii_case(b"on")
                     || self.tag == Tag::Animation && is(&["values", "from", "to", "by"])

@@ -9,7 +9,7 @@ use forms::{FORMS, NAMED};
 use super::{
     instructions::opens_mark,
     types::Secret,
-    vocabulary::{BEARER, KEY, KEY_PART, LEADS, PREFIX, SERVICE},
+    vocabulary::{BEARER, KEY, KEY_PART, LEADS, PREFIX},
     words::{Word, roles_of},
 };
 
@@ -19,9 +19,9 @@ struct Form {
     begin: &'static str,
     of: Of,
     /// How many characters follow, at least.
-    least: usize,
+    least: u8,
     /// And at most.
-    most: usize,
+    most: u8,
 }
 
 /// What a token consists of.
@@ -57,9 +57,9 @@ impl Of {
     }
 }
 
-const ANY: usize = usize::MAX;
+const ANY: u8 = u8::MAX;
 
-const fn form(kind: Secret, begin: &'static str, of: Of, least: usize, most: usize) -> Form {
+const fn form(kind: Secret, begin: &'static str, of: Of, least: u8, most: u8) -> Form {
     Form { kind, begin, of, least, most }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
 }
 
 /// The roles of words that may begin a secret, or name one.
-pub(super) const LOOKED_AT: u64 = PREFIX | BEARER | KEY | SERVICE;
+pub(super) const LOOKED_AT: u64 = PREFIX | BEARER | KEY;
 const _: () = assert!(LOOKED_AT & !LEADS == 0);
 
 /// Whether a word may begin a secret, or name one.
@@ -151,7 +151,7 @@ impl Secrets {
         let found = found.or_else(|| self.begun(text, word));
         let found = found.or_else(|| (word.roles & BEARER != 0).then(|| bearer(text, word)).flatten());
         let found = found.or_else(|| (word.roles & KEY != 0).then(|| self.assigned(text, word)).flatten());
-        let found = found.or_else(|| (word.roles & SERVICE != 0).then(|| named(text, word)).flatten());
+        let found = found.or_else(|| (word.roles & PREFIX != 0).then(|| named(text, word)).flatten());
         if let Some((kind, range)) = found {
             if self.found.last().is_none_or(|(_, last)| last.end <= range.start) {
                 self.found.push((kind, range));
@@ -341,7 +341,7 @@ fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>
     let from = text.len() - rest.len();
     // What fails costs little, because it may be tried again right after. Names have such beginnings too, but a digit among
     // so many letters is none of a name.
-    let begin = rest.get(..form.least)?;
+    let begin = rest.get(..usize::from(form.least))?;
     let is_random = || {
         let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
         matches!(form.begin, "hf_" | "api_org_" | "AGE-SECRET-KEY-1") || run.any(u8::is_ascii_digit)
@@ -349,9 +349,9 @@ fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>
     if !begin.iter().all(|byte| form.of.has(*byte)) || !is_random() {
         return None;
     }
-    let limit = if form.most == ANY { ANY } else { form.most + 1 };
-    let length = rest.iter().take(limit).take_while(|byte| form.of.has(**byte)).count();
-    let is_whole = length <= form.most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
+    let most = if form.most == ANY { usize::MAX } else { usize::from(form.most) };
+    let length = rest.iter().take(most.saturating_add(1)).take_while(|byte| form.of.has(**byte)).count();
+    let is_whole = length <= most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
     is_whole.then_some((form.kind, start..from + length))
 }
 

@@ -19,7 +19,8 @@ roles! {
     TELL THE
     IF MODEL NOTE
     MARK NEXT
-    KEY KEY_PART PREFIX BEARER SERVICE
+    KEY KEY_PART PREFIX BEARER
+    CONDITION
 }
 
 /// The roles without which no rule begins, no mark stands, and no secret does. Most words with a role have none of these.
@@ -52,7 +53,7 @@ pub(super) const LEADS: u64 = IGNORE
     | KEY
     | PREFIX
     | BEARER
-    | SERVICE;
+    | CONDITION;
 
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
@@ -167,6 +168,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     (TELL, "telling informing notifying alerting"),
     (THE, "the this your"),
     (IF, "if"),
+    // What makes an approval a condition, or a rule.
+    (CONDITION, "if whether unless when once until after before where which that wenn falls sobald si cuando quand se"),
     (MODEL, "ai llm chatbot assistant agent gpt claude copilot gemini"),
     (NOTE, "note attention dear hey message instructions notice"),
     // Marks of roles, and what follows one that is meant for a model.
@@ -183,6 +186,6 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     ),
     (PREFIX, super::secrets::forms::WORDS),
     (PREFIX, "begin"),
-    (SERVICE, super::secrets::forms::SERVICES),
+    (PREFIX, super::secrets::forms::SERVICES),
     (BEARER, "bearer basic"),
 ];

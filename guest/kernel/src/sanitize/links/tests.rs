@@ -94,6 +94,7 @@ const LOADS: &[&str] = &[
     "<iframe srcdoc='<img src=@>'>",
     "<iframe srcdoc=\"&lt;img src=&#34;@&#34;&gt;\">",
     "<iframe srcdoc=\"<iframe srcdoc='<img src=&amp;quot;@&amp;quot;>'>\">",
+    "<iframe srcdoc=\"<iframe srcdoc='&amp;amp;lt;img src=&amp;amp;#34;@&amp;amp;#34;>'>\">",
     "<img src=a.png onerror=\"fetch('@')\">",
 ];
 

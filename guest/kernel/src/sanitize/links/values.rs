@@ -52,21 +52,20 @@ impl Links<'_> {
         self.text.get(start).is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'&'))
     }
 
-    /// Where a tag ends in HTML: at `>` outside of quoted values. One that does not end is none.
-    pub(super) fn end_of_tag(&self, from: usize) -> usize {
+    /// Where a tag ends in HTML: at `>` outside of quoted values.
+    pub(super) fn end_of_tag(&self, from: usize) -> Option<usize> {
         let mut at = from;
-        while let Some(place) = self.find(at, &|byte| matches!(byte, b'=' | b'>')) {
+        loop {
+            let place = self.find(at, &|byte| matches!(byte, b'=' | b'>'))?;
             at = place + 1;
             if self.text[place] == b'>' {
-                return at;
+                return Some(at);
             }
             let spaces = self.text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             if let Some(&quote @ (b'"' | b'\'')) = self.text.get(at + spaces) {
-                let Some(end) = self.find(at + spaces + 1, &|byte| byte == quote) else { return from };
-                at = end + 1;
+                at = self.find(at + spaces + 1, &|byte| byte == quote)? + 1;
             }
         }
-        from
     }
 
     /// Where a style sheet ends.
@@ -109,7 +108,8 @@ impl Links<'_> {
                 }
                 b'&' if entity(rest) == Some(0) => self.found.push(place),
                 b'/' | b'\\' => {
-                    let run = rest.iter().take_while(|byte| matches!(byte, b'/' | b'\\')).count();
+                    let is_inside = |byte: &&u8| matches!(byte, b'/' | b'\\' | b'\t' | b'\n' | b'\r');
+                    let run = rest.iter().take_while(is_inside).count();
                     at = place + run;
                     let before = &text[..place];
                     if before.ends_with(b":]") || before.ends_with(b"/]") {
@@ -164,13 +164,13 @@ pub(super) fn slashes(rest: &[u8], is_json: bool) -> Option<usize> {
 /// of another.
 pub(super) fn entity(address: &[u8]) -> Option<usize> {
     let at = address.iter().take(24).position(|byte| matches!(byte, b'&' | b'?' | b'#' | b'.' | b' ' | b'['))?;
-    let mut rest = &address[at..];
-    while let Some(inner) = rest.get(..5).filter(|start| start.eq_ignore_ascii_case(b"&amp;")) {
-        rest = &rest[inner.len() - 1..];
+    let mut rest = address[at..].strip_prefix(b"&")?;
+    while let Some(inner) = rest.get(..4).filter(|start| start.eq_ignore_ascii_case(b"amp;")) {
+        rest = &rest[inner.len()..];
     }
     let names = [&b"#"[..], b"col", b"tab", b"new", b"sol", b"bsol"];
-    let is_entity = matches!(rest.first(), Some(b'&' | b';'))
-        && names.iter().any(|name| rest[1..].get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+    let is_entity =
+        names.iter().any(|name| rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
     is_entity.then_some(at)
 }
 
