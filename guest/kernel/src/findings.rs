@@ -3,7 +3,7 @@
 use seamgate_core::kernel_api::{Document, Kind, Location, NodeId, count, quote};
 use serde_json::{Map, Value, json};
 
-use crate::sanitize::{Found, inspect};
+use crate::sanitize::{Clean, Found, inspect};
 
 /// So many texts that read like an instruction are listed.
 const MAX_INSTRUCTIONS: usize = 16;
@@ -81,18 +81,20 @@ impl Findings {
     }
 
     /// What the model is told about it.
-    pub(crate) fn remark(&self) -> Option<String> {
+    pub(crate) fn remark(&self, clean: Clean) -> Option<String> {
         let mut parts = Vec::new();
+        let done = |what: &'static str| if clean == Clean::Full { what } else { ", left as it is" };
         let escaped = self.found.escaped.total();
         if escaped > 0 {
-            parts.push(format!("{}, escaped", count(escaped as usize, "hidden character")));
+            parts.push(format!("{}{}", count(escaped as usize, "hidden character"), done(", escaped")));
         }
         if self.found.defanged > 0 {
-            parts.push(format!("{} that could carry data out, defanged", count(self.found.defanged as usize, "link")));
+            let links = count(self.found.defanged as usize, "link");
+            parts.push(format!("{links} that could carry data out{}", done(", defanged")));
         }
         let redacted = self.found.redacted.total();
         if redacted > 0 {
-            parts.push(format!("{}, redacted", count(redacted as usize, "secret")));
+            parts.push(format!("{}{}", count(redacted as usize, "secret"), done(", redacted")));
         }
         if let Some((kind, at, ..)) = self.instructions.first() {
             let all = self.instructions.len() + self.more;

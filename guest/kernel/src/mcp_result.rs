@@ -12,7 +12,7 @@ use crate::{
     document::{CAPS, source, text_in},
     render::{binary, sanitized_but, sanitized_without_bytes},
     result::Given,
-    sanitize::sanitize,
+    sanitize::{Clean, sanitize},
     tool::ResultRule,
 };
 
@@ -96,25 +96,41 @@ impl<'d> McpResult<'d> {
     /// Whether a text says something else than what is structured: it is JSON, and neither that nor a part of it. Servers wrap lists
     /// and texts, for what is structured has to be an object.
     pub(crate) fn is_contradictory(&self) -> bool {
-        let Some(structured) = self.structured else { return false };
-        self.texts.iter().any(|&at| {
-            let text = self.document.string(at);
-            if !text.trim_start().starts_with(['{', '[']) || text == self.document.source(structured) {
-                return false;
+        self.texts.iter().any(|&at| self.is_said(at) == Some(false))
+    }
+
+    /// Returns whether what is structured says the same as a text. `None` if the text is neither JSON nor a part of it.
+    fn is_said(&self, at: NodeId) -> Option<bool> {
+        let structured = self.structured?;
+        let text = self.document.string(at);
+        let mut parts = structured..self.document.next(structured);
+        if text == self.document.source(structured) {
+            return Some(true);
+        }
+        let is_text = |part: NodeId| self.document.kind(part) == Kind::String && self.document.string(part) == text;
+        if !text.trim_start().starts_with(['{', '[']) {
+            return parts.any(is_text).then_some(true);
+        }
+        let said = Json::read(text, &CAPS).ok()?;
+        let (kind, count) = (said.kind(Document::ROOT), said.count(Document::ROOT));
+        let mut own = None;
+        let is_same = |part: NodeId| match self.document.kind(part) {
+            Kind::String => is_text(part),
+            other if other == kind && self.document.count(part) == count => {
+                let own = own.get_or_insert_with(|| canonical(&said, Document::ROOT));
+                canonical(self.document, part) == *own
             }
-            let Ok(said) = Json::read(text, &CAPS) else { return false };
-            let (kind, count) = (said.kind(Document::ROOT), said.count(Document::ROOT));
-            let mut own = None;
-            let mut is_said = |part: NodeId| match self.document.kind(part) {
-                Kind::String => self.document.string(part) == text,
-                other if other == kind && self.document.count(part) == count => {
-                    let own = own.get_or_insert_with(|| canonical(&said, Document::ROOT));
-                    canonical(self.document, part) == *own
-                }
-                _ => false,
-            };
-            !(structured..self.document.next(structured)).any(&mut is_said)
-        })
+            _ => false,
+        };
+        Some(parts.any(is_same))
+    }
+
+    /// Returns the texts that only say again what is structured, in order.
+    pub(crate) fn repeated(&self) -> Vec<NodeId> {
+        let mut repeated: Vec<NodeId> =
+            self.texts.iter().copied().filter(|&at| self.is_said(at) == Some(true)).collect();
+        sort(&mut repeated);
+        repeated
     }
 
     /// Returns for each block that is left out what is said in its place.
@@ -170,7 +186,7 @@ impl<'d> McpResult<'d> {
         &self,
         shown: Shown,
         remarks: &[String],
-        rule: &ResultRule,
+        (rule, clean): (&ResultRule, Clean),
         artifact: &str,
     ) -> Box<RawValue> {
         let document = self.document;
@@ -183,7 +199,7 @@ impl<'d> McpResult<'d> {
             match (text_of(document, block), left_out) {
                 (Some(_), _) if shown.text.is_some() => content.extend(main.take()),
                 (_, Some(left_out)) => content.push(text_block(&left_out)),
-                _ => content.push(sanitized_but(document, block, &self.binary)),
+                _ => content.push(sanitized_but(document, block, &self.binary, clean)),
             }
         }
         content.extend(main);
@@ -195,14 +211,14 @@ impl<'d> McpResult<'d> {
                 STRUCTURED => match shown.structured {
                     Some(structured) => members.push(format!("\"{STRUCTURED}\":{structured}")),
                     None => {
-                        let structured = sanitized_without_bytes(document, value, &self.binary, artifact);
+                        let structured = sanitized_without_bytes(document, value, &self.binary, (artifact, clean));
                         members.push(format!("\"{STRUCTURED}\":{structured}"));
                     }
                 },
                 IS_ERROR => members.push(format!("\"{IS_ERROR}\":{}", document.source(value))),
                 _ => {
-                    let name = sanitized_but(document, name, &[]);
-                    members.push(format!("{name}:{}", sanitized_but(document, value, &self.binary)));
+                    let name = sanitized_but(document, name, &[], clean);
+                    members.push(format!("{name}:{}", sanitized_but(document, value, &self.binary, clean)));
                 }
             }
         }

@@ -21,7 +21,7 @@ use crate::{
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, Given, ToolResult},
-    sanitize::{inspect, sanitize},
+    sanitize::{Clean, inspect, inspect_as, sanitize},
     surface, time,
     tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
     truncate::{Part, Room},
@@ -68,7 +68,10 @@ pub(crate) fn observe_as(
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;
 
-    let mut read = Read { is_error: result.is_error, is_shown, artifact: artifact.clone(), ..Read::default() };
+    // What an agent above wants to be sanitized is, too.
+    let above = facts.rules().iter().filter_map(|rules| rules.tool(tool)).map(|tool| tool.result.clean);
+    let clean = above.fold(rule.clean, Clean::max);
+    let mut read = Read { is_error: result.is_error, is_shown, clean, artifact: artifact.clone(), ..Read::default() };
     let whole = match &result.body {
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
@@ -132,6 +135,7 @@ fn label_by_those_above(
 struct Read {
     is_error: bool,
     is_shown: bool,
+    clean: Clean,
     /// The digest of the whole.
     artifact: String,
     /// The number of strings that are bytes in Base64: none of them is shown.
@@ -168,7 +172,9 @@ impl Read {
             Ok(document) => document,
             Err(violations) => return self.invalid(violations),
         };
-        self.findings.look_at_all(&document);
+        if self.clean > Clean::None {
+            self.findings.look_at_all(&document);
+        }
         match self.report(rule, text) {
             Some(Ok(report)) => self.judged(rule, report, &document, mark),
             Some(Err(fault)) => self.invalid(fault.violations),
@@ -229,7 +235,7 @@ impl Read {
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
         self.facts_of(rule, document);
         self.base64 = base64::strings(document, Document::ROOT).count();
-        (self.text, self.shown) = json_shown(rule, document, mark, &self.artifact);
+        (self.text, self.shown) = json_shown((rule, self.clean), document, mark, &self.artifact);
     }
 
     /// What a valid document says of itself.
@@ -268,14 +274,17 @@ impl Read {
         let returned = McpResult::new(given);
         let is_json = rule.contract.is_some() && !self.is_error;
         let mut findings = Findings::default();
-        findings.look_within(document, given.at, &returned.unread);
+        if self.clean > Clean::None {
+            findings.look_within(document, given.at, &returned.unread);
+        }
         self.is_long = returned.text_bytes() > rule.max_bytes || returned.repeats_bytes();
         // What needs no change is not written again: most results are such, and some are large.
         let has_mark = || memmem::find(given.text.as_bytes(), mark.as_bytes()).is_some();
-        let is_as_it_is = findings.is_nothing() && !self.is_long && !has_mark();
+        let is_full = self.clean == Clean::Full;
+        let is_as_it_is = (!is_full || findings.is_nothing()) && !self.is_long && !has_mark();
         match returned.main(is_json) {
             Main::Json(main) => {
-                match is_as_it_is && main.len() <= rule.max_bytes && inspect(&main).found.is_nothing() {
+                match is_as_it_is && main.len() <= rule.max_bytes && (!is_full || inspect(&main).found.is_nothing()) {
                     true => self.json_as_it_is(rule, main),
                     false => self.json(rule, &main, mark),
                 }
@@ -288,7 +297,10 @@ impl Read {
             }
             Main::Text(main) => self.text(rule, &main, mark),
         }
-        self.findings = findings;
+        self.findings = match findings.is_nothing() {
+            true => findings,
+            false => findings_once(&returned, given, findings),
+        };
         self.is_contradictory = returned.is_contradictory();
         let large = returned.left_out(rule).iter().flatten().count();
         if self.shown.is_none() && large > 0 {
@@ -321,7 +333,7 @@ impl Read {
             true => Shown { text: Some(&self.text), structured: main.as_deref(), is_structured_gone: main.is_none() },
             false => Shown::default(),
         };
-        Some(returned.handed_on(shown, &remarks, rule, &self.artifact))
+        Some(returned.handed_on(shown, &remarks, (rule, self.clean), &self.artifact))
     }
 
     fn text_facts(&mut self, rule: &ResultRule, text: &str) {
@@ -334,7 +346,7 @@ impl Read {
     }
 
     fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        let inspected = inspect(text);
+        let inspected = inspect_as(text, self.clean);
         self.text_facts(rule, text);
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         (self.text, self.shown) = text_shown(&inspected, room, mark);
@@ -347,7 +359,7 @@ impl Read {
         // A line that is cut may hold a part of a secret.
         let head = head.rfind('\n').map_or(head, |end| &head[..end]);
         let tail = tail.find('\n').map_or(tail, |start| &tail[start + 1..]);
-        let inspected = [head, tail].map(inspect);
+        let inspected = [head, tail].map(|piece| inspect_as(piece, self.clean));
         let half = Room { bytes: rule.max_bytes / 2 - 64, head: rule.head, tail: rule.tail };
         let (first, _) = text_shown(&inspected[0], Room { tail: 0, ..half }, mark);
         let (last, _) = text_shown(&inspected[1], Room { head: 0, ..half }, mark);
@@ -480,9 +492,22 @@ impl Read {
                 None => "The result does not say how old the data is.".to_owned(),
             });
         }
-        remarks.extend(self.findings.remark());
+        remarks.extend(self.findings.remark(self.clean));
         remarks
     }
+}
+
+/// What was found, without what a text only says again of what is structured.
+fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings {
+    let repeated = returned.repeated();
+    if repeated.is_empty() {
+        return all;
+    }
+    let mut unread = [returned.unread.clone(), repeated].concat();
+    sort(&mut unread);
+    let mut once = Findings::default();
+    once.look_within(given.document, given.at, &unread);
+    if once.is_nothing() { all } else { once }
 }
 
 /// The labels with more, where that is more.

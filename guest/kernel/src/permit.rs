@@ -1,9 +1,11 @@
-//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, scope, flows, budget, permit.
+//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, flows, budget, permit.
 //! Deny wins, and is the default.
+
+use std::ops::Range;
 
 use seamgate_core::{
     Fault,
-    kernel_api::{Json, quote, short},
+    kernel_api::{Document, Json, Kind, Location, NodeId, quote, short},
 };
 
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     facts::{Changed, Facts},
     flow::{self, Flowing},
     profile::{Deny, Mode, Profile},
+    sanitize::{Clean, mark_in},
     scope, surface,
     tool::{Effect, Permit, Tool},
     view::{Background, view},
@@ -234,10 +237,31 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
         found.truncate(MAX_VIOLATIONS);
         return Err(Reason::wrong(code, "the arguments are not valid", found));
     }
-    match profile.deny.iter().find_map(|rule| denied(rule, tool, &arguments)) {
+    match profile.deny.iter().find_map(|rule| denied(rule, tool, &arguments)).or_else(|| marked(tool, &arguments)) {
         Some(reason) => Err(reason),
         None => Ok(arguments),
     }
+}
+
+/// Why a call would write a mark of the kernel in place of the text that it stands for.
+fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
+    if tool.effect == Effect::Read {
+        return None;
+    }
+    let is_all = tool.result.clean != Clean::None;
+    let strings = (Document::ROOT..arguments.next(Document::ROOT)).filter(|&at| arguments.kind(at) == Kind::String);
+    let found = strings.filter_map(|at| Some((at, mark_in(arguments.string(at), is_all)?)));
+    let wrong = |(at, mark): (NodeId, Range<usize>)| {
+        let text = arguments.string(at);
+        let place = arguments.location_within(Document::ROOT, Location::root(), at).pointer();
+        let message = format!(
+            "{place} has {}, which stands for a text that you were not shown: the call would write it in place of that text. Change \
+             only other parts of the text; or the profile lets 'result.clean' of the tool that reads it be \"mark\" or \"none\"",
+            quote(&text[mark], 64)
+        );
+        Reason::new("mark", message)
+    };
+    { found }.next().map(wrong)
 }
 
 /// Why a rule denies a call. One that says nothing about an argument because that is of another type denies it, too.

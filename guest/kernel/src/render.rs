@@ -4,7 +4,7 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, Path, push_json_string, 
 
 use crate::{
     base64,
-    sanitize::{Inspected, inspect, sanitize},
+    sanitize::{Clean, Inspected, inspect_as, sanitize_as},
     tool::ResultRule,
     truncate::{Part, Room, choose},
 };
@@ -18,9 +18,9 @@ pub(crate) fn text_shown(inspected: &Inspected, room: Room, mark: &str) -> (Stri
     loop {
         let (shown, part) = cut_text(inspected, Room { bytes, ..room }, mark);
         // A cut can make of a long word what reads like a secret.
-        let again = sanitize(&shown);
-        if again.text.len() <= room.bytes || bytes == 0 {
-            return (again.text, part);
+        let again = sanitize_as(&shown, inspected.clean);
+        if again.len() <= room.bytes || bytes == 0 {
+            return (again, part);
         }
         bytes = bytes / 4 * 3;
     }
@@ -84,21 +84,31 @@ fn bytes_shown(inspected: &Inspected, room: usize, mark: &str) -> (String, Optio
 
 /// A document, and how many of its items are shown where that is not all.
 /// `artifact`: the digest of the whole, under which bytes in Base64 are that are left out.
-pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str, artifact: &str) -> (String, Option<Part>) {
-    let (shown, part) = cut_json(rule, document, mark, artifact);
+pub(crate) fn json_shown(
+    (rule, clean): (&ResultRule, Clean),
+    document: &Document,
+    mark: &str,
+    artifact: &str,
+) -> (String, Option<Part>) {
+    let (shown, part) = cut_json((rule, clean), document, mark, artifact);
     // What was hidden is visible now, and ends words: one of them can be a secret.
-    let again = sanitize(&shown).text;
+    let again = sanitize_as(&shown, clean);
     if again.len() <= rule.max_bytes {
         return (again, part);
     }
-    text_shown(&inspect(&again), Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
+    text_shown(&inspect_as(&again, clean), Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
 }
 
-fn cut_json(rule: &ResultRule, document: &Document, mark: &str, artifact: &str) -> (String, Option<Part>) {
+fn cut_json(
+    (rule, clean): (&ResultRule, Clean),
+    document: &Document,
+    mark: &str,
+    artifact: &str,
+) -> (String, Option<Part>) {
     let room = rule.max_bytes;
     let bytes: usize = base64::strings(document, Document::ROOT).map(|at| document.source(at).len()).sum();
     let source = document.source(Document::ROOT);
-    let new = || Shell { artifact: Some(artifact), ..Shell::default() };
+    let new = || Shell { artifact: Some(artifact), clean, ..Shell::default() };
     if source.len() - bytes <= 2 * room {
         let mut whole = new();
         whole.write(document, Document::ROOT, None, mark);
@@ -109,17 +119,17 @@ fn cut_json(rule: &ResultRule, document: &Document, mark: &str, artifact: &str) 
     let path = rule.items.as_ref().and_then(|path| Path::select(&path.selectors, document, Document::ROOT).pop());
     let array = path.or(Some(Document::ROOT)).filter(|&at| document.kind(at) == Kind::Array);
     if let Some(array) = array
-        && let Some(shown) = items_shown(rule, document, array, mark, artifact)
+        && let Some(shown) = items_shown((rule, clean), document, array, mark, artifact)
     {
         return shown;
     }
     if bytes > 0 {
         let mut whole = new();
         whole.write(document, Document::ROOT, None, mark);
-        return text_shown(&inspect(&whole.text), Room { bytes: room, head: 0, tail: 0 }, mark);
+        return text_shown(&inspect_as(&whole.text, clean), Room { bytes: room, head: 0, tail: 0 }, mark);
     }
     let minified = document.minified();
-    text_shown(&inspect(&minified), Room { bytes: room, head: 0, tail: 0 }, mark)
+    text_shown(&inspect_as(&minified, clean), Room { bytes: room, head: 0, tail: 0 }, mark)
 }
 
 /// A value as JSON text, with each string sanitized.
@@ -130,15 +140,20 @@ pub(crate) fn sanitized(document: &Document, at: NodeId) -> String {
 }
 
 /// The same, but for strings that stay as they are. Their places are in order.
-pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId]) -> String {
-    let mut shell = Shell { kept, ..Shell::default() };
+pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId], clean: Clean) -> String {
+    let mut shell = Shell { kept, clean, ..Shell::default() };
     shell.write(document, at, None, "\0");
     shell.text
 }
 
 /// Writes a value as [`sanitized_but`] does, with a mark in place of bytes in Base64 that do not stay.
-pub(crate) fn sanitized_without_bytes(document: &Document, at: NodeId, kept: &[NodeId], artifact: &str) -> String {
-    let mut shell = Shell { kept, artifact: Some(artifact), ..Shell::default() };
+pub(crate) fn sanitized_without_bytes(
+    document: &Document,
+    at: NodeId,
+    kept: &[NodeId],
+    (artifact, clean): (&str, Clean),
+) -> String {
+    let mut shell = Shell { kept, artifact: Some(artifact), clean, ..Shell::default() };
     shell.write(document, at, None, "\0");
     shell.text
 }
@@ -164,13 +179,13 @@ pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
 }
 
 fn items_shown(
-    rule: &ResultRule,
+    (rule, clean): (&ResultRule, Clean),
     document: &Document,
     array: NodeId,
     mark: &str,
     artifact: &str,
 ) -> Option<(String, Option<Part>)> {
-    let new = || Shell { artifact: Some(artifact), ..Shell::default() };
+    let new = || Shell { artifact: Some(artifact), clean, ..Shell::default() };
     let mut shell = new();
     // What stands around the items may be large, too.
     if document.source(Document::ROOT).len() - document.source(array).len() > rule.max_bytes {
@@ -206,6 +221,7 @@ struct Shell<'k> {
     kept: &'k [NodeId],
     /// The digest of the whole, if bytes in Base64 are left out.
     artifact: Option<&'k str>,
+    clean: Clean,
     /// Where the items of the array belong that was left empty.
     hole: Option<usize>,
 }
@@ -253,7 +269,7 @@ impl Shell<'_> {
     }
 
     fn string(&mut self, text: &str, mark: &str) {
-        push_json_string(&mut self.text, &unmarked(sanitize(text).text, mark));
+        push_json_string(&mut self.text, &unmarked(sanitize_as(text, self.clean), mark));
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     names::Names,
     places::{Folder, Host},
+    sanitize::Clean,
 };
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
@@ -127,6 +128,8 @@ pub(crate) struct ResultRule {
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
+    /// What is done to its texts.
+    pub(crate) clean: Clean,
     /// The types of media that pass: `TYPE/SUBTYPE`, `TYPE/*` or `*/*`.
     pub(crate) media: Vec<String>,
     /// To the array of its items.

@@ -1112,6 +1112,7 @@ export type ReasonCode =
   | "definition"
   | "arguments"
   | "deny"
+  | "mark"
   | "scope"
   | "flow"
   | "budget"

@@ -214,6 +214,10 @@ fn members() -> Vec<(&'static str, Member)> {
         ("tools.result.labels", label("own")),
         ("tools.result.max_bytes", label("truncated")),
         ("tools.result.max_media_bytes", JudgesNone("a result without a part is truncated: see `max_bytes`")),
+        (
+            "tools.result.clean",
+            JudgesNone("the strictest of all agents that have the tool holds: it changes a text, not a call"),
+        ),
         ("tools.result.media", JudgesNone("a result without a part is truncated: see `max_bytes`")),
         ("tools.result.schema", JudgesNone("what is invalid has no label of its own")),
         ("tools.result.items", JudgesNone("a list that is cut is truncated: see `max_bytes`")),

@@ -13,6 +13,7 @@ mod model;
 mod python;
 mod rust;
 mod schema;
+mod secrets;
 mod table;
 mod text;
 mod typescript;
@@ -51,6 +52,7 @@ fn main() -> Result<()> {
         ("host/python/src/seamgate/_types.py", python::types(&model)?),
         ("host/python/src/seamgate/_fault_code.py", python::fault_code(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
+        ("guest/kernel/src/sanitize/secrets/forms.rs", secrets::forms()?),
     ];
     let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
     files.extend(words::all()?);

@@ -3,6 +3,7 @@
 //! `docs/claims.md` states the rules. What a claim says needs one of some keys; what evidence says offers keys.
 
 use crate::{
+    evidence::numerals::Folded,
     evidence::units::{Unit, glued_unit, month, number_word, scale, unit},
     text,
 };
@@ -63,6 +64,19 @@ fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
         key.truncate(end);
         key.push(char::from(*dimension as u8));
         each(&key);
+    }
+}
+
+/// The keys of a fraction: itself, and its decimal. One without end is rounded to two, three or four places.
+fn fraction_keys(of: u64, parts: u64, each: Each) {
+    each(&word_key(&format!("{of}/{parts}")));
+    let has_end = 10_000 % parts == 0;
+    for places in [2, 3, 4] {
+        let shifted = of.saturating_mul(10_u64.pow(places));
+        if !has_end || shifted % parts == 0 {
+            let number = Number::new(false, (shifted.saturating_add(parts / 2) / parts).into(), -(places as i32));
+            number_keys(number, &[Dimension::Plain], each);
+        }
     }
 }
 
@@ -127,6 +141,8 @@ enum Value<'t> {
         /// East of UTC, in minutes.
         offset: i32,
     },
+    /// So many of so many equal parts: `half`, `two thirds of`.
+    Fraction(u64, u64),
     /// A word with digits, or digits and points that are no number.
     Word(&'t str),
     /// `v2`, `v2.14`: the digits are said without the letter, too.
@@ -199,6 +215,7 @@ impl Figure<'_> {
                 }
             }
             Value::Time { nanoseconds, precision, .. } => each(&time_key(*nanoseconds, *precision)),
+            Value::Fraction(of, parts) => fraction_keys(*of, *parts, each),
             Value::Word(word) => {
                 each(&word_key(word));
                 if let [class @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] = word.as_bytes() {
@@ -264,6 +281,7 @@ impl Figure<'_> {
                     }
                 }
             }
+            Value::Fraction(of, parts) => fraction_keys(*of, *parts, each),
             Value::Word(word) => offer_word(word, each),
             Value::Version(word) => {
                 offer_word(word, each);
@@ -326,9 +344,14 @@ fn whole_number(text: &str) -> Option<Number> {
 }
 
 /// The figures of a text, in their order. It takes time in proportion to the text.
-pub(super) fn figures<'t>(text: &'t str, each: &mut dyn FnMut(Figure<'t>)) {
-    let mut scanner = Scanner::new(text);
-    while let Some(figure) = scanner.next() {
+pub(super) fn figures(text: &str, each: &mut dyn FnMut(Figure)) {
+    let folded = Folded::new(text);
+    let mut scanner = Scanner::new(folded.as_ref().map_or(text, |folded| &folded.text));
+    while let Some(mut figure) = scanner.next() {
+        if let Some(folded) = &folded {
+            figure.start = text.floor_char_boundary(folded.place(figure.start));
+            figure.end = text.ceil_char_boundary(folded.place(figure.end)).max(figure.start);
+        }
         each(figure);
     }
 }
@@ -407,6 +430,9 @@ impl<'t> Scanner<'t> {
     /// A number, a date, a time, or a word that begins with a digit.
     fn digit_first(&mut self) -> Value<'t> {
         let start = self.at;
+        if let Some(fraction) = self.fraction() {
+            return fraction;
+        }
         // What comes after its digits tells what it may be.
         let more = match self.byte(self.digits(start)) {
             b'-' | b'/' => self.date(),
@@ -448,6 +474,18 @@ impl<'t> Scanner<'t> {
             return value;
         }
         self.measured(start, number, parts)
+    }
+
+    /// `3⁄4`, with the slash of fractions.
+    fn fraction(&mut self) -> Option<Value<'t>> {
+        let slash = self.digits(self.at);
+        self.bytes.get(slash..)?.starts_with("⁄".as_bytes()).then_some(())?;
+        let below = slash + "⁄".len();
+        let end = self.digits(below);
+        let of = self.text[self.at..slash].parse().ok()?;
+        let parts = self.text[below..end].parse().ok().filter(|parts| *parts > 0)?;
+        self.at = end;
+        Some(Value::Fraction(of, parts))
     }
 
     /// A number with the scale and the unit that come after it, and what stands before it.
@@ -832,7 +870,8 @@ impl<'t> Scanner<'t> {
         let letters = self.letters(start);
         let end = start + letters.len();
         let is_word = !self.is_alphanumeric(end) && self.byte(end) != b'_' && !letters.is_empty();
-        if is_word && let Some(value) = self.month_first(letters, end).or_else(|| self.in_words(start)) {
+        let in_words = |scanner: &mut Self| scanner.part(start, end).or_else(|| scanner.in_words(start));
+        if is_word && let Some(value) = self.month_first(letters, end).or_else(|| in_words(self)) {
             return Some(value);
         }
         if self.at > start {
@@ -884,6 +923,44 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month, day, swaps: false })
     }
 
+    /// `half`, `half an hour`, `a third of`.
+    fn part(&mut self, start: usize, end: usize) -> Option<Value<'t>> {
+        let parts = self.parts(start)?;
+        let before = &self.text[..start];
+        if parts != 2 {
+            (["a ", "A "].iter().any(|article| before.ends_with(article)) && self.is_of(end)).then_some(())?;
+        } else if self.byte(end) == b'-'
+            || ["first ", "second ", "last ", "other "].iter().any(|word| before.ends_with(word))
+        {
+            return None;
+        }
+        self.at = end;
+        let article = [" an ", " a "].into_iter().find(|article| self.text[end..].starts_with(article));
+        if let Some(article) = article.filter(|_| parts == 2) {
+            self.at = end + article.len() - 1;
+            if let Some(unit) = self.unit() {
+                let number = Number::new(false, 5, -1);
+                let unit = Some(unit);
+                return Some(Value::Number { number, unit, named: None, range: None, has_plus: false, parts: None });
+            }
+            self.at = end;
+        }
+        Some(Value::Fraction(1, parts))
+    }
+
+    /// How many equal parts the next word divides by.
+    fn parts(&self, at: usize) -> Option<u64> {
+        let word = self.letters(at).to_ascii_lowercase();
+        let word = word.strip_suffix('s').unwrap_or(&word);
+        let words = ["half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+        let halves = (word == "halve").then_some(2);
+        halves.or_else(|| words.iter().position(|other| *other == word).map(|at| at as u64 + 2))
+    }
+
+    fn is_of(&self, end: usize) -> bool {
+        self.text[end..].starts_with(" of ")
+    }
+
     /// A number in English words: `twelve`, `twenty-one`, `three hundred`. `one` alone is a pronoun.
     fn in_words(&mut self, start: usize) -> Option<Value<'t>> {
         let (mut total, mut current, mut words) = (0_u64, 0_u64, 0);
@@ -909,6 +986,12 @@ impl<'t> Scanner<'t> {
             if words > 0 && self.text[at..].starts_with("and ") && (current >= 100 || total > 0) {
                 at += 4;
             }
+        }
+        let denominator = end + usize::from(matches!(self.byte(end), b' ' | b'-'));
+        let behind = denominator + self.letters(denominator).len();
+        if let Some(parts) = self.parts(denominator).filter(|_| words > 0 && self.is_of(behind)) {
+            self.at = behind;
+            return Some(Value::Fraction(total.saturating_add(current), parts));
         }
         if words == 0 || (words == 1 && self.text[start..end].eq_ignore_ascii_case("one")) {
             return None;

@@ -3,6 +3,7 @@
 //! This proves that support is cited, not that the inference is true. `docs/claims.md` states the rules.
 
 mod figures;
+mod numerals;
 mod quotes;
 mod units;
 mod values;

@@ -21,6 +21,7 @@ use crate::{
     names::Names,
     places::{Folder, Host},
     render::sanitized,
+    sanitize::Clean,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -246,6 +247,24 @@ impl Reader<'_, '_> {
     fn size(&self, at: Option<NodeId>, name: &str, default: u64) -> usize {
         let number = at.and_then(|at| number_in(self.document, at, name)).unwrap_or(default);
         usize::try_from(number).unwrap_or(usize::MAX)
+    }
+
+    /// What is done to the texts of a result: a word, or one for each label. Of several labels, the strictest holds.
+    fn clean(&self, rule: Option<NodeId>) -> Clean {
+        let document = self.document;
+        let word = |at: NodeId| match document.string(at) {
+            "none" => Clean::None,
+            "mark" => Clean::Mark,
+            _ => Clean::Full,
+        };
+        let Some((rule, at)) = rule.and_then(|rule| Some((rule, document.member(rule, "clean")?))) else {
+            return Clean::default();
+        };
+        if document.kind(at) != Kind::Object {
+            return word(at);
+        }
+        let labels = texts_in(document, rule, "labels");
+        labels.iter().filter_map(|label| document.member(at, label)).map(word).max().unwrap_or_default()
     }
 
     /// What a task is held to: a contract, because the model may have to make it.
@@ -673,6 +692,7 @@ impl Reader<'_, '_> {
         ResultRule {
             max_bytes: self.size(rule, "max_bytes", DEFAULT_MAX_BYTES),
             max_media_bytes: self.size(rule, "max_media_bytes", DEFAULT_MEDIA_BYTES),
+            clean: self.clean(rule),
             media: match (inside("media"), rule) {
                 (Some(_), Some(rule)) => texts_in(document, rule, "media"),
                 _ => vec!["*/*".to_owned()],

@@ -8,6 +8,7 @@ use crate::{
     findings::Findings,
     observe::united,
     render::{binary, sanitized_but},
+    sanitize::Clean,
 };
 
 /// Methods by which a server describes itself. All others bring data from outside, lists and progress too.
@@ -29,7 +30,7 @@ impl Run<'_> {
                 let binary = binary(whole, at);
                 findings.look_at(whole, at, &binary);
                 if !findings.is_nothing() {
-                    let sanitized = sanitized_but(whole, at, &binary);
+                    let sanitized = sanitized_but(whole, at, &binary, Clean::Full);
                     document = (sanitized != whole.source(at)).then(|| raw(sanitized));
                 }
                 if from == "server" && !DESCRIBES.contains(&method) {

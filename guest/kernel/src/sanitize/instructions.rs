@@ -137,11 +137,22 @@ pub(super) struct Instructions {
     /// The rules of which a word was reached, and the place of the last one that was: much later, none of them goes on.
     begun: u64,
     last: u32,
+    /// The last words that forbid something, and that make it a condition: place and first byte.
+    forbids: (u32, usize),
+    condition: (u32, usize),
 }
 
 impl Instructions {
     pub(super) fn new() -> Self {
-        Instructions { found: Vec::new(), left_out: 0, reached: Vec::new(), begun: 0, last: 0 }
+        Instructions {
+            found: Vec::new(),
+            left_out: 0,
+            reached: Vec::new(),
+            begun: 0,
+            last: 0,
+            forbids: (0, 0),
+            condition: (0, 0),
+        }
     }
 
     /// The places, in order, and how many more there are.
@@ -172,6 +183,12 @@ impl Instructions {
         if word.place.saturating_sub(self.last) > MOST_STEPS {
             self.begun = 0;
         }
+        if word.roles & NOT != 0 {
+            self.forbids = (word.place, word.start);
+        }
+        if word.roles & CONDITION != 0 {
+            self.condition = (word.place, word.start);
+        }
         let (mut rules, mut begin) = (0, 0);
         let mut bits = word.roles;
         while bits != 0 {
@@ -184,7 +201,7 @@ impl Instructions {
         while rules != 0 {
             let index = rules.trailing_zeros() as usize;
             rules &= rules - 1;
-            self.follow(index, word);
+            self.follow(text, index, word);
         }
     }
 
@@ -193,7 +210,30 @@ impl Instructions {
         if self.begun == 0 { 0 } else { self.last.saturating_add(MOST_STEPS) }
     }
 
-    fn follow(&mut self, index: usize, word: Word) {
+    /// Whether a rule of a procedure says this: "do not pay without asking the user", "if it was already approved", "call the
+    /// tool".
+    fn is_procedure(&self, text: &[u8], rule: &Rule, start: usize, word: Word) -> bool {
+        let is_before = |(place, at): (u32, usize), steps: u32| {
+            let ends = |pair: &[u8]| {
+                matches!(pair[0], b'.' | b'!' | b'?' | b';' | b',' | b':') && pair[1].is_ascii_whitespace()
+            };
+            place > 0
+                && at < start
+                && word.place - place <= steps
+                && !text[at..start].windows(2).any(|pair| ends(pair) || pair == b"\n\n")
+        };
+        match rule.kind {
+            Reads::ApprovalClaim if rule.words[0].0 == WITHOUT => is_before(self.forbids, 24),
+            Reads::ApprovalClaim => is_before(self.condition, 20),
+            // It names no tool.
+            Reads::ToolDemand => {
+                rule.words[0].0 == CALL && text[start..word.end].split(|byte| *byte == b' ').count() <= 3
+            }
+            _ => false,
+        }
+    }
+
+    fn follow(&mut self, text: &[u8], index: usize, word: Word) {
         if self.reached.is_empty() {
             self.reached.resize(RULES.len(), [Reached::default(); MOST]);
         }
@@ -214,6 +254,9 @@ impl Instructions {
             self.last = word.place;
             if at + 1 == rule.words.len() {
                 *reached = [Reached::default(); MOST];
+                if self.is_procedure(text, rule, start, word) {
+                    return;
+                }
                 self.add(rule.kind, start, word.end);
                 return;
             }

@@ -3,12 +3,19 @@
 //! One is defanged by brackets around a character: the colon of `https[:]//host/`, or the first slash of `[/]/host/`. Whoever
 //! takes them away has the address again; to a renderer it is none.
 
+mod labels;
+#[cfg(test)]
+mod tests;
+mod values;
+
 use std::ops::Range;
 
 use memchr::memchr3;
 use seamgate_core::kernel_api::sort;
 
 use super::types::Secret;
+use labels::Labels;
+use values::{entity, slashes};
 
 /// A longer path can carry data.
 const MAX_PATH: usize = 128;
@@ -16,6 +23,8 @@ const MAX_PATH: usize = 128;
 const MAX_HOST: usize = 64;
 /// Labels that are looked at.
 const MAX_LABEL: usize = 256;
+/// Marks of quotes and lists before a definition.
+const MAX_MARKS: usize = 64;
 /// Brackets that may be open at once.
 const MAX_OPEN: usize = 16;
 
@@ -30,7 +39,20 @@ enum Use<'t> {
 
 /// The characters of a view to put into brackets, in order. An address with a secret in it leads out.
 pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize> {
-    let mut links = Links { text, secrets, found: Vec::new(), address: 0..0, paragraph: 0, is_anchor: false };
+    let mut links = Links {
+        text,
+        secrets,
+        found: Vec::new(),
+        images: Labels::default(),
+        definitions: Vec::new(),
+        address: 0..0,
+        paragraph: 0,
+        tag_end: 0,
+        is_unclosed: false,
+        style_end: 0,
+        scanned: 0,
+        tag: Tag::Other,
+    };
     let mut open = Open::default();
     let mut secrets = secrets.iter().map(|(_, secret)| secret).peekable();
     let (mut at, mut next) = (0, None);
@@ -45,6 +67,10 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
             // What is written for it is in brackets.
             let is_image = secret.start > 0 && text[secret.start - 1] == b'!';
             links.labelled(secret.end, secret.start, if is_image { Use::Load } else { Use::Follow(b"") });
+            if is_image {
+                links.images.add(None);
+                links.reference(secret.end);
+            }
             at = secret.end;
             continue;
         }
@@ -54,20 +80,37 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
         }
         at = place + 1;
         match text[place] {
+            // What defangs a backslash.
+            b'[' if text[at..].starts_with(b"\\]") && !text[..place].ends_with(b"!") => at += 2,
+            // What is written for another character is a bracket also behind a backslash.
+            b'[' if is_escaped(text, place)
+                && text.get(place + 2) != Some(&b']')
+                && !text[place..].starts_with(b"[redacted:") => {}
             b'[' => open.push(place),
             b']' => {
-                let start = open.pop();
+                let is_in_image = open.has_image(text);
+                // An escaped one closes nothing, but not all readers know that.
+                let start = if is_escaped(text, place) { open.last() } else { open.pop() };
                 let how = match start {
                     None => Use::Load,
-                    Some(start) if start > 0 && text[start - 1] == b'!' => Use::Load,
+                    Some(start) if is_image(text, start) => Use::Load,
                     Some(start) => Use::Follow(&text[start + 1..place]),
                 };
+                if let (Some(start), Use::Load) = (start, how) {
+                    links.images.add(links.label(start + 1, place));
+                }
+                if is_in_image || start.is_none() {
+                    links.reference(at);
+                }
                 links.labelled(at, start.unwrap_or(place), how);
             }
+            _ if text[at..].starts_with(b"?xml-") => links.tag(at + 1),
             _ if text.get(at).is_some_and(u8::is_ascii_alphabetic) => links.tag(at),
             _ => {}
         }
     }
+    links.definitions.retain(|(label, _)| links.images.may_have(*label));
+    links.found.extend(links.definitions.iter().map(|(_, at)| *at));
     sort(&mut links.found);
     links.found.dedup();
     links.found
@@ -89,6 +132,16 @@ impl Open {
         }
     }
 
+    /// Whether one of them begins an image.
+    fn has_image(&self, text: &[u8]) -> bool {
+        self.kept.iter().any(|start| is_image(text, *start))
+    }
+
+    /// Where the bracket is that would be closed next, if that is known.
+    fn last(&self) -> Option<usize> {
+        if self.more > 0 { None } else { self.kept.last().copied() }
+    }
+
     /// Where the bracket is that this one closes, if that is known.
     fn pop(&mut self) -> Option<usize> {
         if self.more > 0 {
@@ -99,22 +152,56 @@ impl Open {
     }
 }
 
+fn is_image(text: &[u8], bracket: usize) -> bool {
+    text[..bracket].ends_with(b"!")
+}
+
+/// Whether an odd number of backslashes is before a place.
+fn is_escaped(text: &[u8], place: usize) -> bool {
+    text[..place].iter().rev().take(MAX_LABEL).take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// Whether only marks of quotes and lists are before a place in its line.
 fn is_line_start(before: &[u8]) -> bool {
-    let spaces = before.iter().rev().take(8).take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
-    matches!(before[..before.len() - spaces].last(), None | Some(b'\n'))
+    let is_mark =
+        |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'+' | b'*' | b'.' | b')') || byte.is_ascii_digit();
+    let marks = before.iter().rev().take(MAX_MARKS).take_while(is_mark).count();
+    matches!(before[..before.len() - marks].last(), None | Some(b'\n' | b'\r'))
+}
+
+/// The tag whose attributes are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    /// Its `href` is followed, not loaded.
+    Anchor,
+    Meta,
+    /// It sets attributes of others.
+    Animation,
+    Parameter,
+    Other,
 }
 
 struct Links<'t> {
     text: &'t [u8],
     secrets: &'t [(Secret, Range<usize>)],
     found: Vec<usize>,
+    /// The labels of images whose addresses are in definitions.
+    images: Labels,
+    /// The labels of definitions that are defanged only if an image has them, and the character to put into brackets.
+    definitions: Vec<(Option<u16>, usize)>,
     /// The last address that was walked to its end, so that none is walked again.
     address: Range<usize>,
     /// Where the paragraph of the last tag ends: attributes are looked for up to there, because where a tag itself ends depends
     /// on who reads it.
     paragraph: usize,
-    /// Whether the last tag is one whose `href` is followed, not loaded.
-    is_anchor: bool,
+    /// Where a tag ends to who knows only HTML. That may be after its paragraph.
+    tag_end: usize,
+    /// A tag before has no end in HTML.
+    is_unclosed: bool,
+    style_end: usize,
+    /// Up to here, lists of addresses and style sheets were looked through.
+    scanned: usize,
+    tag: Tag,
 }
 
 impl Links<'_> {
@@ -128,7 +215,21 @@ impl Links<'_> {
     fn labelled(&mut self, end: usize, start: usize, how: Use) {
         match self.text.get(end) {
             Some(b'(') => self.address(end + 1, how),
-            Some(b':') if is_line_start(&self.text[..start]) => self.address(end + 1, how),
+            Some(b':') => {
+                let (text, close) = (self.text, end - 1);
+                // Where brackets before it are open, the next one before it may begin a line.
+                let is_bracket = |at: &usize| matches!(text[*at], b'[' | b']') && !is_escaped(text, *at);
+                let opening = || (close.saturating_sub(MAX_LABEL)..close).rev().find(is_bracket);
+                let starts = [Some(start), opening().filter(|at| text[*at] == b'[')];
+                let Some(start) = starts.into_iter().flatten().find(|start| is_line_start(&self.text[..*start])) else {
+                    return;
+                };
+                match (self.bracket(end + 1, how), self.bracket(end + 1, Use::Load)) {
+                    (Some(at), _) => self.found.push(at),
+                    (None, Some(at)) => self.definitions.push((self.label(start + 1, end - 1), at)),
+                    (None, None) => {}
+                }
+            }
             _ => {}
         }
     }
@@ -138,20 +239,39 @@ impl Links<'_> {
         let text = self.text;
         let length = text[at..].iter().take(32).take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let name = &text[at..at + length];
-        let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+        let is = |names: &[&str]| is_one(name, names);
         if text.get(at + length) == Some(&b':') {
             // Names of XML have colons too.
             let leads =
                 text[at + length + 1..].starts_with(b"//") || is(&["javascript", "data", "vbscript", "mailto", "file"]);
             if leads {
                 self.address(at, Use::Follow(b""));
+                return;
             }
-            return;
         }
         if text[at + length..].starts_with(b"[:]") {
             return;
         }
-        self.is_anchor = is(&["a", "area"]);
+        self.tag = match name {
+            _ if is(&["a", "area"]) => Tag::Anchor,
+            _ if is(&["meta"]) => Tag::Meta,
+            _ if is(&["param"]) => Tag::Parameter,
+            _ if is(&["set"]) || name.get(..7).is_some_and(|name| name.eq_ignore_ascii_case(b"animate")) => {
+                Tag::Animation
+            }
+            _ => Tag::Other,
+        };
+        if at >= self.tag_end && !self.is_unclosed {
+            match self.end_of_tag(at) {
+                Some(end) => self.tag_end = end,
+                // To who knows only HTML, the rest is no tag.
+                None => self.is_unclosed = true,
+            }
+        }
+        if is(&["style"]) && at >= self.style_end {
+            self.style_end = self.end_of_style(at);
+            self.scan(at, self.style_end);
+        }
         if at < self.paragraph {
             return;
         }
@@ -171,10 +291,11 @@ impl Links<'_> {
         self.paragraph = text.len();
     }
 
-    /// Attributes between two places that hold addresses, and `url(…)` in a style, as long as the paragraph of a tag goes on.
+    /// Attributes between two places that hold addresses, and `url(…)` in a style, as long as the last tag or its paragraph
+    /// goes on.
     fn attributes(&mut self, from: usize, end: usize) {
         let text = self.text;
-        let end = end.min(self.paragraph);
+        let end = end.min(self.paragraph.max(self.tag_end));
         let mut at = from;
         while at < end
             && let Some(next) = memchr::memchr2(b'=', b'(', &text[at..end])
@@ -182,80 +303,123 @@ impl Links<'_> {
             let place = at + next;
             at = place + 1;
             let before = text[from..place].trim_ascii_end();
-            let length = before.iter().rev().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let length = before.iter().rev().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
             let name = &before[before.len() - length..];
-            let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
-            let how = match text[place] {
-                b'(' if is(&["url"]) => Use::Load,
-                b'(' => continue,
-                _ if is(&["href"]) && self.is_anchor => Use::Follow(b""),
-                _ if is(&["href", "src", "srcset", "data", "action", "formaction", "poster", "background", "ping"]) => {
-                    Use::Load
+            let is = |names: &[&str]| is_one(name, names);
+            match text[place] {
+                b'(' if is(&["url"]) => self.address(place + 1, Use::Load),
+                b'(' if place >= self.scanned
+                    && is(&["set"])
+                    && before.to_ascii_lowercase().ends_with(b"image-set") =>
+                {
+                    let end = self.find(place, &|byte| byte == b')').unwrap_or(text.len());
+                    self.scan(place, end);
                 }
-                // `<meta http-equiv="refresh" content="0;url=…">`
-                _ if is(&["url"]) && before[..before.len() - length].trim_ascii_end().ends_with(b";") => Use::Load,
-                _ => continue,
-            };
-            self.address(place + 1, how);
+                b'(' => {}
+                _ if is(&["href"]) && self.tag == Tag::Anchor => self.address(place + 1, Use::Follow(b"")),
+                _ if is(&LOADED) => self.address(place + 1, Use::Load),
+                // It was looked through with what it is in.
+                _ if place < self.scanned => {}
+                _ if is(&LISTS)
+                    || name.len() > 3 && name[..2].eq_ignore_ascii_case(b"on")
+                    || self.tag == Tag::Animation && is(&["values", "from", "to", "by"])
+                    || self.tag == Tag::Parameter && is(&["value"])
+                    // `<meta http-equiv="refresh" content="0;url=…">`
+                    || self.tag == Tag::Meta && is(&["content"]) && self.is_time(place + 1) =>
+                {
+                    let value = self.value(place + 1);
+                    self.scan(value.start, value.end);
+                }
+                _ => {}
+            }
         }
     }
 
-    /// The address from a place on, after white space, quotes and an angle.
+    /// Defangs the address from a place on.
     fn address(&mut self, from: usize, how: Use) {
-        let is_before = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'<' | b'"' | b'\'' | b'\\');
-        let start = from + self.text[from..].iter().take(32).take_while(is_before).count();
+        let mut next = self.bracket(from, how);
+        while let Some(at) = next {
+            self.found.push(at);
+            // The bracket makes a link of what follows.
+            let is_link = self.text[at..].starts_with(b":(");
+            next = if is_link { self.bracket(at + 2, Use::Follow(b":")) } else { None };
+        }
+    }
+
+    /// The character to put into brackets of the address from a place on, after white space, quotes and an angle.
+    fn bracket(&mut self, from: usize, how: Use) -> Option<usize> {
+        let (start, is_json) = self.start_of_value(from);
         let rest = &self.text[start..];
         let is_after =
             |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b'>' | b'"' | b'\'' | b'<' | b'`');
         // Only what begins like an address is walked to its end.
-        let scheme = scheme(rest);
-        if scheme.is_none() && !rest.starts_with(b"//") && !has_entity(rest) {
-            return;
+        let scheme = scheme(rest, how == Use::Load);
+        let odd = slashes(rest, is_json).filter(|at| *at > 0);
+        if scheme.is_none() && odd.is_none() && !rest.starts_with(b"//") && entity(rest).is_none() {
+            return None;
         }
-        if !self.address.contains(&start) {
-            let rest = &self.text[start..];
-            self.address = start..start + rest.iter().position(is_after).unwrap_or(rest.len());
+        if odd.is_some() {
+            return odd.map(|at| start + at);
         }
-        let address = &self.text[start..self.address.end];
+        let begin = start + scheme.map_or(0, |colon| colon + 1);
+        if !self.address.contains(&begin) {
+            let rest = &self.text[begin..];
+            self.address = begin..begin + rest.iter().position(is_after).unwrap_or(rest.len());
+        }
+        let address = &self.text[start..self.address.end.max(begin)];
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
         // One that begins where the address ends is in it, too: what is written for it does not end an address.
         let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start <= self.address.end);
-        self.found.extend(dangerous(address, scheme, how, is_secret).map(|at| start + at));
+        dangerous(address, scheme, how, is_secret).map(|at| start + at)
     }
 }
 
-/// The length of a scheme before its colon.
-fn scheme(address: &[u8]) -> Option<usize> {
-    let is_inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    let length = address.iter().take(32).take_while(is_inside).count();
-    let is_scheme = length >= 2 && address[0].is_ascii_alphabetic() && address.get(length) == Some(&b':');
-    is_scheme.then_some(length)
+/// Attributes with one address that is loaded.
+const LOADED: [&str; 14] = [
+    "href",
+    "src",
+    "data",
+    "action",
+    "formaction",
+    "poster",
+    "background",
+    "dynsrc",
+    "lowsrc",
+    "manifest",
+    "icon",
+    "codebase",
+    "classid",
+    "attributionsrc",
+];
+/// Attributes with several, a style, or a document.
+const LISTS: [&str; 6] = ["srcset", "imagesrcset", "ping", "archive", "style", "srcdoc"];
+
+fn is_one(name: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
 }
 
-/// Where a scheme is hidden behind an entity of HTML, as in `java&#115;cript:`.
-fn entity(address: &[u8]) -> Option<usize> {
-    let at = address.iter().take(24).position(|byte| matches!(byte, b'&' | b'/' | b'?' | b'#' | b'.' | b' '))?;
-    let is_entity = [&b"&#"[..], b"&col", b"&tab", b"&new"]
-        .iter()
-        .any(|entity| address[at..].get(..entity.len()).is_some_and(|start| start.eq_ignore_ascii_case(entity)));
-    is_entity.then_some(at)
-}
-
-fn has_entity(address: &[u8]) -> bool {
-    entity(address).is_some()
+/// The length of a scheme before its colon. Browsers skip tabs and line ends in it.
+fn scheme(address: &[u8], is_loaded: bool) -> Option<usize> {
+    let mut length = 0;
+    let at = address.iter().position(|byte| {
+        let is_skipped = is_loaded && matches!(byte, b'\t' | b'\n' | b'\r');
+        let is_inside = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        length += usize::from(is_inside);
+        length > 32 || !is_inside && !is_skipped
+    })?;
+    (length >= 2 && address[0].is_ascii_alphabetic() && address[at] == b':').then_some(at)
 }
 
 /// The character of an address to put into brackets, if it could carry data out or lead elsewhere.
 fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -> Option<usize> {
     let Some(colon) = scheme else {
-        if let Some(at) = entity(address) {
-            return Some(at);
+        if !address.starts_with(b"//") {
+            return entity(address);
         }
-        return (address.starts_with(b"//") && address.len() > 2 && (is_secret || leads_out(&address[2..], how)))
-            .then_some(0);
+        return (address.len() > 2 && (is_secret || leads_out(&address[2..], how))).then_some(0);
     };
     let (name, rest) = (&address[..colon], &address[colon + 1..]);
-    let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+    let is = |names: &[&str]| is_one(name, names);
     let is_dangerous = if let Some(rest) = rest.strip_prefix(b"//") {
         !is(&["hxxp", "hxxps"]) && leads_out(rest, how)
             || !is(&["http", "https", "ftp", "ftps", "hxxp", "hxxps", "ws", "wss", "git", "ssh"])

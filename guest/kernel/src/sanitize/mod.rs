@@ -10,6 +10,7 @@
 mod blocks;
 mod instructions;
 mod links;
+mod marks;
 mod secrets;
 mod types;
 mod unicode;
@@ -22,6 +23,7 @@ use std::ops::Range;
 use seamgate_core::kernel_api::sort_by_key;
 
 pub use instructions::MAX_INSTRUCTIONS;
+pub use marks::mark_in;
 pub use types::{Counts, Escaped, Found, Hidden, Instruction, Kind, Reads, Redacted, Secret};
 
 use instructions::Instructions;
@@ -35,6 +37,32 @@ pub struct Sanitized {
     pub text: String,
     /// What was found. Spans are of the text as given.
     pub found: Found,
+}
+
+/// What is done to the texts of a result. The later one is the stricter one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Clean {
+    /// Nothing: the texts are not looked at.
+    None,
+    /// What is found is told, and the texts stay as they are.
+    Mark,
+    /// They are made ones that the model may read.
+    #[default]
+    Full,
+}
+
+/// Sanitizes a text as far as that is wanted.
+pub(crate) fn sanitize_as(text: &str, clean: Clean) -> String {
+    if clean == Clean::Full { sanitize(text).text } else { text.to_owned() }
+}
+
+/// Inspects a text as far as that is wanted.
+pub(crate) fn inspect_as(text: &str, clean: Clean) -> Inspected<'_> {
+    match clean {
+        Clean::Full => inspect(text),
+        Clean::Mark => Inspected { edits: Vec::new(), clean, ..inspect(text) },
+        Clean::None => Inspected { text, edits: Vec::new(), found: Found::default(), clean },
+    }
 }
 
 /// Make a text one that the model may read.
@@ -53,6 +81,8 @@ pub struct Inspected<'t> {
     edits: Vec<(Range<usize>, Edit)>,
     /// What was found in the whole. Spans are of the text as given.
     pub found: Found,
+    /// How pieces of it are written.
+    pub(crate) clean: Clean,
 }
 
 /// What is written in the place of a span.
@@ -114,7 +144,7 @@ pub fn inspect(text: &str) -> Inspected<'_> {
     let spans = spans.chain(found.instructions.iter_mut().map(|found| (&mut found.start, &mut found.end)));
     view.locate(spans.flat_map(|(start, end)| [(start, Edge::Start), (end, Edge::End)]));
     runs.tell(&mut found);
-    Inspected { text, edits, found }
+    Inspected { text, edits, found, clean: Clean::Full }
 }
 
 impl Inspected<'_> {
@@ -149,6 +179,9 @@ impl Inspected<'_> {
     /// Write a piece without edits.
     fn escape(&self, piece: Range<usize>, out: &mut String) {
         let mut from = piece.start;
+        if self.clean < Clean::Full {
+            return out.push_str(self.text.get(piece).unwrap_or_default());
+        }
         for gap in Gaps::new(self.text, piece.clone()) {
             if let Is::Hidden(character) = gap.is {
                 out.push_str(&self.text[from..gap.start]);

@@ -1,6 +1,10 @@
-//! Secrets: few forms, each precise. Those of gitleaks, detect-secrets and trufflehog say what the forms are.
+//! Secrets: forms with a beginning, which `forms.rs` has out of the rules of gitleaks, and values after a name.
+
+pub(super) mod forms;
 
 use std::ops::Range;
+
+use forms::{FORMS, NAMED};
 
 use super::{
     instructions::opens_mark,
@@ -15,9 +19,9 @@ struct Form {
     begin: &'static str,
     of: Of,
     /// How many characters follow, at least.
-    least: usize,
+    least: u8,
     /// And at most.
-    most: usize,
+    most: u8,
 }
 
 /// What a token consists of.
@@ -53,82 +57,11 @@ impl Of {
     }
 }
 
-const ANY: usize = usize::MAX;
+const ANY: u8 = u8::MAX;
 
-const fn form(kind: Secret, begin: &'static str, of: Of, least: usize, most: usize) -> Form {
+const fn form(kind: Secret, begin: &'static str, of: Of, least: u8, most: u8) -> Form {
     Form { kind, begin, of, least, most }
 }
-
-/// By their first words, which are in the vocabulary. In the order of their first letters.
-static FORMS: &[Form] = &[
-    form(Secret::ServiceToken, "AGE-SECRET-KEY-1", Of::Letters, 58, 58),
-    form(Secret::GcpKey, "GOCSPX-", Of::Url, 28, ANY),
-    form(Secret::ServiceToken, "PMAK-", Of::Url, 40, ANY),
-    form(Secret::ServiceToken, "SG.", Of::Dotted, 64, ANY),
-    form(Secret::ServiceToken, "dop_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "doo_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "dor_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "dckr_pat_", Of::Url, 20, ANY),
-    form(Secret::ServiceToken, "figd_", Of::Url, 32, ANY),
-    form(Secret::GithubToken, "ghp_", Of::Letters, 36, ANY),
-    form(Secret::GithubToken, "gho_", Of::Letters, 36, ANY),
-    form(Secret::GithubToken, "ghu_", Of::Letters, 36, ANY),
-    form(Secret::GithubToken, "ghs_", Of::Letters, 36, ANY),
-    form(Secret::GithubToken, "ghr_", Of::Letters, 36, ANY),
-    form(Secret::GithubToken, "github_pat_", Of::Url, 60, ANY),
-    form(Secret::GitlabToken, "glpat-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "gldt-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glrt-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glptt-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glcbt-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "gloas-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glsoat-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glagent-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glft-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glimt-", Of::Dotted, 20, ANY),
-    form(Secret::GitlabToken, "glffct-", Of::Dotted, 20, ANY),
-    form(Secret::ServiceToken, "gsk_", Of::Letters, 40, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/services/", Of::Base64, 20, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/workflows/", Of::Base64, 20, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/triggers/", Of::Base64, 20, ANY),
-    form(Secret::ServiceToken, "hf_", Of::Letters, 34, ANY),
-    form(Secret::ServiceToken, "hvs.", Of::Url, 24, ANY),
-    form(Secret::ServiceToken, "hvb.", Of::Url, 24, ANY),
-    form(Secret::ServiceToken, "lin_api_", Of::Letters, 32, ANY),
-    form(Secret::ServiceToken, "npm_", Of::Letters, 36, ANY),
-    form(Secret::ServiceToken, "pypi-AgE", Of::Url, 50, ANY),
-    form(Secret::ServiceToken, "pplx-", Of::Letters, 40, ANY),
-    form(Secret::StripeKey, "rk_live_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "rk_test_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "rk_prod_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "sk_live_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "sk_test_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "sk_prod_", Of::Letters, 16, ANY),
-    form(Secret::AnthropicKey, "sk-ant-", Of::Url, 24, ANY),
-    form(Secret::OpenaiKey, "sk-proj-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-svcacct-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-admin-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-or-v1-", Of::Hex, 32, ANY),
-    form(Secret::OpenaiKey, "sk-", Of::Letters, 32, ANY),
-    form(Secret::ServiceToken, "shpat_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shpca_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shppa_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shpss_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "sntrys_", Of::Base64, 40, ANY),
-    form(Secret::StripeKey, "whsec_", Of::Letters, 24, ANY),
-    form(Secret::SlackToken, "xoxb-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxp-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxa-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxr-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxs-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxo-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxe-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxe.xoxb-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xoxe.xoxp-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "xapp-", Of::Url, 16, ANY),
-    form(Secret::ServiceToken, "xai-", Of::Letters, 40, ANY),
-    form(Secret::GcpKey, "ya29.", Of::Url, 20, ANY),
-];
 
 /// Where the forms are that begin with a letter.
 static FORMS_OF: [(u8, u8); 128] = {
@@ -146,17 +79,14 @@ static FORMS_OF: [(u8, u8); 128] = {
     of
 };
 
-/// By their first letters: the rest of the token is of the same word, or of the next. A form of exactly so many characters has
-/// no separator among them: another secret behind it would make it too long, and its redaction the right length.
-static BEGINNINGS: &[Form] = &[
-    form(Secret::AwsKey, "AKIA", Of::Capitals, 16, 16),
-    form(Secret::AwsKey, "ASIA", Of::Capitals, 16, 16),
-    form(Secret::AwsKey, "ABIA", Of::Capitals, 16, 16),
-    form(Secret::AwsKey, "ACCA", Of::Capitals, 16, 16),
-    form(Secret::AwsKey, "ABSK", Of::Base64, 109, ANY),
-    form(Secret::GcpKey, "AIza", Of::Url, 35, ANY),
-    form(Secret::ServiceToken, "dapi", Of::Hex, 32, 32),
-];
+/// Words of so many letters may begin a form that is not parted from the rest.
+pub(super) const LONG: usize = 16;
+
+/// Whether a form begins at a place.
+fn has_form(text: &[u8], start: usize) -> bool {
+    let (first, end) = FORMS_OF.get(usize::from(text[start])).copied().unwrap_or_default();
+    FORMS[usize::from(first)..usize::from(end)].iter().any(|form| text[start..].starts_with(form.begin.as_bytes()))
+}
 
 /// Whether a word without a role may begin a secret, or stand in one.
 #[inline]
@@ -165,8 +95,8 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
         b'A' => {
             matches!(text[start + 1..end], [b'K' | b'S' | b'B', b'I' | b'S', ..] | [b'C', b'C', ..] | [b'I', b'z', ..])
         }
-        b'd' => end - start >= 36 && text[start..].starts_with(b"dapi"),
         b'e' => end - start > 3 && text[start..].starts_with(b"eyJ"),
+        _ if end - start >= LONG && has_form(text, start) => true,
         _ => match text.get(end) {
             Some(b'~') => text[end - 1] == b'Q',
             Some(b':') => text[end..].starts_with(b"://"),
@@ -221,6 +151,7 @@ impl Secrets {
         let found = found.or_else(|| self.begun(text, word));
         let found = found.or_else(|| (word.roles & BEARER != 0).then(|| bearer(text, word)).flatten());
         let found = found.or_else(|| (word.roles & KEY != 0).then(|| self.assigned(text, word)).flatten());
+        let found = found.or_else(|| (word.roles & PREFIX != 0).then(|| named(text, word)).flatten());
         if let Some((kind, range)) = found {
             if self.found.last().is_none_or(|(_, last)| last.end <= range.start) {
                 self.found.push((kind, range));
@@ -252,7 +183,11 @@ impl Secrets {
     fn begun(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
         let rest = &text[word.start..];
         match rest[0] {
-            b'A' | b'd' => BEGINNINGS.iter().find_map(|form| token(text, word.start, form)),
+            _ if word.is_wanted
+                && let Some(found) = form_at(text, word.start) =>
+            {
+                Some(found)
+            }
             b'e' if rest.starts_with(b"eyJ") => self.jwt(text, word.start),
             _ if text.get(word.end) == Some(&b'~') && text[word.end - 1] == b'Q' => azure(text, word.end),
             _ => None,
@@ -347,7 +282,9 @@ impl Secrets {
             let letters = &part[..part.len() - usize::from(is_joined)];
             let length = letters.iter().rev().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
             let is_part = is_joined && roles_of(&letters[letters.len() - length..]) & KEY_PART != 0;
-            if !is_part && (is(&["key"]) || is(&["token"]) && is_joined) {
+            // `VERCEL_TOKEN`: the variable of an environment.
+            let is_constant = is_joined && letters.last().is_some_and(u8::is_ascii_uppercase) && name[0] == b'T';
+            if !is_part && (is(&["key"]) || is(&["token"]) && is_joined && !is_constant) {
                 return None;
             }
         }
@@ -387,8 +324,7 @@ impl Secrets {
             self.value = (range.end, if range.start < self.value.0 { self.value.1 + 1 } else { 0 });
             return None;
         }
-        let known =
-            form_at(text, range.start).or_else(|| BEGINNINGS.iter().find_map(|form| token(text, range.start, form)));
+        let known = form_at(text, range.start);
         Some(known.filter(|(_, known)| known.end >= range.end).unwrap_or((kind, range)))
     }
 }
@@ -405,18 +341,38 @@ fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>
     let from = text.len() - rest.len();
     // What fails costs little, because it may be tried again right after. Names have such beginnings too, but a digit among
     // so many letters is none of a name.
-    let begin = rest.get(..form.least)?;
+    let begin = rest.get(..usize::from(form.least))?;
     let is_random = || {
         let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
-        form.begin == "hf_" || run.any(u8::is_ascii_digit)
+        matches!(form.begin, "hf_" | "api_org_" | "AGE-SECRET-KEY-1") || run.any(u8::is_ascii_digit)
     };
     if !begin.iter().all(|byte| form.of.has(*byte)) || !is_random() {
         return None;
     }
-    let limit = if form.most == ANY { ANY } else { form.most + 1 };
-    let length = rest.iter().take(limit).take_while(|byte| form.of.has(**byte)).count();
-    let is_whole = length <= form.most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
+    let most = if form.most == ANY { usize::MAX } else { usize::from(form.most) };
+    let length = rest.iter().take(most.saturating_add(1)).take_while(|byte| form.of.has(**byte)).count();
+    let is_whole = length <= most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
     is_whole.then_some((form.kind, start..from + length))
+}
+
+/// `adafruit_io = …`: a value of the length that the secrets of a service have, after its name.
+fn named(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
+    let name = &text[word.start..word.end];
+    let is = |(other, ..): &&(&str, u8, u8)| {
+        name.get(..other.len()).is_some_and(|start| start.eq_ignore_ascii_case(other.as_bytes()))
+    };
+    let (_, least, most) = NAMED.iter().find(is)?;
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\t');
+    let end = word.end + text[word.end..].iter().take(20).take_while(is_name).count();
+    let end = text[..end].trim_ascii_end().len().max(word.end);
+    let (start, _) = value_of(text, end)?;
+    let length = text[start..].iter().take(usize::from(*most) + 1).take_while(|byte| Of::Base64.has(**byte)).count();
+    let range = start..start + length;
+    let is_whole = !matches!(text.get(range.end), Some(b'[' | b'%' | b'(' | b'@' | b'/'));
+    let is_secret = (usize::from(*least)..=usize::from(*most)).contains(&length)
+        && is_whole
+        && is_secret_like(&text[range.clone()]);
+    (is_secret && form_at(text, start).is_none()).then_some((Secret::ServiceToken, range))
 }
 
 /// How far a digit is looked for.
@@ -577,6 +533,6 @@ fn is_secret_like(value: &[u8]) -> bool {
         && value.split(|byte| !byte.is_ascii_alphanumeric()).any(is_mixed)
 }
 
-fn ends(name: &[u8], with: &[u8]) -> bool {
+pub(super) fn ends(name: &[u8], with: &[u8]) -> bool {
     name.len() >= with.len() && name[name.len() - with.len()..].eq_ignore_ascii_case(with)
 }

@@ -136,7 +136,7 @@ pub(super) fn plain(bytes: &[u8]) -> usize {
 
 /// The character that an escape at the start of some bytes stands for, and its length: `\u0041`, a pair of surrogates, or
 /// `\u{41}`.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+pub(super) fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let digits = bytes.strip_prefix(b"\\u")?;
     if let Some(digits) = digits.strip_prefix(b"{") {
         let length = digits.iter().take(7).position(|&byte| byte == b'}')?;

@@ -20,6 +20,7 @@ roles! {
     IF MODEL NOTE
     MARK NEXT
     KEY KEY_PART PREFIX BEARER
+    CONDITION
 }
 
 /// The roles without which no rule begins, no mark stands, and no secret does. Most words with a role have none of these.
@@ -51,7 +52,8 @@ pub(super) const LEADS: u64 = IGNORE
     | MARK
     | KEY
     | PREFIX
-    | BEARER;
+    | BEARER
+    | CONDITION;
 
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
@@ -166,6 +168,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     (TELL, "telling informing notifying alerting"),
     (THE, "the this your"),
     (IF, "if"),
+    // What makes an approval a condition, or a rule.
+    (CONDITION, "if whether unless when once until after before where which that wenn falls sobald si cuando quand se"),
     (MODEL, "ai llm chatbot assistant agent gpt claude copilot gemini"),
     (NOTE, "note attention dear hey message instructions notice"),
     // Marks of roles, and what follows one that is meant for a model.
@@ -180,8 +184,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
         KEY_PART,
         "api access secret private account signing encryption auth refresh session bearer bot id aws client shared",
     ),
-    (PREFIX, "ghp gho ghu ghs ghr github glpat gldt glrt glptt glcbt gloas glsoat glagent glft glimt glffct"),
-    (PREFIX, "xoxb xoxp xoxa xoxr xoxs xoxe xoxo xapp hooks sk rk whsec npm pypi hf sg shpat shpca shppa shpss"),
-    (PREFIX, "dop doo dor hvs hvb dckr lin gsk xai pplx ya29 gocspx sntrys pmak figd age begin"),
+    (PREFIX, super::secrets::forms::WORDS),
+    (PREFIX, "begin"),
+    (PREFIX, super::secrets::forms::SERVICES),
     (BEARER, "bearer basic"),
 ];

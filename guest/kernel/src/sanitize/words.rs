@@ -129,7 +129,7 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
             2 * (starts & upto).count_ones() + more
         };
         let (leads, follows) = may_have_roles(ahead, starts, letters);
-        let mut looked_at = starts & (six << 1 | 1 | marks.begins);
+        let mut looked_at = starts & (six << 1 | 1 | marks.begins | long(letters));
         let mut named = stops & marks.colons;
         while named != 0 {
             if let Some(first) = (starts & below(named.trailing_zeros())).checked_ilog2() {
@@ -303,6 +303,16 @@ static MAY_HAVE_ROLES: [u64; (2 << FEW) / 64] = {
 const fn entry(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FEW)) as usize
 }
+
+/// Where so many letters begin as [`super::secrets::LONG`] says.
+#[inline(always)]
+const fn long(letters: u64) -> u64 {
+    let two = letters & letters >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    eight & eight >> 8
+}
+const _: () = assert!(long(0xffff << 7) == 1 << 7 && super::secrets::LONG == 16);
 
 /// The words of a block that the vocabulary may have: those with a role that leads, and those with any.
 // As a loop of its own it takes half the time: most words match nothing, and it carries little state from word to word.

@@ -84,6 +84,7 @@ ReasonCode = Literal[
     "definition",
     "arguments",
     "deny",
+    "mark",
     "scope",
     "flow",
     "budget",
