@@ -7,7 +7,7 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::names::Names;
+use crate::{names::Names, truncate::Room};
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
@@ -115,8 +115,7 @@ pub(crate) enum Source {
 
 /// What is made of a tool's result.
 pub(crate) struct ResultRule {
-    /// The result is judged as any output is: by a contract of its own, which knows its items.
-    pub(crate) contract: Option<Contract>,
+    pub(crate) contract: Option<ResultContract>,
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
@@ -124,6 +123,7 @@ pub(crate) struct ResultRule {
     pub(crate) media: Vec<String>,
     /// To the array of its items.
     pub(crate) items: Option<Path>,
+    /// The most items or lines that a cut keeps from the beginning, and from the end.
     pub(crate) head: usize,
     pub(crate) tail: usize,
     pub(crate) source: Option<String>,
@@ -138,7 +138,19 @@ pub(crate) struct ResultRule {
     pub(crate) supports: Vec<Support>,
 }
 
+/// The contract by which a result is judged as any output is. It knows its items.
+pub(crate) struct ResultContract {
+    pub(crate) asserting: Contract,
+    /// The same, if the server declared the schema: a format rejects nothing there.
+    pub(crate) annotating: Option<Contract>,
+}
+
 impl ResultRule {
+    /// Returns how much of a result is shown.
+    pub(crate) fn room(&self) -> Room {
+        Room { bytes: self.max_bytes, head: self.head, tail: self.tail }
+    }
+
     /// Returns whether media of a type pass. Parameters of the type do not matter.
     pub(crate) fn passes(&self, media_type: &str) -> bool {
         let essence = media_type.split(';').next().unwrap_or_default().trim();

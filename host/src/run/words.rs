@@ -2621,6 +2621,7 @@ impl fmt::Display for ObservationStatus {
 pub enum Limitation {
     Contradictory,
     Error,
+    Format,
     Invalid,
     InvalidItems,
     Partial,
@@ -2637,6 +2638,7 @@ impl Limitation {
         match self {
             Limitation::Contradictory => "contradictory",
             Limitation::Error => "error",
+            Limitation::Format => "format",
             Limitation::Invalid => "invalid",
             Limitation::InvalidItems => "invalid_items",
             Limitation::Partial => "partial",
@@ -2713,6 +2715,7 @@ impl fmt::Display for CutFrom {
 pub enum ShownUnit {
     Items,
     Lines,
+    Members,
     Bytes,
     Parts,
 }
@@ -2723,6 +2726,7 @@ impl ShownUnit {
         match self {
             ShownUnit::Items => "items",
             ShownUnit::Lines => "lines",
+            ShownUnit::Members => "members",
             ShownUnit::Bytes => "bytes",
             ShownUnit::Parts => "parts",
         }

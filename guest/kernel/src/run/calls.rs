@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     above::{effect, keys},
+    budget,
     call::{Call, DEFAULT_ARGUMENTS_BYTES},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
@@ -245,11 +246,7 @@ impl Run<'_> {
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
         if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
-            let same = same_call(server, &call.tool, &arguments);
-            if let Some(times) = used.calls.get_mut(&same) {
-                *times = times.saturating_sub(1);
-            }
-            used.calls.retain(|_, times| *times > 0);
+            budget::undo(&mut used.calls, &same_call(server, &call.tool, &arguments));
         }
         for approval in &mut self.state.facts.approvals {
             if approval.key == call.key && Some(&approval.digest) == call.digest.as_ref() {

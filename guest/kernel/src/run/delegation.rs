@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     above::{Bounds, Granted, Handed, effect},
+    budget::{self, Calls},
     digest::same_call,
     document::{CAPS, number_in, source, text_in, texts_in},
     facts::MAX_NUMBER,
@@ -251,7 +252,7 @@ impl Run<'_> {
             task: facts.task.clone().filter(|_| sources().any(|source| *source == Source::Task)),
             context,
             lists,
-            calls: if self.budget.same_call.is_some() { calls.clone() } else { BTreeMap::new() },
+            calls: if self.budget.same_call.is_some() { calls.clone() } else { Calls::new() },
             reserved,
         };
         let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved));
@@ -259,13 +260,12 @@ impl Run<'_> {
     }
 
     /// How often each call was permitted here and below. What waits for approval may be before a child ends.
-    fn calls_made(&self) -> BTreeMap<String, u64> {
+    fn calls_made(&self) -> Calls {
         let mut calls = self.state.facts.used.calls.clone();
         for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
             if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
                 let server = call.server.as_deref().unwrap_or_default();
-                let count = calls.entry(same_call(server, &call.tool, &arguments)).or_default();
-                *count = count.saturating_add(1);
+                budget::add_waiting(&mut calls, &same_call(server, &call.tool, &arguments));
             }
         }
         calls
@@ -278,12 +278,13 @@ impl Run<'_> {
             event.text("call").and_then(|key| self.state.call(key)).is_some_and(|at| self.is_delegate(at));
         let calls = event.member("used").and_then(|used| document.member(used, "calls")).filter(|_| is_delegate);
         let Some(calls) = calls else { return };
-        for (name, _) in document.members(calls) {
+        let made = document.members(calls).map(|(name, _)| {
             let name = document.string(name);
-            let times = number_in(document, calls, name).unwrap_or_default();
-            let count = self.state.facts.used.calls.entry(name.to_owned()).or_default();
-            *count = count.saturating_add(times).min(MAX_NUMBER);
-        }
+            (name.to_owned(), number_in(document, calls, name).unwrap_or_default())
+        });
+        let mut all = budget::then(&self.state.facts.used.calls, &made.collect());
+        all.values_mut().for_each(|times| *times = (*times).min(MAX_NUMBER));
+        self.state.facts.used.calls = all;
     }
 
     /// How a child ended.

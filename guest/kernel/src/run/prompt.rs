@@ -20,10 +20,11 @@ use super::{
     written,
 };
 use crate::{
+    cut::{Whole, text_shown},
     digest::mark,
     document::CAPS,
     listing,
-    render::{sanitized, text_shown, unmarked},
+    render::{sanitized, unmarked},
     sanitize::{inspect, sanitize},
     surface,
     tool::full_name,
@@ -156,7 +157,7 @@ impl Run<'_> {
             let name = format!("context.{}", source.name);
             let whole = shown(value.get());
             let room = Room { bytes: source.max_bytes, head: usize::MAX, tail: 0 };
-            let (text, part) = text_shown(&inspect(&whole), room, &self.mark(&name));
+            let (text, part) = text_shown(&inspect(&whole), room, Whole { mark: &self.mark(&name), artifact: "" });
             let cut = part.map(|_| format!(", of which {} of {} bytes are shown", text.len(), whole.len()));
             let about = format!("The context {}{}", source.name, cut.unwrap_or_default());
             messages.push(Message::new("user", self.between(&name, &about, &text)));
