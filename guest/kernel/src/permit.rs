@@ -82,7 +82,7 @@ pub(crate) fn permit(
                     if !facts.asks.contains(&ask) {
                         // What was decided before this ask does not answer it, not even within the same millisecond.
                         let places = approval::about(&facts.approvals, &ask);
-                        if !places.is_empty() {
+                        if !places.is_empty() && !approval::is_known(&facts.asks, &ask) {
                             decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                         }
                         decision.facts.asks = Some(approval::with(&facts.asks, ask));

@@ -61,6 +61,13 @@ impl Run<'_> {
         tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
     }
 
+    /// Returns whether a child may change something, by the tools that it is handed.
+    pub(super) fn child_changes(&self, index: usize) -> bool {
+        let Some(delegate) = self.delegate_of(index) else { return false };
+        let mut tools = self.profile.tools.iter().filter(|tool| delegate.tools.iter().any(|word| tool.is_named(word)));
+        tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
+    }
+
     /// How often each call may be permitted to children, by the strictest limit of this agent and of those above it. What children that
     /// run beside this run may make is left to them.
     fn same_call_limit(&self) -> u64 {
@@ -140,6 +147,13 @@ impl Run<'_> {
         used.tool_calls = used.tool_calls.saturating_sub(carved.tool_calls.unwrap_or_default());
         used.tokens = used.tokens.saturating_sub(carved.tokens.unwrap_or_default());
         self.spend_carved(&actual.unwrap_or(carved));
+    }
+
+    /// Returns what was carved for a child that never began. It counts among equal calls all the same, so that a loop of them ends.
+    pub(super) fn never_began(&mut self, index: usize) {
+        self.return_carved(index, Some(Carved::default()));
+        let used = &mut self.state.facts.used;
+        used.tool_calls = used.tool_calls.saturating_sub(1);
     }
 
     /// Tell the host to start a child, or to go on with it: its run has one name.
