@@ -20,23 +20,42 @@ use crate::{
     types::Violation,
 };
 
-/// A compiled JSON Schema. Its dialect is the one that its `$schema` names, else 2020-12's; `format` is checked.
+/// What `format`, and draft 7's keywords on what a string holds, mean in a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Formats {
+    /// A value of another format is a violation.
+    Assert,
+    /// They reject nothing, as JSON Schema has it by default.
+    Annotate,
+}
+
+/// A compiled JSON Schema. Its dialect is the one that its `$schema` names, else 2020-12's.
 pub struct Schema(Checker);
 
 impl Schema {
-    /// Compile a schema that stands in a document, without references out of itself.
+    /// Compile a schema that stands in a document, without references out of itself. Its formats are asserted.
     ///
     /// # Errors
     ///
     /// What is wrong with it, by its places in the document.
     pub fn compile(document: &Document, at: NodeId) -> Result<Self, Vec<Violation>> {
+        Schema::with_formats(document, at, Formats::Assert)
+    }
+
+    /// Compile a schema like [`Schema::compile`], with another meaning of `format`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, by its places in the document.
+    pub fn with_formats(document: &Document, at: NodeId, formats: Formats) -> Result<Self, Vec<Violation>> {
         let source = SchemaSource::new(document, at);
         if let Some(named) = source.member("$schema").filter(|&named| document.kind(named) == Kind::String)
             && check::draft(document.string(named)).is_none()
         {
             return Err(vec![check::unknown_dialect(document.location(named), document.string(named))]);
         }
-        Checker::json_schema(&source, &document.location(at), &[], Dialect::default()).map(Schema)
+        let dialect = Dialect { assert_formats: formats == Formats::Assert, ..Dialect::default() };
+        Checker::json_schema(&source, &document.location(at), &[], dialect).map(Schema)
     }
 
     /// Compile a schema of our own.

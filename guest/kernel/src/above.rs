@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
+    budget::{self, Calls, Class},
     profile::{self, Budget, Profile},
     tool::{Effect, Permit, Tool},
 };
@@ -54,7 +55,7 @@ pub(crate) struct Handed {
     pub(crate) lists: BTreeMap<String, Vec<String>>,
     /// How often each call was permitted in its run and in those below it, before the child was started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub(crate) calls: BTreeMap<String, u64>,
+    pub(crate) calls: Calls,
     /// How often other children, which run at the same time, may make each call that does more than read.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(crate) reserved: u64,
@@ -94,7 +95,7 @@ pub(crate) struct Rules {
     pub(crate) profile: Profile,
     /// The values that its scopes name, as facts have them: JSON text.
     pub(crate) given: String,
-    pub(crate) calls: BTreeMap<String, u64>,
+    pub(crate) calls: Calls,
     pub(crate) reserved: u64,
 }
 
@@ -235,10 +236,10 @@ impl Above {
     }
 
     /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.
-    pub(crate) fn handed(&self, calls: &BTreeMap<String, u64>, reserved: u64) -> Vec<Handed> {
+    pub(crate) fn handed(&self, calls: &Calls, reserved: u64) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
         let more = |one: Handed| Handed {
-            calls: sum(&one.calls, calls),
+            calls: budget::then(&one.calls, calls),
             reserved: one.reserved.saturating_add(reserved),
             ..one
         };
@@ -285,6 +286,17 @@ pub(crate) fn effect(tool: &Tool, above: Option<&Above>) -> Effect {
     theirs.fold(tool.effect, Effect::max)
 }
 
+/// What a call of a tool means for the counts of others, by all who judge it.
+pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
+    let theirs = above.into_iter().flat_map(|above| above.tools(tool));
+    let reads: Vec<bool> = [tool].into_iter().chain(theirs).map(|tool| tool.effect == Effect::Read).collect();
+    match (reads.contains(&true), reads.contains(&false)) {
+        (true, false) => Class::Read,
+        (false, true) if !tool.is_delegate => Class::Effect,
+        _ => Class::Either,
+    }
+}
+
 /// Whether a tool sends data out, by any who judge its calls.
 pub(crate) fn sends_out(tool: &Tool, above: Option<&Above>) -> bool {
     tool.egress || above.is_some_and(|above| above.tools(tool).any(|theirs| theirs.egress))
@@ -296,14 +308,4 @@ pub(crate) fn keys(profile: &Profile, above: Option<&Above>, principal: &str) ->
     let profiles = [profile].into_iter().chain(above.iter().flat_map(|above| &above.rules).map(|rules| &rules.profile));
     let keys = profiles.map(|profile| profile.keys(principal)).filter(|keys| !keys.is_empty());
     keys.reduce(|all, keys| all.into_iter().filter(|key| keys.contains(key)).collect())
-}
-
-/// How often each call was permitted, in two counts.
-pub(crate) fn sum(one: &BTreeMap<String, u64>, other: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
-    let mut all = one.clone();
-    for (call, times) in other {
-        let count = all.entry(call.clone()).or_default();
-        *count = count.saturating_add(*times);
-    }
-    all
 }

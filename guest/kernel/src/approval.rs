@@ -60,7 +60,13 @@ pub(crate) fn find_all<'n>(
 }
 
 fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
-    let asked = facts.asks.iter().rfind(|ask| ask.key == call.key && ask.digest == digest);
+    // A rule with a shorter time may need it since it was asked: what is open lapses earlier then, counted from when it was asked.
+    let asked = facts
+        .asks
+        .iter()
+        .rfind(|ask| ask.key == call.key && ask.digest == digest)
+        .map(|ask| Ask { expires: ask.expires.min(lapses(ask.at, ttl_s)), ..ask.clone() });
+    let asked = asked.as_ref();
     let mut reasons = Vec::new();
     let mut granted = None;
     for (index, decided) in facts.approvals.iter().enumerate().filter(|(_, decided)| decided.key == call.key) {
@@ -83,11 +89,16 @@ fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> 
         (Some(index), _) => State::Granted(index),
         (None, Some(ask)) if facts.at < ask.expires => State::Asked(ask.clone(), reasons),
         (None, _) => {
-            let expires = facts.at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER);
+            let expires = lapses(facts.at, ttl_s);
             let ask = Ask { key: call.key.clone(), digest: digest.to_owned(), at: facts.at, expires };
             State::Asked(ask, reasons)
         }
     }
+}
+
+/// Returns when an ask lapses.
+fn lapses(at: u64, ttl_s: u64) -> u64 {
+    at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER)
 }
 
 /// Why an approval does not hold for the ask that it answers.
@@ -102,6 +113,11 @@ fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option
         return Some(Reason::new("expired", format!("the approval by {who} has expired")));
     }
     None
+}
+
+/// Returns whether an ask was there before, with this time or a longer one.
+pub(crate) fn is_known(asks: &[Ask], ask: &Ask) -> bool {
+    asks.iter().any(|known| known.key == ask.key && known.digest == ask.digest && known.at == ask.at)
 }
 
 /// The asks with one more, without older ones about the same.

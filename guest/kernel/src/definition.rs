@@ -5,7 +5,7 @@
 
 use seamgate_core::{
     Violation,
-    kernel_api::{Caps, Document, Json, Kind, NodeId, Schema, canonical, digest, json, short, sort},
+    kernel_api::{Caps, Document, Formats, Json, Kind, NodeId, Schema, canonical, digest, json, short, sort},
 };
 use serde::{
     Deserialize, Deserializer,
@@ -53,9 +53,9 @@ pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::M
 /// # Errors
 ///
 /// The first reason why the definition is invalid.
-pub(crate) fn arguments(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
+pub(crate) fn arguments(document: &Document, definition: NodeId, formats: Formats) -> Result<Option<Schema>, String> {
     let given = ARGUMENTS.into_iter().find_map(|name| document.member(definition, name));
-    given.map_or(Ok(None), |at| schema(document, definition, at))
+    given.map_or(Ok(None), |at| schema(document, definition, at, formats))
 }
 
 /// Compiles the schema of results in a definition, which has one under `outputSchema`.
@@ -64,14 +64,16 @@ pub(crate) fn arguments(document: &Document, definition: NodeId) -> Result<Optio
 ///
 /// The first reason why the definition is invalid.
 pub(crate) fn results(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
-    document.member(definition, "outputSchema").map_or(Ok(None), |at| schema(document, definition, at))
+    let at = document.member(definition, "outputSchema");
+    at.map_or(Ok(None), |at| schema(document, definition, at, Formats::Annotate))
 }
 
-fn schema(document: &Document, definition: NodeId, at: NodeId) -> Result<Option<Schema>, String> {
+fn schema(document: &Document, definition: NodeId, at: NodeId, formats: Formats) -> Result<Option<Schema>, String> {
     match document.kind(at) {
         Kind::True => Ok(None),
         Kind::False | Kind::Object => {
-            Schema::compile(document, at).map(Some).map_err(|found| reason(document, definition, &found))
+            let schema = Schema::with_formats(document, at, formats);
+            schema.map(Some).map_err(|found| reason(document, definition, &found))
         }
         kind => {
             let left_out = (kind == Kind::String).then(|| document.string(at).strip_prefix(LEFT_OUT)).flatten();

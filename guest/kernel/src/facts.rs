@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    above::{self, Above, Rules},
+    above::{Above, Rules},
+    budget::{self, Calls},
     document::{CAPS, Format, number_in, source, text, text_in, texts_in},
     profile::Budget,
 };
@@ -49,7 +50,7 @@ pub(crate) struct Used {
     pub(crate) tokens: u64,
     pub(crate) ms: u64,
     /// How often each call was permitted.
-    pub(crate) calls: BTreeMap<String, u64>,
+    pub(crate) calls: Calls,
 }
 
 /// What a person was asked.
@@ -282,7 +283,7 @@ impl<'t> Facts<'t> {
             mode: None,
             surface: None,
             labels: read.to_vec(),
-            used: Used { calls: above::sum(&rules.calls, &self.used.calls), ..Used::default() },
+            used: Used { calls: budget::then(&rules.calls, &self.used.calls), ..Used::default() },
             asks: Vec::new(),
             approvals: Vec::new(),
             programs: Programs::new(),

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    kernel_api::{Document, Json, Kind, NodeId, cut_at, digest, json, short},
+    kernel_api::{Document, Formats, Json, Kind, NodeId, cut_at, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -148,8 +148,8 @@ fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Op
         .ok_or("absent")?;
     match pinned {
         Some(pinned) if pinned.canonical == definition::equal(listed, at) => Ok(Some(pinned.shown.clone())),
-        Some(_) => Err(Unseen { code: "changed", message: definition::arguments(listed, at).err() }),
-        None => match definition::arguments(listed, at) {
+        Some(_) => Err(Unseen { code: "changed", message: definition::arguments(listed, at, Formats::Annotate).err() }),
+        None => match definition::arguments(listed, at, Formats::Annotate) {
             Ok(_) => Ok(RawValue::from_string(sanitized(listed, at)).ok()),
             Err(why) => Err(Unseen { code: INVALID, message: Some(why) }),
         },
@@ -216,7 +216,9 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
                 let unseen = match definition::wrong_name(name) {
                     None => Unseen::from("unknown"),
                     Some(why) => {
-                        let why = definition::arguments(listed, at).err().unwrap_or_else(|| why.to_owned());
+                        let why = definition::arguments(listed, at, Formats::Annotate)
+                            .err()
+                            .unwrap_or_else(|| why.to_owned());
                         // What has no name is known by its place.
                         let place = if name.is_empty() { listed.location(at).path() } else { String::new() };
                         let why = if place.is_empty() { why } else { short(format!("{place}: {why}"), 512) };

@@ -2,9 +2,8 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>
 
-use std::borrow::Cow;
-
 use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, json, short, sort};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
@@ -14,12 +13,17 @@ use crate::{
     result::Given,
     sanitize::{Clean, sanitize},
     tool::ResultRule,
+    truncate::Part,
 };
 
 /// The members that a result has by the protocol. Others are handed on, sanitized.
 const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
+const META: &str = "_meta";
+
+/// The member of `_meta` that says how much of a result is shown.
+const TRUNCATED: &str = "seamgate.dev/truncated";
 
 /// The type of bytes without one.
 const UNKNOWN: &str = "application/octet-stream";
@@ -41,7 +45,7 @@ pub(crate) struct McpResult<'d> {
 /// What a schema is about, and what is cut.
 pub(crate) enum Main<'d> {
     Json(String),
-    Text(Cow<'d, str>),
+    Texts(Vec<&'d str>),
 }
 
 impl<'d> McpResult<'d> {
@@ -80,11 +84,7 @@ impl<'d> McpResult<'d> {
             (Some(at), _) => Main::Json(source(self.document, at)),
             (None, [only]) if is_json => Main::Json(self.document.string(*only).to_owned()),
             (None, _) if is_json => Main::Json(String::new()),
-            (None, [only]) => Main::Text(self.document.string(*only).into()),
-            (None, texts) => {
-                let texts: Vec<&str> = texts.iter().map(|&at| self.document.string(at)).collect();
-                Main::Text(texts.join("\n").into())
-            }
+            (None, texts) => Main::Texts(texts.iter().map(|&at| self.document.string(at)).collect()),
         }
     }
 
@@ -181,29 +181,31 @@ impl<'d> McpResult<'d> {
         })
     }
 
-    /// The result to hand on. `shown`: what of the main part is shown, where that differs. `remarks` go before it.
+    /// The result to hand on. `shown`: what of the main part is shown, where that differs. `remarks` go behind it.
     pub(crate) fn handed_on(
         &self,
         shown: Shown,
+        truncated: Option<Truncated>,
         remarks: &[String],
         (rule, clean): (&ResultRule, Clean),
         artifact: &str,
     ) -> Box<RawValue> {
         let document = self.document;
         let mut content: Vec<String> = Vec::new();
-        if !remarks.is_empty() {
-            content.push(text_block(&remarks.join("\n")));
-        }
-        let mut main = shown.text.map(text_block);
+        let mut texts = shown.texts.unwrap_or_default().iter().map(|text| text.as_deref().map(text_block));
         for (&block, left_out) in self.blocks.iter().zip(self.left_out(rule)) {
             match (text_of(document, block), left_out) {
-                (Some(_), _) if shown.text.is_some() => content.extend(main.take()),
+                (Some(_), _) if shown.texts.is_some() => content.extend(texts.next().flatten()),
                 (_, Some(left_out)) => content.push(text_block(&left_out)),
                 _ => content.push(sanitized_but(document, block, &self.binary, clean)),
             }
         }
-        content.extend(main);
+        content.extend(texts.flatten());
+        if !remarks.is_empty() {
+            content.push(text_block(&remarks.join("\n")));
+        }
         let mut members = vec![format!("\"{CONTENT}\":[{}]", content.join(","))];
+        let mut meta: Vec<String> = Vec::new();
         for (name, value) in document.members(self.root) {
             match document.string(name) {
                 CONTENT => {}
@@ -216,24 +218,42 @@ impl<'d> McpResult<'d> {
                     }
                 },
                 IS_ERROR => members.push(format!("\"{IS_ERROR}\":{}", document.source(value))),
-                _ => {
-                    let name = sanitized_but(document, name, &[], clean);
-                    members.push(format!("{name}:{}", sanitized_but(document, value, &self.binary, clean)));
+                META if truncated.is_some() => {
+                    let others = document.members(value).filter(|(name, _)| document.string(*name) != TRUNCATED);
+                    meta.extend(others.map(|(name, value)| self.member(name, value, clean)));
                 }
+                _ => members.push(self.member(name, value, clean)),
             }
         }
+        if let Some(truncated) = truncated {
+            meta.push(format!("\"{TRUNCATED}\":{}", json(&truncated)));
+            members.push(format!("\"{META}\":{{{}}}", meta.join(",")));
+        }
         RawValue::from_string(format!("{{{}}}", members.join(","))).unwrap_or_default()
+    }
+
+    fn member(&self, name: NodeId, value: NodeId, clean: Clean) -> String {
+        let name = sanitized_but(self.document, name, &[], clean);
+        format!("{name}:{}", sanitized_but(self.document, value, &self.binary, clean))
     }
 }
 
 /// What is shown of a result in place of its main part.
 #[derive(Default)]
 pub(crate) struct Shown<'s> {
-    /// In place of all texts.
-    pub(crate) text: Option<&'s str>,
+    /// In place of its texts, one after the other; more stand behind them.
+    pub(crate) texts: Option<&'s [Option<String>]>,
     /// In place of what is structured.
     pub(crate) structured: Option<&'s str>,
     pub(crate) is_structured_gone: bool,
+}
+
+/// What `_meta` says of a result that was cut, for programs.
+#[derive(Serialize)]
+pub(crate) struct Truncated<'t> {
+    #[serde(flatten)]
+    pub(crate) part: Part,
+    pub(crate) artifact: &'t str,
 }
 
 /// A result that says why there is none.

@@ -12,18 +12,18 @@ use serde_json::value::RawValue;
 use crate::{
     base64,
     call::Call,
+    cut::{TextsShown, Whole, json_shown, text_shown, texts_shown},
     digest::mark,
     document::CAPS,
     facts::{Changed, Facts},
     findings::{Findings, has_text},
-    mcp_result::{Main, McpResult, Shown, refused},
+    mcp_result::{Main, McpResult, Shown, Truncated, refused},
     observation::{ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
     profile::Profile,
-    render::{json_shown, text_shown},
     result::{Body, Given, ToolResult},
-    sanitize::{Clean, inspect, inspect_as, sanitize},
+    sanitize::{Clean, inspect, inspect_as, sanitize, sanitize_as},
     surface, time,
-    tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
+    tool::{COMPUTED_LABELS, Effect, ResultRule, Template, Tool},
     truncate::{Part, Room},
 };
 
@@ -35,6 +35,12 @@ const MAX_VIOLATIONS: usize = 10;
 
 /// What is said of a result that says the same itself.
 const SAYS_FAILED: &str = "The tool says that it failed.";
+
+/// What is said of a result of which nothing is shown. The call itself is over.
+const NOT_SHOWN: &str = "The call ran; its result cannot be shown";
+
+/// What is said of a value that has another format than the server declared.
+const NOT_AS_DECLARED: &str = "Not as the tool declares: ";
 
 /// Make an observation of what a call returned.
 ///
@@ -80,7 +86,10 @@ pub(crate) fn observe_as(
     };
     match (whole, &result.body) {
         (Some(text), _) => read.json(rule, text, &mark),
-        (None, Body::Text(text) | Body::Told(text)) => read.text(rule, text, &mark),
+        (None, Body::Text(text) | Body::Told(text)) => {
+            read.findings.add(inspect_as(text, clean).found, Location::root);
+            read.texts(rule, &[text], &mark);
+        }
         (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
         (None, Body::Returned(given)) => read.returned(rule, *given, &mark),
         (None, Body::Json(_)) => {}
@@ -91,7 +100,7 @@ pub(crate) fn observe_as(
     observation.artifact.clone_from(&artifact);
     observation.bytes = bytes;
     adjust(&mut observation);
-    let remarks = read.remarks(&observation);
+    let remarks = read.remarks(tool, &observation);
     observation.about = observation.about(&remarks);
     if let Body::Returned(given) = &result.body {
         observation.returned = read.handed_on(rule, *given, &observation.about, &remarks);
@@ -142,10 +151,14 @@ struct Read {
     base64: usize,
     is_invalid: bool,
     violations: Vec<Violation>,
+    /// The first value that does not have the format that the server declared.
+    format: Option<Violation>,
     /// Items that are not what the schema asks for: none of them is shown.
     invalid_items: usize,
     findings: Findings,
     text: String,
+    /// What is shown of each text, where that is not the text as it is.
+    texts: Vec<Option<String>>,
     shown: Option<Part>,
     is_unchecked: bool,
     kinds: Vec<String>,
@@ -183,11 +196,21 @@ impl Read {
     }
 
     /// What the schema says of it, where it is held to one.
-    fn report(&self, rule: &ResultRule, text: &str) -> Option<Result<Report, Fault>> {
-        rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
-            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
-            validate(contract, &request)
-        })
+    fn report(&mut self, rule: &ResultRule, text: &str) -> Option<Result<Report, Fault>> {
+        let contract = rule.contract.as_ref().filter(|_| !self.is_error)?;
+        let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
+        let report = validate(&contract.asserting, &request);
+        let (Ok(Report { disposition, quarantined, error, .. }), Some(annotating)) = (&report, &contract.annotating)
+        else {
+            return Some(report);
+        };
+        if *disposition != Disposition::Accepted {
+            let wrong = error.iter().flat_map(|error| &error.violations);
+            let wrong = wrong.chain(quarantined.iter().flat_map(|item| &item.violations));
+            self.format = { wrong }.find(|violation| violation.keyword == "format").cloned();
+            return Some(validate(annotating, &request));
+        }
+        Some(report)
     }
 
     /// A document in which nothing is to be changed. One that does not fit its schema is looked at like any other.
@@ -231,11 +254,15 @@ impl Read {
         self.violations = violations;
     }
 
+    fn whole<'w>(&'w self, mark: &'w str) -> Whole<'w> {
+        Whole { mark, artifact: &self.artifact, clean: self.clean }
+    }
+
     /// What a valid document says of itself, and what is shown of it.
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
         self.facts_of(rule, document);
         self.base64 = base64::strings(document, Document::ROOT).count();
-        (self.text, self.shown) = json_shown((rule, self.clean), document, mark, &self.artifact);
+        (self.text, self.shown) = json_shown(document, rule.items.as_ref(), rule.room(), self.whole(mark));
     }
 
     /// What a valid document says of itself.
@@ -289,13 +316,13 @@ impl Read {
                     false => self.json(rule, &main, mark),
                 }
             }
-            Main::Text(main) if is_as_it_is => {
-                self.text_facts(rule, &main);
+            Main::Texts(texts) if is_as_it_is => {
+                self.text_facts(rule, &texts);
                 if self.is_shown {
-                    self.text = main.into_owned();
+                    self.text = texts.join("\n");
                 }
             }
-            Main::Text(main) => self.text(rule, &main, mark),
+            Main::Texts(texts) => self.texts(rule, &texts, mark),
         }
         self.findings = match findings.is_nothing() {
             true => findings,
@@ -320,24 +347,28 @@ impl Read {
             || self.invalid_items > 0
             || self.is_long
             || has_text_of_bytes;
-        // A failure says so itself, and what is not changed needs no remark.
+        // A failure says so itself, and a format is for the journal.
+        let is_news = |remark: &&String| *remark != SAYS_FAILED && !remark.starts_with(NOT_AS_DECLARED);
         let remarks: Vec<String> =
-            remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| sanitize(remark).text).collect();
+            remarks.iter().filter(|remark| is_news(remark)).map(|remark| sanitize(remark).text).collect();
         if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
         // A message of the protocol is one line.
-        let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
-        let main = main.map(|main| main.minified());
+        let main = if returned.has_structured() { Json::read(&self.text, &CAPS).ok() } else { None };
+        let main = main.filter(|main| main.kind(Document::ROOT) == Kind::Object).map(|main| main.minified());
+        let own = [Some(self.text.clone())];
+        let texts = if self.texts.is_empty() { &own } else { &self.texts[..] };
         let shown = match is_cut {
-            true => Shown { text: Some(&self.text), structured: main.as_deref(), is_structured_gone: main.is_none() },
+            true => Shown { texts: Some(texts), structured: main.as_deref(), is_structured_gone: main.is_none() },
             false => Shown::default(),
         };
-        Some(returned.handed_on(shown, &remarks, (rule, self.clean), &self.artifact))
+        let truncated = self.shown.map(|part| Truncated { part, artifact: &self.artifact });
+        Some(returned.handed_on(shown, truncated, &remarks, (rule, self.clean), &self.artifact))
     }
 
-    fn text_facts(&mut self, rule: &ResultRule, text: &str) {
-        self.is_empty = text.is_empty() && !self.is_error;
+    fn text_facts(&mut self, rule: &ResultRule, texts: &[&str]) {
+        self.is_empty = texts.iter().all(|text| text.is_empty()) && !self.is_error;
         if !self.is_error {
             // Without a schema, any text is valid. What asks for more asks for JSON.
             let supports = rule.supports.iter().filter(|support| support.when.is_none());
@@ -345,12 +376,15 @@ impl Read {
         }
     }
 
-    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        let inspected = inspect_as(text, self.clean);
-        self.text_facts(rule, text);
-        let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
-        (self.text, self.shown) = text_shown(&inspected, room, mark);
-        self.findings.add(inspected.found, Location::root);
+    fn texts(&mut self, rule: &ResultRule, texts: &[&str], mark: &str) {
+        self.text_facts(rule, texts);
+        let shown = texts_shown(texts, rule.room(), self.whole(mark));
+        TextsShown { texts: self.texts, part: self.shown, base64: self.base64 } = shown;
+        let all: Vec<&str> = self.texts.iter().flatten().map(String::as_str).collect();
+        self.text = match &all[..] {
+            [only] => (*only).to_owned(),
+            _ => sanitize_as(&all.join("\n"), self.clean),
+        };
     }
 
     /// The beginning and the end of a text that is too large: nobody has checked it.
@@ -360,9 +394,10 @@ impl Read {
         let head = head.rfind('\n').map_or(head, |end| &head[..end]);
         let tail = tail.find('\n').map_or(tail, |start| &tail[start + 1..]);
         let inspected = [head, tail].map(|piece| inspect_as(piece, self.clean));
-        let half = Room { bytes: rule.max_bytes / 2 - 64, head: rule.head, tail: rule.tail };
-        let (first, _) = text_shown(&inspected[0], Room { tail: 0, ..half }, mark);
-        let (last, _) = text_shown(&inspected[1], Room { head: 0, ..half }, mark);
+        let half = Room { bytes: rule.max_bytes / 2 - 64, ..rule.room() };
+        let whole = self.whole(mark);
+        let (first, _) = text_shown(&inspected[0], Room { tail: 0, ..half }, whole);
+        let (last, _) = text_shown(&inspected[1], Room { head: 0, ..half }, whole);
         self.text = format!("{first}\n… [of {length} bytes, the middle is left out]\n{last}");
         self.shown = Some(Part { unit: "bytes", head: head.len() as u64, tail: tail.len() as u64, of: length });
         for inspected in inspected {
@@ -383,6 +418,7 @@ impl Read {
         let computed = [
             ("contradictory", self.is_contradictory),
             ("error", self.is_error),
+            ("format", self.format.is_some() && !self.is_invalid),
             ("invalid", self.is_invalid),
             ("invalid_items", self.invalid_items > 0),
             ("partial", partial),
@@ -427,7 +463,7 @@ impl Read {
             text: self.text.clone(),
             kinds: self.kinds.clone(),
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
-            complete: limitations.iter().all(|code| *code == "stale"),
+            complete: limitations.iter().all(|code| matches!(*code, "format" | "stale")),
             limitations,
             returned: None,
             artifact: String::new(),
@@ -448,7 +484,7 @@ impl Read {
     }
 
     /// What the model is told about the result, beside where it comes from.
-    fn remarks(&self, observation: &Observation) -> Vec<String> {
+    fn remarks(&self, tool: &Tool, observation: &Observation) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(part) = self.shown {
             let (unit, of, artifact) = (part.unit, part.of, &observation.artifact);
@@ -465,26 +501,24 @@ impl Read {
         if self.is_contradictory {
             remarks.push("The text of the result and its structured content contradict each other.".to_owned());
         }
+        if let Some(wrong) = &self.format
+            && !self.is_invalid
+        {
+            remarks.push(format!("{NOT_AS_DECLARED}{}", told(wrong)));
+        }
         if let Some(first) = self.violations.first() {
-            // What is no JSON is told without a piece of it.
-            let (path, message) = match first.keyword.as_str() {
-                "json" => ("it", "is not JSON"),
-                _ if has_text(&first.path) => {
-                    ("a member", "does not fit: its name, or one on the way to it, is not shown")
-                }
-                _ => (first.path.as_str(), first.message.as_str()),
-            };
+            let told = told(first);
             remarks.push(match self.is_invalid {
-                true => format!("Tool result invalid: {path} {message}. None of it is shown."),
+                true => format!("{NOT_SHOWN}: {told}."),
                 false => {
-                    format!(
-                        "Left out, because invalid: {}; the first: {path} {message}",
-                        count(self.invalid_items, "item")
-                    )
+                    format!("Left out, because invalid: {}; the first: {told}", count(self.invalid_items, "item"))
                 }
             });
         } else if self.is_invalid {
-            remarks.push("Tool result invalid. None of it is shown.".to_owned());
+            remarks.push(format!("{NOT_SHOWN}: it does not fit the schema for results."));
+        }
+        if self.is_invalid && tool.effect != Effect::Read {
+            remarks.push("What the call does has happened: calling it again would do it again.".to_owned());
         }
         if let Some(lag) = observation.freshness {
             remarks.push(match lag.until {
@@ -508,6 +542,18 @@ fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings 
     let mut once = Findings::default();
     once.look_within(given.document, given.at, &unread);
     if once.is_nothing() { all } else { once }
+}
+
+/// Describes a violation without text that the server wrote.
+fn told(wrong: &Violation) -> String {
+    match wrong.keyword.as_str() {
+        // What is no JSON is told without a piece of it.
+        "json" => "it is not JSON".to_owned(),
+        _ if has_text(&wrong.path) => {
+            "a member does not fit: its name, or one on the way to it, is not shown".to_owned()
+        }
+        _ => format!("{} {}", wrong.path, wrong.message),
+    }
 }
 
 /// The labels with more, where that is more.

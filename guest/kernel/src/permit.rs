@@ -64,6 +64,7 @@ pub(crate) fn permit(
     match (tool, checked) {
         (Some(tool), Ok(Passed { same_call, needed })) => {
             let digest = action(profile, facts, tool, call).digest();
+            let class = above::class(tool, facts.above.as_deref());
             decision.digest = Some(digest.clone());
             match approval::find_all(facts, call, &digest, &needed) {
                 Ok(places) => {
@@ -71,7 +72,7 @@ pub(crate) fn permit(
                         decision.approval = Some(Used { principal: by.principal.clone(), at: by.at });
                         decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                     }
-                    decision.allow(facts, call, &same_call);
+                    decision.allow(call, budget::spend(&facts.used, &same_call, class));
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
                     let why = needed.iter().map(|needed| needed.reason.message.as_str());
@@ -84,7 +85,7 @@ pub(crate) fn permit(
                     if !facts.asks.contains(&ask) {
                         // What was decided before this ask does not answer it, not even within the same millisecond.
                         let places = approval::about(&facts.approvals, &ask);
-                        if !places.is_empty() {
+                        if !places.is_empty() && !approval::is_known(&facts.asks, &ask) {
                             decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                         }
                         decision.facts.asks = Some(approval::with(&facts.asks, ask));
@@ -101,10 +102,10 @@ pub(crate) fn permit(
 }
 
 impl Decision {
-    fn allow(&mut self, facts: &Facts, call: &Call, same_call: &str) {
+    fn allow(&mut self, call: &Call, used: crate::facts::Used) {
         self.permit = ALLOW;
         self.arguments = Some(call.arguments.clone());
-        self.facts.used = Some(budget::spend(&facts.used, same_call));
+        self.facts.used = Some(used);
     }
 
     fn deny(&mut self, profile: &Profile, mode: Option<&Mode>, facts: &Facts, reason: Reason) {

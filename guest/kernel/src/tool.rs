@@ -11,6 +11,7 @@ use crate::{
     names::Names,
     places::{Folder, Host},
     sanitize::Clean,
+    truncate::Room,
 };
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
@@ -123,8 +124,7 @@ pub(crate) enum Source {
 
 /// What is made of a tool's result.
 pub(crate) struct ResultRule {
-    /// The result is judged as any output is: by a contract of its own, which knows its items.
-    pub(crate) contract: Option<Contract>,
+    pub(crate) contract: Option<ResultContract>,
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
@@ -134,6 +134,7 @@ pub(crate) struct ResultRule {
     pub(crate) media: Vec<String>,
     /// To the array of its items.
     pub(crate) items: Option<Path>,
+    /// The most items or lines that a cut keeps from the beginning, and from the end.
     pub(crate) head: usize,
     pub(crate) tail: usize,
     pub(crate) source: Option<String>,
@@ -148,7 +149,19 @@ pub(crate) struct ResultRule {
     pub(crate) supports: Vec<Support>,
 }
 
+/// The contract by which a result is judged as any output is. It knows its items.
+pub(crate) struct ResultContract {
+    pub(crate) asserting: Contract,
+    /// The same, if the server declared the schema: a format rejects nothing there.
+    pub(crate) annotating: Option<Contract>,
+}
+
 impl ResultRule {
+    /// Returns how much of a result is shown.
+    pub(crate) fn room(&self) -> Room {
+        Room { bytes: self.max_bytes, head: self.head, tail: self.tail }
+    }
+
     /// Returns whether media of a type pass. Parameters of the type do not matter.
     pub(crate) fn passes(&self, media_type: &str) -> bool {
         let essence = media_type.split(';').next().unwrap_or_default().trim();

@@ -1,8 +1,18 @@
-//! Which items or lines of a result the model reads: whole ones, from both ends.
+//! Which units of a result the model reads: whole items, lines or members, from both ends, as far as there is room.
 
+use seamgate_core::kernel_api::{sort, sort_by_key};
 use serde::Serialize;
 
-/// How many of a result's items or lines are shown.
+/// Room for the text that says what was left out.
+pub(crate) const LEFT_OUT: usize = 48;
+
+/// The most units that are cut themselves, if they are what takes the room.
+pub(crate) const MAX_CUT: usize = 4;
+
+/// The least room for a part of a unit.
+const MIN_CUT: usize = 80;
+
+/// How many of a result's units are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Part {
     pub(crate) unit: &'static str,
@@ -11,75 +21,191 @@ pub(crate) struct Part {
     pub(crate) of: u64,
 }
 
-/// How much there is room for.
+impl Part {
+    /// Adds what another cut of the same result left. Items say more than bytes or members do.
+    pub(crate) fn and(self, other: Part) -> Part {
+        match (self.unit, other.unit) {
+            (own, theirs) if own == theirs => {
+                Part { head: self.head + other.head, tail: self.tail + other.tail, of: self.of + other.of, ..self }
+            }
+            (_, "items") => other,
+            _ => self,
+        }
+    }
+}
+
+/// How much may be shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
-    /// At most so many from the beginning, and from the end.
+    /// The most units from the beginning, and from the end.
     pub(crate) head: usize,
     pub(crate) tail: usize,
 }
 
-/// How many are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown {
-    pub(crate) head: usize,
-    pub(crate) tail: usize,
+/// The units that are shown.
+pub(crate) struct Filled {
+    /// In order, with their places.
+    pub(crate) units: Vec<(usize, String)>,
+    /// The number of whole units from the beginning, and from the end.
+    head: usize,
+    tail: usize,
+    /// The number of all units.
+    total: usize,
 }
 
-/// Choose from a number of units. `write` gives one as it would be shown; only those that are looked at are written.
-pub(crate) fn choose(total: usize, room: Room, write: impl Fn(usize) -> String) -> (Shown, Vec<String>, Vec<String>) {
-    let (mut head, mut tail) = (Vec::new(), Vec::new());
+impl Filled {
+    pub(crate) fn part(&self, unit: &'static str) -> Part {
+        Part { unit, head: self.head as u64, tail: self.tail as u64, of: self.total as u64 }
+    }
+
+    /// Returns whether each unit is shown whole.
+    pub(crate) fn is_all(&self) -> bool {
+        self.head + self.tail == self.total
+    }
+
+    /// The number of units of which nothing is shown.
+    pub(crate) fn left_out(&self) -> usize {
+        self.total - self.units.len()
+    }
+
+    /// The units, with a text in the place of those that are left out.
+    pub(crate) fn with(self, left_out: impl FnOnce(usize) -> String) -> Vec<String> {
+        let gap = self.units.iter().enumerate().position(|(index, (place, _))| index != *place);
+        let (gap, count) = (gap.unwrap_or(self.units.len()), self.left_out());
+        let mut units: Vec<String> = self.units.into_iter().map(|(_, unit)| unit).collect();
+        if count > 0 {
+            units.insert(gap, left_out(count));
+        }
+        units
+    }
+}
+
+/// What is done to each unit, by its place and within some bytes.
+pub(crate) trait Units {
+    /// Writes a unit as it is shown, if it fits.
+    fn whole(&self, index: usize, bytes: usize) -> Option<String>;
+
+    /// Writes a part of a unit that does not fit.
+    fn cut(&self, index: usize, bytes: usize) -> Option<String>;
+
+    /// Returns about how many bytes a unit has.
+    fn size(&self, index: usize) -> usize;
+
+    /// Returns whether a unit has units of its own, which stay whole if it is cut.
+    fn is_list(&self, index: usize) -> bool;
+}
+
+/// Fills the room with units. One byte separates them. Of a unit that is larger than half of the room, a part is shown where most
+/// of the room is free otherwise; so is of one that is larger than the room, and of a list.
+pub(crate) fn fill(total: usize, room: Room, units: &dyn Units) -> Filled {
     let mut left = room.bytes;
-    let (mut more_head, mut more_tail) = (true, true);
-    while (more_head || more_tail) && head.len() + tail.len() < total {
-        if more_head {
-            more_head = take(&mut head, room.head, &mut left, &write);
-        }
-        if head.len() + tail.len() == total {
-            break;
-        }
-        if more_tail {
-            more_tail = take(&mut tail, room.tail, &mut left, |taken| write(total - 1 - taken));
+    let (mut next, mut end) = (0, total);
+    // From the beginning, and from the end.
+    let (most, mut taken, mut is_open) = ([room.head, room.tail], [0; 2], [true; 2]);
+    let (mut shown, mut large) = (Vec::new(), Vec::new());
+    while next < end && is_open != [false; 2] {
+        for side in 0..2 {
+            is_open[side] &= taken[side] < most[side];
+            if !is_open[side] || next == end {
+                continue;
+            }
+            let index = if side == 0 { next } else { end - 1 };
+            match left.checked_sub(1).and_then(|bytes| units.whole(index, bytes)) {
+                Some(unit) => {
+                    left = left.saturating_sub(unit.len() + 1);
+                    shown.push((index, unit));
+                }
+                None if large.len() < MAX_CUT && (units.size(index) > room.bytes / 2 || units.is_list(index)) => {
+                    large.push(index);
+                }
+                None => {
+                    is_open[side] = false;
+                    continue;
+                }
+            }
+            taken[side] += 1;
+            if side == 0 { next += 1 } else { end -= 1 }
         }
     }
-    tail.reverse();
-    (Shown { head: head.len(), tail: tail.len() }, head, tail)
-}
-
-/// Take one more unit if there is room. Gives whether it was taken.
-fn take(taken: &mut Vec<String>, most: usize, left: &mut usize, write: impl FnOnce(usize) -> String) -> bool {
-    if taken.len() >= most {
-        return false;
-    }
-    let unit = write(taken.len());
-    // With the separator behind it.
-    match left.checked_sub(unit.len() + 1) {
-        Some(rest) => {
-            *left = rest;
-            taken.push(unit);
-            true
+    let tail = shown.iter().filter(|(index, _)| *index >= end).count();
+    let head = shown.len() - tail;
+    let is_mostly_free = left > room.bytes / 2;
+    large.retain(|&index| is_mostly_free || units.size(index) > room.bytes || units.is_list(index));
+    large.truncate((left / MIN_CUT).max(1));
+    sort(&mut large);
+    for (done, &index) in large.iter().enumerate() {
+        let share = left / (large.len() - done);
+        if share >= MIN_CUT
+            && let Some(unit) = units.cut(index, share - 1)
+        {
+            left = left.saturating_sub(unit.len() + 1);
+            shown.push((index, unit));
         }
-        None => false,
     }
+    sort_by_key(&mut shown, |(index, _)| *index);
+    Filled { units: shown, head, tail, total }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Units of these lengths.
+    struct Lengths<'l>(&'l [usize]);
+
+    impl Units for Lengths<'_> {
+        fn whole(&self, index: usize, bytes: usize) -> Option<String> {
+            (self.0[index] <= bytes).then(|| "x".repeat(self.0[index]))
+        }
+
+        fn cut(&self, _: usize, bytes: usize) -> Option<String> {
+            Some("c".repeat(bytes))
+        }
+
+        fn size(&self, index: usize) -> usize {
+            self.0[index]
+        }
+
+        fn is_list(&self, _: usize) -> bool {
+            false
+        }
+    }
+
+    fn filled(lengths: &[usize], bytes: usize, head: usize, tail: usize) -> String {
+        let filled = fill(lengths.len(), Room { bytes, head, tail }, &Lengths(lengths));
+        assert_eq!(filled.part("lines").of, lengths.len() as u64);
+        assert!(filled.units.iter().map(|(_, unit)| unit.len() + 1).sum::<usize>() <= bytes);
+        filled
+            .with(|count| format!("-{count}"))
+            .iter()
+            .map(|unit| &unit[..unit.len().min(2)])
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     #[test]
     fn whole_units_from_both_ends() {
-        let write = |index: usize| format!("unit {index}");
-        let chosen = |total, bytes, head, tail| {
-            let (shown, first, last) = choose(total, Room { bytes, head, tail }, write);
-            assert_eq!((shown.head, shown.tail), (first.len(), last.len()));
-            (first.join(","), last.join(","))
-        };
-        assert_eq!(chosen(3, 100, 9, 9), ("unit 0,unit 1".to_owned(), "unit 2".to_owned()));
-        assert_eq!(chosen(1000, 100, 2, 1), ("unit 0,unit 1".to_owned(), "unit 999".to_owned()));
-        assert_eq!(chosen(1000, 16, 9, 9), ("unit 0".to_owned(), "unit 999".to_owned()).clone());
-        assert_eq!(chosen(1000, 3, 9, 9), (String::new(), String::new()));
-        assert_eq!(chosen(0, 100, 9, 9), (String::new(), String::new()));
+        assert_eq!(filled(&[6; 3], 100, 9, 9), "xx xx xx");
+        assert_eq!(filled(&[6; 1000], 100, 2, 1), "xx xx -9 xx");
+        assert_eq!(filled(&[6; 12], 16, 9, 9), "xx -1 xx");
+        assert_eq!(filled(&[6; 7], 3, 9, 9), "-7");
+        assert_eq!(filled(&[], 100, 9, 9), "");
+    }
+
+    #[test]
+    fn units_without_end_fill_the_room() {
+        let filled = fill(1000, Room { bytes: 5000, head: usize::MAX, tail: usize::MAX }, &Lengths(&[49; 1000]));
+        assert_eq!((filled.head, filled.tail, filled.left_out()), (50, 50, 900));
+    }
+
+    #[test]
+    fn large_units_are_cut_where_the_room_is_free() {
+        assert_eq!(filled(&[10, 5000, 10], 1000, 9, 9), "xx cc xx");
+        assert_eq!(filled(&[5000, 5000, 10], 1000, 9, 9), "cc cc xx");
+        assert_eq!(filled(&[400, 900, 400], 1000, 9, 9), "xx -1 xx");
+        assert_eq!(filled(&[300, 5000, 300], 1000, 9, 9), "xx cc xx");
+        assert_eq!(filled(&[5000, 10, 10, 10, 5000], 1000, 9, 9), "cc xx xx xx cc");
+        assert_eq!(filled(&[5000; 9], 1000, 0, 0), "-9");
     }
 }

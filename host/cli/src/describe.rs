@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// The agent whose output to describe, if -c has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Print the digest of a profile, by which `delegate` of another profile names it
+    #[arg(long)]
+    digest: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
@@ -27,9 +30,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         let mut gate = Gate::new()?;
         let path = &arguments.contract;
         let info = gate.register_profile(&read_profile(path)?).map_err(|fault| unusable_profile(fault, path))?;
-        let text = gate.describe_profile(&info.agent).map_err(FaultError)?;
+        let text = match arguments.digest {
+            true => format!("{}\n", info.profile),
+            false => gate.describe_profile(&info.agent).map_err(FaultError)?,
+        };
         return print(&text);
     }
+    anyhow::ensure!(
+        !arguments.digest,
+        "--digest: {} must be a profile, NAME.profile.json",
+        arguments.contract.display()
+    );
     let gate = contracts::open(&arguments.contract)?;
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
     let text = gate.describe(&agent).map_err(FaultError)?;

@@ -1131,6 +1131,7 @@ export type ObservationStatus = "ok" | "error" | "invalid";
 export type Limitation =
   | "contradictory"
   | "error"
+  | "format"
   | "invalid"
   | "invalid_items"
   | "partial"
@@ -1144,4 +1145,4 @@ export type SettledCode = "expired" | "not_sent" | "cancelled" | "uncertain";
 
 export type CutFrom = "prompt" | "state";
 
-export type ShownUnit = "items" | "lines" | "bytes" | "parts";
+export type ShownUnit = "items" | "lines" | "members" | "bytes" | "parts";

@@ -2633,6 +2633,7 @@ impl fmt::Display for ObservationStatus {
 pub enum Limitation {
     Contradictory,
     Error,
+    Format,
     Invalid,
     InvalidItems,
     Partial,
@@ -2649,6 +2650,7 @@ impl Limitation {
         match self {
             Limitation::Contradictory => "contradictory",
             Limitation::Error => "error",
+            Limitation::Format => "format",
             Limitation::Invalid => "invalid",
             Limitation::InvalidItems => "invalid_items",
             Limitation::Partial => "partial",
@@ -2725,6 +2727,7 @@ impl fmt::Display for CutFrom {
 pub enum ShownUnit {
     Items,
     Lines,
+    Members,
     Bytes,
     Parts,
 }
@@ -2735,6 +2738,7 @@ impl ShownUnit {
         match self {
             ShownUnit::Items => "items",
             ShownUnit::Lines => "lines",
+            ShownUnit::Members => "members",
             ShownUnit::Bytes => "bytes",
             ShownUnit::Parts => "parts",
         }

@@ -133,12 +133,12 @@ fn actions(record: &ObservationRecord) -> Vec<String> {
     actions
 }
 
-/// Returns a result without the note that seamgate put before its content.
+/// Returns a result without the note that seamgate put behind its content.
 fn aligned(said: &Value, mut sent: Value) -> Value {
     let blocks = |value: &Value| value["content"].as_array().map_or(0, Vec::len);
     let has_note = blocks(&sent) == blocks(said) + 1;
     if let Some(content) = sent.get_mut("content").and_then(Value::as_array_mut).filter(|_| has_note) {
-        content.remove(0);
+        content.pop();
     }
     sent
 }
@@ -198,7 +198,7 @@ mod tests {
         let said: Value =
             serde_json::from_str(r#"{"content":[{"type":"text","text":"a"},1],"a/b":1,"c":[1,2]}"#).expect("JSON");
         let sent: Value =
-            serde_json::from_str(r#"{"content":["note",{"type":"text","text":"b"},1],"a/b":2,"c":[1],"d":0}"#)
+            serde_json::from_str(r#"{"content":[{"type":"text","text":"b"},1,"note"],"a/b":2,"c":[1],"d":0}"#)
                 .expect("JSON");
         let mut places = Vec::new();
         compare(&said, &aligned(&said, sent), &mut String::new(), &mut places);

@@ -135,6 +135,20 @@ fn members() -> Vec<(&'static str, Member)> {
             ),
         ),
         (
+            "tools.formats",
+            judges(
+                |parent| {
+                    parent["tools"][0]["definition"] = json!({
+                        "name": "act",
+                        "inputSchema": {"type": "object", "properties": {"service": {"format": "ipv4"}}},
+                    });
+                    parent["tools"][0]["formats"] = json!("assert");
+                },
+                &[ACT],
+                "definition",
+            ),
+        ),
+        (
             "tools.effect",
             Member::Judges(Case {
                 parent: |parent| {

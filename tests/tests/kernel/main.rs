@@ -7,3 +7,4 @@ mod media;
 mod model;
 mod odd_definitions;
 mod permits;
+mod truncation;

@@ -232,8 +232,13 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
             let decisions: Vec<_> = records.iter().filter(|record| record["type"] == "decision").collect();
             let tokens: u64 = decisions.iter().map(|record| carved(&record["call"], "tokens")).sum();
             facts["used"]["tokens"] = (facts["used"]["tokens"].as_u64().unwrap_or_default() - tokens).into();
-            for (call, record) in event["calls"].as_array().into_iter().flatten().zip(decisions) {
+            let made = before["calls_made"].as_u64().unwrap_or_default();
+            for record in decisions {
                 let key = &record["call"];
+                // What waits for its turn has no decision yet. Keys are numbers in the order of the calls.
+                let number =
+                    key.as_str().and_then(|key| key.strip_prefix('c')?.parse::<u64>().ok()).unwrap_or_default();
+                let call = &event["calls"][number.saturating_sub(made + 1) as usize];
                 let decision = decided(profile, &facts, &asked(call, key))?;
                 same(
                     &decision,

@@ -3,7 +3,7 @@
 use seamgate_core::{
     Contract, Violation,
     kernel_api::{
-        Describes, Document, Json, Kind, Lacking, Location, NodeId, Path, Schema, Selector, canonical, digest,
+        Describes, Document, Formats, Json, Kind, Lacking, Location, NodeId, Path, Schema, Selector, canonical, digest,
         ends_wrongly, json, leads_nowhere, quote, sort, sort_by_key, written,
     },
 };
@@ -23,7 +23,8 @@ use crate::{
     render::sanitized,
     sanitize::Clean,
     tool::{
-        Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
+        Approval, Definition, Effect, Freshness, Permit, ResultContract, ResultRule, Scope, Source, Support, Template,
+        Tool, Within,
     },
 };
 
@@ -36,7 +37,7 @@ const DEFAULT_MAX_BYTES: u64 = 20_000;
 /// The most bytes of media in a result, if the profile does not say how many.
 const DEFAULT_MEDIA_BYTES: u64 = 5 * 1024 * 1024;
 
-/// A cut keeps so many items at the beginning and at the end, if the profile does not say how many.
+/// The most items that a cut keeps at the beginning and at the end, where `keep` does not say one of them.
 const DEFAULT_HEAD: u64 = 30;
 const DEFAULT_TAIL: u64 = 20;
 
@@ -400,7 +401,7 @@ impl Reader<'_, '_> {
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
         }
         let has_schema = self.member(tool, "result").is_some_and(|rule| self.member(rule, "schema").is_some());
-        let arguments = definition::arguments(document, at);
+        let arguments = definition::arguments(document, at, self.formats(tool));
         let results = if has_schema { Ok(()) } else { results(document, at) };
         let invalid = arguments.as_ref().err().cloned().or(results.err());
         Some(Definition {
@@ -410,6 +411,14 @@ impl Reader<'_, '_> {
             arguments: arguments.ok().flatten(),
             invalid,
         })
+    }
+
+    /// Returns what `format` means in the schemas of a tool's definition.
+    fn formats(&self, tool: NodeId) -> Formats {
+        match text_in(self.document, tool, "formats") {
+            Some("assert") => Formats::Assert,
+            _ => Formats::Annotate,
+        }
     }
 
     fn scope(&mut self, tool: NodeId, sources: &[&str]) -> Vec<Scope> {
@@ -685,7 +694,7 @@ impl Reader<'_, '_> {
     fn result_rule(&mut self, tool: Option<NodeId>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
-        let (provenance, freshness) = (inside("provenance"), inside("freshness"));
+        let (provenance, freshness, keep) = (inside("provenance"), inside("freshness"), inside("keep"));
         let items = rule.and_then(|rule| self.items(rule));
         // A path that is none was told by itself.
         let are_items = items.is_some() || inside("items").is_none();
@@ -699,8 +708,8 @@ impl Reader<'_, '_> {
             },
             contract: tool.filter(|_| are_items).and_then(|tool| self.result_contract(tool, rule)),
             items,
-            head: self.size(inside("keep"), "head", DEFAULT_HEAD),
-            tail: self.size(inside("keep"), "tail", DEFAULT_TAIL),
+            head: keep.map_or(usize::MAX, |_| self.size(keep, "head", DEFAULT_HEAD)),
+            tail: keep.map_or(usize::MAX, |_| self.size(keep, "tail", DEFAULT_TAIL)),
             source: provenance.and_then(|at| text_in(document, at, "source")).map(str::to_owned),
             query: provenance.and_then(|at| self.template(at, "query")),
             time_range: provenance.and_then(|at| self.template(at, "time_range")),
@@ -753,10 +762,11 @@ impl Reader<'_, '_> {
     }
 
     /// The contract of a tool's result: its schema, its items, and the largest caps there are.
-    fn result_contract(&mut self, tool: NodeId, rule: Option<NodeId>) -> Option<Contract> {
+    fn result_contract(&mut self, tool: NodeId, rule: Option<NodeId>) -> Option<ResultContract> {
         let document = self.document;
-        let definition = self.member(tool, "definition").and_then(|at| document.member(at, "outputSchema"));
-        let schema = rule.and_then(|rule| document.member(rule, "schema")).or(definition);
+        let own = rule.and_then(|rule| document.member(rule, "schema"));
+        let declared = self.member(tool, "definition").and_then(|at| document.member(at, "outputSchema"));
+        let schema = own.or(declared);
         let items = rule.and_then(|rule| text_in(document, rule, "items"));
         if schema.is_none() && items.is_none() {
             return None;
@@ -768,15 +778,22 @@ impl Reader<'_, '_> {
             return None;
         }
         let schema = schema.map_or("true".to_owned(), |at| source(document, at));
-        let whole = |items: &str| contract_of_results(&schema, items);
+        let whole = |more: &str| contract_of_results(&schema, more);
         let place = document.location(tool).name("result");
-        let Some(path) = items else {
-            return self.contract(&whole(""), &place);
+        let path = items.map(|path| json(&path));
+        let mut compile = |more: &str| {
+            let Some(path) = &path else { return self.contract(&whole(more), &place) };
+            // Where the schema does not say what an item is, any may be one.
+            let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}{more}"#)));
+            let any = format!(r#","items":{{"path":{path},"schema":true}}{more}"#);
+            governed.ok().or_else(|| self.contract(&whole(&any), &place))
         };
-        let path = json(&path);
-        // Where the schema does not say what an item is, any may be one.
-        let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}"#)));
-        governed.ok().or_else(|| self.contract(&whole(&format!(r#","items":{{"path":{path},"schema":true}}"#)), &place))
+        let asserting = compile("")?;
+        // Without a format, both are the same.
+        let is_annotated = own.is_none() && schema.contains("\"format\"");
+        let annotating = if is_annotated { compile(r#","formats":"annotate""#) } else { None };
+        let annotating = annotating.filter(|_| self.formats(tool) == Formats::Annotate);
+        Some(ResultContract { asserting, annotating })
     }
 }
 

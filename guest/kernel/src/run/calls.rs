@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     above::{effect, keys},
+    budget,
     call::{Call, DEFAULT_ARGUMENTS_BYTES},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
@@ -105,8 +106,15 @@ impl Run<'_> {
         if is_same_ask {
             return;
         }
-        self.record_decision(index, &decision);
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
+        if decision.permit == ALLOW && tool.is_some_and(|tool| self.waits_for_its_turn(index, tool)) {
+            // What was approved stays so until its turn. It is decided about then.
+            if call.phase != Phase::Asked {
+                self.state.calls[index].phase = Phase::Held;
+            }
+            return;
+        }
+        self.record_decision(index, &decision);
         let call = &mut self.state.calls[index];
         call.server = decision.server.or(call.server.take());
         call.effect = tool.map_or(Effect::Effectful, |tool| effect(tool, self.above.as_deref()));
@@ -122,6 +130,54 @@ impl Run<'_> {
                 self.actions.push(Action::AskApproval { key, call, ask });
             }
             _ => self.denied(index, decision.message, decision.reasons),
+        }
+    }
+
+    /// Returns whether an effect that the model asked for before this one is still open: effects of one answer run in their order. All
+    /// open calls are of one answer, because the model is asked again when none is open. A delegation whose child may change something
+    /// waits, too, and holds nothing back.
+    fn waits_for_its_turn(&self, index: usize, tool: &Tool) -> bool {
+        let changes = effect(tool, self.above.as_deref()) != Effect::Read;
+        let changes = if tool.is_delegate { self.child_changes(index) } else { changes };
+        let mut before = self.state.calls[..index].iter().enumerate();
+        let is_effect = |(at, call): (usize, &CallState)| {
+            call.phase.is_open() && call.effect != Effect::Read && !self.is_delegate(at)
+        };
+        self.profile.has_loop() && changes && before.any(is_effect)
+    }
+
+    /// Decides about calls whose turn it is. If the run has to end, none of them runs.
+    pub(super) fn release(&mut self) -> Result<(), Fault> {
+        for index in 0..self.state.calls.len() {
+            let call = &self.state.calls[index];
+            let is_approved = || self.state.facts.approvals.iter().any(|approval| approval.key == call.key);
+            match call.phase {
+                Phase::Held if self.state.stop.is_some() => {
+                    self.settle(index, Phase::Cancelled, "cancelled", "The run has to end: the call was not sent.");
+                }
+                Phase::Held => self.judge(index)?,
+                Phase::Asked if is_approved() => self.judge(index)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing runs that stood behind an effect which nobody approved or sent: it may depend on that.
+    pub(super) fn drop_behind(&mut self, index: usize, code: &'static str) {
+        let before = &self.state.calls[index];
+        if before.effect == Effect::Read || self.is_delegate(index) {
+            return;
+        }
+        let message = format!(
+            "Call denied: {} ({}), which stands before it in the same answer, did not run. Ask for it again if it does not depend on that.",
+            before.key,
+            short(&before.tool, 128)
+        );
+        for later in index + 1..self.state.calls.len() {
+            if self.state.calls[later].phase == Phase::Held {
+                self.settle(later, Phase::Denied, code, &message);
+            }
         }
     }
 
@@ -251,11 +307,7 @@ impl Run<'_> {
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
         if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
-            let same = same_call(server, &call.tool, &arguments);
-            if let Some(times) = used.calls.get_mut(&same) {
-                *times = times.saturating_sub(1);
-            }
-            used.calls.retain(|_, times| *times > 0);
+            budget::undo(&mut used.calls, &same_call(server, &call.tool, &arguments));
         }
         for approval in &mut self.state.facts.approvals {
             if approval.key == call.key && Some(&approval.digest) == call.digest.as_ref() {
@@ -359,6 +411,9 @@ impl Run<'_> {
                 }
                 (Phase::Asked, _) => {
                     self.settle(index, Phase::Cancelled, "cancelled", "The run ended before anybody approved it.");
+                }
+                (Phase::Held, _) => {
+                    self.settle(index, Phase::Cancelled, "cancelled", "The run ended before it was sent.");
                 }
                 (Phase::Uncertain, _) => self.state.calls[index].expires = None,
                 (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}

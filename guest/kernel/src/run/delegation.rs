@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     above::{Bounds, Granted, Handed, effect},
+    budget::{self, Calls},
     digest::same_call,
     document::{CAPS, number_in, source, text_in, texts_in},
     facts::MAX_NUMBER,
@@ -57,6 +58,13 @@ impl Run<'_> {
         let Some(delegate) = self.delegate_of(index).filter(|_| self.counts_calls()) else { return false };
         let handed = self.tools_for(delegate);
         let mut tools = self.profile.tools.iter().filter(|tool| handed.contains(&tool.full_name()));
+        tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
+    }
+
+    /// Returns whether a child may change something, by the tools that it is handed.
+    pub(super) fn child_changes(&self, index: usize) -> bool {
+        let Some(delegate) = self.delegate_of(index) else { return false };
+        let mut tools = self.profile.tools.iter().filter(|tool| delegate.tools.iter().any(|word| tool.is_named(word)));
         tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
     }
 
@@ -139,6 +147,13 @@ impl Run<'_> {
         used.tool_calls = used.tool_calls.saturating_sub(carved.tool_calls.unwrap_or_default());
         used.tokens = used.tokens.saturating_sub(carved.tokens.unwrap_or_default());
         self.spend_carved(&actual.unwrap_or(carved));
+    }
+
+    /// Returns what was carved for a child that never began. It counts among equal calls all the same, so that a loop of them ends.
+    pub(super) fn never_began(&mut self, index: usize) {
+        self.return_carved(index, Some(Carved::default()));
+        let used = &mut self.state.facts.used;
+        used.tool_calls = used.tool_calls.saturating_sub(1);
     }
 
     /// Tell the host to start a child, or to go on with it: its run has one name.
@@ -251,7 +266,7 @@ impl Run<'_> {
             task: facts.task.clone().filter(|_| sources().any(|source| *source == Source::Task)),
             context,
             lists,
-            calls: if self.budget.same_call.is_some() { calls.clone() } else { BTreeMap::new() },
+            calls: if self.budget.same_call.is_some() { calls.clone() } else { Calls::new() },
             reserved,
         };
         let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved));
@@ -259,13 +274,12 @@ impl Run<'_> {
     }
 
     /// How often each call was permitted here and below. What waits for approval may be before a child ends.
-    fn calls_made(&self) -> BTreeMap<String, u64> {
+    fn calls_made(&self) -> Calls {
         let mut calls = self.state.facts.used.calls.clone();
         for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
             if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
                 let server = call.server.as_deref().unwrap_or_default();
-                let count = calls.entry(same_call(server, &call.tool, &arguments)).or_default();
-                *count = count.saturating_add(1);
+                budget::add_waiting(&mut calls, &same_call(server, &call.tool, &arguments));
             }
         }
         calls
@@ -278,12 +292,13 @@ impl Run<'_> {
             event.text("call").and_then(|key| self.state.call(key)).is_some_and(|at| self.is_delegate(at));
         let calls = event.member("used").and_then(|used| document.member(used, "calls")).filter(|_| is_delegate);
         let Some(calls) = calls else { return };
-        for (name, _) in document.members(calls) {
+        let made = document.members(calls).map(|(name, _)| {
             let name = document.string(name);
-            let times = number_in(document, calls, name).unwrap_or_default();
-            let count = self.state.facts.used.calls.entry(name.to_owned()).or_default();
-            *count = count.saturating_add(times).min(MAX_NUMBER);
-        }
+            (name.to_owned(), number_in(document, calls, name).unwrap_or_default())
+        });
+        let mut all = budget::then(&self.state.facts.used.calls, &made.collect());
+        all.values_mut().for_each(|times| *times = (*times).min(MAX_NUMBER));
+        self.state.facts.used.calls = all;
     }
 
     /// How a child ended.

@@ -333,6 +333,7 @@ impl<'p> Run<'p> {
         if told.is_some() {
             self.lapse(is_resumed, None)?;
         }
+        self.release()?;
         self.start_children();
         self.drop_stale();
         Ok(())

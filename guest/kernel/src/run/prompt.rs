@@ -20,11 +20,12 @@ use super::{
     written,
 };
 use crate::{
+    cut::{Whole, text_shown},
     digest::mark,
     document::CAPS,
     listing,
-    render::{sanitized, text_shown, unmarked},
-    sanitize::{inspect, sanitize},
+    render::{sanitized, unmarked},
+    sanitize::{Clean, inspect, sanitize},
     surface,
     tool::full_name,
     truncate::Room,
@@ -156,7 +157,8 @@ impl Run<'_> {
             let name = format!("context.{}", source.name);
             let whole = shown(value.get());
             let room = Room { bytes: source.max_bytes, head: usize::MAX, tail: 0 };
-            let (text, part) = text_shown(&inspect(&whole), room, &self.mark(&name));
+            let (text, part) =
+                text_shown(&inspect(&whole), room, Whole { mark: &self.mark(&name), artifact: "", clean: Clean::Full });
             let cut = part.map(|_| format!(", of which {} of {} bytes are shown", text.len(), whole.len()));
             let about = format!("The context {}{}", source.name, cut.unwrap_or_default());
             messages.push(Message::new("user", self.between(&name, &about, &text)));

@@ -45,20 +45,28 @@ impl Run<'_> {
             self.uncertain(index, &short(&sanitize(message).text, 512));
             return Ok(());
         }
+        if self.is_delegate(index) && event.text("effect") == Some("none") {
+            self.never_began(index);
+        }
         self.failed(index, message, None)
     }
 
     pub(super) fn call_cancelled(&mut self, event: &Event) -> Result<(), Fault> {
         if let Some(index) = self.call_of(event, |phase| phase == Phase::Asked) {
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled before anybody approved it.");
+            self.drop_behind(index, "cancelled");
             return Ok(());
         }
         let Some(index) = self.under_way(event) else { return Ok(()) };
         if self.may_have_happened(index, event) {
             self.uncertain(index, "the host cancelled it after it was started");
         } else {
+            let was_started = self.state.calls[index].phase == Phase::Started;
             self.ended(index, Outcome::Cancelled);
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
+            if !was_started {
+                self.drop_behind(index, "cancelled");
+            }
         }
         Ok(())
     }

@@ -45,15 +45,20 @@ impl Run<'_> {
                 }
                 (Phase::Asked, _) => {
                     // The person is shown it again.
-                    self.state.calls[index].by.clear();
+                    let by = std::mem::take(&mut self.state.calls[index].by);
                     self.judge(index)?;
+                    // What was approved and waits for its turn is not shown again. Who may decide still may.
+                    let call = &mut self.state.calls[index];
+                    if call.phase == Phase::Asked && call.by.is_empty() {
+                        call.by = by;
+                    }
                 }
                 (Phase::Uncertain, _) => {
                     // Nobody said it in time: nobody waits for it any more.
                     let Some(expires) = call.expires else { continue };
                     self.ask_what_became(index, expires);
                 }
-                (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
+                (Phase::Held | Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
             }
         }
         Ok(())

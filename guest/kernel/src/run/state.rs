@@ -137,8 +137,10 @@ pub(crate) struct Question {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
-    /// A person has to approve it.
+    /// A person has to approve it, or has, and it waits for its turn.
     Asked,
+    /// It may run, and waits for its turn: the model asked for another effect before it.
+    Held,
     /// The host was told to send it.
     Dispatched,
     /// The host is sending it, or has sent it.
@@ -164,7 +166,7 @@ impl Phase {
 
     /// Whether anybody has to come back with it.
     pub(crate) fn is_open(self) -> bool {
-        self.is_under_way() || self.is_with_a_person()
+        self.is_under_way() || self.is_with_a_person() || self == Phase::Held
     }
 }
 

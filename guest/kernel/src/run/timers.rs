@@ -86,13 +86,20 @@ impl Run<'_> {
                 (Phase::Asked, _) => {
                     let key = call.key.clone();
                     self.state.facts.asks.retain(|ask| ask.key != key);
-                    self.settle(index, Phase::Denied, "expired", "Call denied: nobody approved it in time.");
+                    let is_approved = self.state.facts.approvals.iter().any(|approval| approval.key == key);
+                    let message = match is_approved {
+                        true => "Call denied: its approval lapsed before it was its turn.",
+                        false => "Call denied: nobody approved it in time.",
+                    };
+                    self.settle(index, Phase::Denied, "expired", message);
+                    self.drop_behind(index, "expired");
                     self.count_denial(index, "expired");
                 }
                 (Phase::Dispatched, _) => {
                     self.cancel(index);
                     self.undo(index);
                     self.settle(index, Phase::Cancelled, "not_sent", "The call was not sent in time.");
+                    self.drop_behind(index, "not_sent");
                 }
                 (Phase::Started, Effect::Effectful) => {
                     self.cancel(index);
@@ -106,7 +113,7 @@ impl Run<'_> {
                     self.state.calls[index].expires = None;
                     self.state.end("unresolved", "nobody said what became of an uncertain call");
                 }
-                (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
+                (Phase::Held | Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
             }
         }
         Ok(())

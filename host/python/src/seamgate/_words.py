@@ -104,6 +104,7 @@ ObservationStatus = Literal["ok", "error", "invalid"]
 Limitation = Literal[
     "contradictory",
     "error",
+    "format",
     "invalid",
     "invalid_items",
     "partial",
@@ -118,7 +119,7 @@ SettledCode = Literal["expired", "not_sent", "cancelled", "uncertain"]
 
 CutFrom = Literal["prompt", "state"]
 
-ShownUnit = Literal["items", "lines", "bytes", "parts"]
+ShownUnit = Literal["items", "lines", "members", "bytes", "parts"]
 
 FinishWord = Literal["stop", "length", "refusal", "content_filter", "tool_call", "unknown"]
 

@@ -292,6 +292,14 @@ impl Seeing<'_> {
         let limits_tokens = self.world.has_loop;
         let expires = action["expires"].as_u64().unwrap_or_default();
         ensure!(expires > now, "it lapses before it is sent");
+        let is_open =
+            |call: &Call| matches!(call.stage, Stage::Asked | Stage::Executed | Stage::Started | Stage::Uncertain);
+        let before = self.world.calls.iter().take_while(|call| call.key != key);
+        let is_behind = { before }.any(|call| call.tool == "act" && is_open(call));
+        ensure!(
+            !(self.world.has_loop && text(action, "tool") == "act" && is_behind),
+            "an effect runs while one is open that the model asked for before it"
+        );
         let call = self.call(key)?;
         ensure!(text(action, "tool") == call.tool, "another tool");
         ensure!(text(action, "arguments") == call.arguments, "other bytes are sent than were asked for");
