@@ -1141,7 +1141,7 @@ export type Limitation =
   | "undated"
   | "unchecked";
 
-export type SettledCode = "expired" | "not_sent" | "cancelled" | "uncertain";
+export type SettledCode = "expired" | "not_sent" | "rejected" | "cancelled" | "uncertain";
 
 export type CutFrom = "prompt" | "state";
 

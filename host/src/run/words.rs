@@ -2675,6 +2675,7 @@ impl fmt::Display for Limitation {
 pub enum SettledCode {
     Expired,
     NotSent,
+    Rejected,
     Cancelled,
     Uncertain,
 }
@@ -2685,6 +2686,7 @@ impl SettledCode {
         match self {
             SettledCode::Expired => "expired",
             SettledCode::NotSent => "not_sent",
+            SettledCode::Rejected => "rejected",
             SettledCode::Cancelled => "cancelled",
             SettledCode::Uncertain => "uncertain",
         }

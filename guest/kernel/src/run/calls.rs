@@ -246,6 +246,9 @@ impl Run<'_> {
         }
         // What is carved for a child comes back, at least in part.
         let is_carved = self.state.calls.iter().any(|call| call.phase.is_under_way() && call.carved.is_some());
+        if reason.code == "rejected" {
+            self.drop_behind(index, "rejected");
+        }
         let ends = match reason.code {
             "rejected" => self.profile.stops_at_rejection,
             "same_call" => true,

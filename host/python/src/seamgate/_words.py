@@ -115,7 +115,7 @@ Limitation = Literal[
     "unchecked",
 ]
 
-SettledCode = Literal["expired", "not_sent", "cancelled", "uncertain"]
+SettledCode = Literal["expired", "not_sent", "rejected", "cancelled", "uncertain"]
 
 CutFrom = Literal["prompt", "state"]
 
