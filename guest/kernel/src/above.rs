@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    budget::{self, Calls, Class},
+    counts::{self, Calls, Class},
     profile::{self, Budget, Profile},
     tool::{Effect, Permit, Tool},
 };
@@ -239,7 +239,7 @@ impl Above {
     pub(crate) fn handed(&self, calls: &Calls, reserved: u64) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
         let more = |one: Handed| Handed {
-            calls: budget::then(&one.calls, calls),
+            calls: counts::then(&one.calls, calls),
             reserved: one.reserved.saturating_add(reserved),
             ..one
         };

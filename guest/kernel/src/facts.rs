@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     above::{Above, Rules},
-    budget::{self, Calls},
+    counts::{self, Calls},
     document::{CAPS, Format, number_in, source, text, text_in, texts_in},
     profile::Budget,
 };
@@ -283,7 +283,7 @@ impl<'t> Facts<'t> {
             mode: None,
             surface: None,
             labels: read.to_vec(),
-            used: Used { calls: budget::then(&rules.calls, &self.used.calls), ..Used::default() },
+            used: Used { calls: counts::then(&rules.calls, &self.used.calls), ..Used::default() },
             asks: Vec::new(),
             approvals: Vec::new(),
             programs: Programs::new(),

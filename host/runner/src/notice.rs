@@ -1,15 +1,12 @@
 //! Notices of calls that wait for approval: a program gets each as JSON.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
 use seamgate::{Ask, Record};
 use seamgate_text::{escape_terminal, say, tool_name};
 use serde::Serialize;
 
-use crate::{
-    process::{Ended, Inherited, Run, Signals, Stop, run},
-    run_dir::Command,
-};
+use crate::process::{Ended, Inherited, Paths, Run, Signals, Stop, run};
 
 /// The most bytes that the program may write to its standard output, which nobody reads.
 const MAX_OUTPUT: usize = 64 * 1024;
@@ -41,10 +38,16 @@ pub fn tool_of(records: &[Record], key: &str) -> String {
 /// The program that gets notices.
 #[derive(Clone)]
 pub struct Notifier {
-    /// The program.
-    pub command: Command,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables that are added to its environment.
+    pub env: BTreeMap<String, String>,
     /// The variables of this process's environment that it gets.
     pub inherited: Vec<String>,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// The paths that it may reach. `None`: all that this user may.
+    pub paths: Option<Paths>,
     /// The folder that it runs in.
     pub folder: PathBuf,
 }
@@ -53,20 +56,20 @@ impl Notifier {
     /// Runs the program with a notice on its standard input, and waits until it ends. A program that fails is reported on standard
     /// error, and changes nothing else: the call waits.
     pub fn notify(&self, notice: &str, signals: &Signals) {
-        let command: Vec<OsString> = self.command.command.iter().map(Into::into).collect();
-        let environment: Vec<_> = self.command.env.iter().map(|(name, value)| (name.as_str(), value.into())).collect();
+        let command: Vec<OsString> = self.command.iter().map(Into::into).collect();
+        let environment: Vec<_> = self.env.iter().map(|(name, value)| (name.as_str(), value.into())).collect();
         let ended = run(
             &Run {
                 command: &command,
                 inherited: Inherited::Only(&self.inherited),
                 environment: &environment,
                 input: notice.as_bytes(),
-                timeout: std::time::Duration::from_secs(self.command.timeout_s),
+                timeout: self.timeout,
                 limit: MAX_OUTPUT,
                 folder: Some(&self.folder),
                 stop: Stop::default(),
                 told_as: Some("notify"),
-                paths: self.command.paths.as_ref(),
+                paths: self.paths.as_ref(),
             },
             signals,
             &mut |_| {},
@@ -74,11 +77,11 @@ impl Notifier {
         let why = match ended {
             Ok(Ended::Exited { .. } | Ended::Interrupted(_) | Ended::Stopped) => return,
             Ok(Ended::Failed { status, .. }) => format!("it failed: {status}"),
-            Ok(Ended::TimedOut { .. }) => format!("it did not end within {} s", self.command.timeout_s),
+            Ok(Ended::TimedOut { .. }) => format!("it did not end within {} s", self.timeout.as_secs()),
             Ok(Ended::TooLong { .. }) => format!("it wrote more than {MAX_OUTPUT} bytes"),
             Ok(Ended::NotStarted(error)) | Err(error) => error.to_string(),
         };
-        let program = self.command.command.first().map(String::as_str).unwrap_or_default();
+        let program = self.command.first().map(String::as_str).unwrap_or_default();
         say(&format!("seamgate: \"notify\": {}: {}", escape_terminal(program), escape_terminal(&why)));
     }
 }

@@ -192,6 +192,7 @@ fn settled(record: &SettledRecord, event: Option<&EventKind>, state: &State, (at
             let before = if was_asked { "before anybody decided" } else { "before a result came" };
             format!("cancelled, {}: the run ended {before}", when(at))
         }
+        (SettledCode::Rejected, _) => format!("denied, {}: {}", when(at), record.message),
         (SettledCode::NotSent, _) => format!("not sent, {}: {}", when(at), record.message),
         (SettledCode::Uncertain, _) => {
             format!("no result, {}: {}; nobody knows whether it had its effect", when(at), record.message)

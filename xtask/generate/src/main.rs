@@ -36,6 +36,7 @@ fn main() -> Result<()> {
         Some(_) => bail!("usage: generate [--check]"),
     };
     let model = Model::read(Path::new("wit"))?;
+    let [forms, services] = secrets::forms()?;
     let derived = [
         ("guest/core/src/types.rs", rust::core(&model)?),
         ("guest/exports/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
@@ -52,7 +53,8 @@ fn main() -> Result<()> {
         ("host/python/src/seamgate/_types.py", python::types(&model)?),
         ("host/python/src/seamgate/_fault_code.py", python::fault_code(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
-        ("guest/kernel/src/sanitize/secrets/forms.rs", secrets::forms()?),
+        ("guest/kernel/src/sanitize/secrets/forms.rs", forms),
+        ("guest/kernel/src/sanitize/services.rs", services),
     ];
     let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
     files.extend(words::all()?);

@@ -57,7 +57,7 @@ struct Form {
 }
 
 /// The table, as a file of the kernel.
-pub(super) fn forms() -> Result<String> {
+pub(super) fn forms() -> Result<[String; 2]> {
     let source: Source = serde_json::from_str(&fs::read_to_string(GITLEAKS).context(GITLEAKS)?).context(GITLEAKS)?;
     let own: Vec<(String, String, String, usize, Option<usize>)> =
         serde_json::from_str(&fs::read_to_string(OWN).context(OWN)?).context(OWN)?;
@@ -230,7 +230,7 @@ fn kind(id: &str) -> &'static str {
     kinds.iter().find(|(begin, _)| id.starts_with(begin)).map_or("ServiceToken", |(_, kind)| kind)
 }
 
-fn write(commit: &str, mut forms: Vec<Form>, named: &BTreeMap<String, (usize, usize)>) -> Result<String> {
+fn write(commit: &str, mut forms: Vec<Form>, named: &BTreeMap<String, (usize, usize)>) -> Result<[String; 2]> {
     // A longer beginning is tried before the one that it begins with.
     forms.sort_by(|a, b| {
         let first = |form: &Form| form.begin.as_bytes()[0];
@@ -254,20 +254,27 @@ fn write(commit: &str, mut forms: Vec<Form>, named: &BTreeMap<String, (usize, us
         let most = most.map_or("ANY".to_owned(), |most| most.to_string());
         writeln!(out, "    form(Secret::{kind}, {begin:?}, Of::{of}, {least}, {most}),")?;
     }
-    out.push_str("];\n\n/// The words that some of them begin with.\npub(in super::super) const WORDS: &str = \"\\\n");
-    lines(&mut out, words.iter().map(String::as_str));
+    let mut vocabulary = format!(
+        "//! Words before secrets: those that forms of `secrets/forms.rs` begin with, and names of services.\n//!\n//! {}\n\n",
+        super::HEAD
+    );
+    vocabulary.push_str("/// The words that some forms begin with.\npub(super) const WORDS: &str = \"\\\n");
+    lines(&mut vocabulary, words.iter().map(String::as_str));
     // `adafruitToken` is one word.
     let services: Vec<String> =
         named.keys().flat_map(|name| ["", "token", "key", "secret"].map(|end| format!("{name}{end}"))).collect();
-    out.push_str("\";\n\n/// Names of services, and how long a value after one is that is a secret of theirs, at least and at most.\n");
+    out.push_str("];\n\n/// Names of services, and how long a value after one is that is a secret of theirs, at least and at most.\n");
     out.push_str("#[rustfmt::skip]\npub(super) static NAMED: &[(&str, u8, u8)] = &[\n");
     for (word, (least, most)) in named {
         writeln!(out, "    ({word:?}, {least}, {}),", (*most).min(250))?;
     }
-    out.push_str("];\n\n/// The same names, alone and with what ends the name of a secret.\npub(in super::super) const SERVICES: &str = \"\\\n");
-    lines(&mut out, services.iter().map(String::as_str));
-    out.push_str("\";\n");
-    Ok(out)
+    out.push_str("];\n");
+    vocabulary.push_str(
+        "\";\n\n/// The names of services, alone and with what ends the name of a secret.\npub(super) const SERVICES: &str = \"\\\n",
+    );
+    lines(&mut vocabulary, services.iter().map(String::as_str));
+    vocabulary.push_str("\";\n");
+    Ok([out, vocabulary])
 }
 
 /// Words in lines of a string.

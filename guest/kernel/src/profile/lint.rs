@@ -156,7 +156,8 @@ fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Ve
                 let name = document.string(name);
                 if name == "pattern" && document.kind(value) == Kind::String {
                     let text = document.string(value);
-                    if !is_denied && !(text.starts_with('^') && text.ends_with('$')) {
+                    let is_closed = text.starts_with('^') && text.ends_with('$');
+                    if !is_denied && !is_closed {
                         open.push(value);
                     }
                 } else {

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     above::{effect, keys},
-    budget,
     call::{Call, DEFAULT_ARGUMENTS_BYTES},
+    counts,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
     document::CAPS,
@@ -310,7 +310,7 @@ impl Run<'_> {
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
         if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
-            budget::undo(&mut used.calls, &same_call(server, &call.tool, &arguments));
+            counts::undo(&mut used.calls, &same_call(server, &call.tool, &arguments));
         }
         for approval in &mut self.state.facts.approvals {
             if approval.key == call.key && Some(&approval.digest) == call.digest.as_ref() {

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     above::{Bounds, Granted, Handed, effect},
-    budget::{self, Calls},
+    counts::{self, Calls},
     digest::same_call,
     document::{CAPS, number_in, source, text_in, texts_in},
     facts::MAX_NUMBER,
@@ -279,7 +279,7 @@ impl Run<'_> {
         for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
             if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
                 let server = call.server.as_deref().unwrap_or_default();
-                budget::add_waiting(&mut calls, &same_call(server, &call.tool, &arguments));
+                counts::add_waiting(&mut calls, &same_call(server, &call.tool, &arguments));
             }
         }
         calls
@@ -296,7 +296,7 @@ impl Run<'_> {
             let name = document.string(name);
             (name.to_owned(), number_in(document, calls, name).unwrap_or_default())
         });
-        let mut all = budget::then(&self.state.facts.used.calls, &made.collect());
+        let mut all = counts::then(&self.state.facts.used.calls, &made.collect());
         all.values_mut().for_each(|times| *times = (*times).min(MAX_NUMBER));
         self.state.facts.used.calls = all;
     }

@@ -12,6 +12,7 @@ mod instructions;
 mod links;
 mod marks;
 mod secrets;
+mod services;
 mod types;
 mod unicode;
 mod view;

@@ -1,6 +1,6 @@
 //! Secrets: forms with a beginning, which `forms.rs` has out of the rules of gitleaks, and values after a name.
 
-pub(super) mod forms;
+mod forms;
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{
     instructions::opens_mark,
     types::Secret,
     vocabulary::{BEARER, KEY, KEY_PART, LEADS, PREFIX},
-    words::{Word, roles_of},
+    words::{LONG_WORD, Word, roles_of},
 };
 
 /// A token with a beginning of its own.
@@ -79,9 +79,6 @@ static FORMS_OF: [(u8, u8); 128] = {
     of
 };
 
-/// Words of so many letters may begin a form that is not parted from the rest.
-pub(super) const LONG: usize = 16;
-
 /// Whether a form begins at a place.
 fn has_form(text: &[u8], start: usize) -> bool {
     let (first, end) = FORMS_OF.get(usize::from(text[start])).copied().unwrap_or_default();
@@ -96,7 +93,7 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
             matches!(text[start + 1..end], [b'K' | b'S' | b'B', b'I' | b'S', ..] | [b'C', b'C', ..] | [b'I', b'z', ..])
         }
         b'e' => end - start > 3 && text[start..].starts_with(b"eyJ"),
-        _ if end - start >= LONG && has_form(text, start) => true,
+        _ if end - start >= LONG_WORD && has_form(text, start) => true,
         _ => match text.get(end) {
             Some(b'~') => text[end - 1] == b'Q',
             Some(b':') => text[end..].starts_with(b"://"),

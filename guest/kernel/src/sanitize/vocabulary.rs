@@ -1,5 +1,7 @@
 //! The words by which secrets and instructions are found, in lower case. Two ideographs are a word.
 
+use super::services;
+
 macro_rules! roles {
     ($($name:ident)*) => { roles!(@ 0, $($name)*); };
     (@ $bit:expr, $name:ident $($rest:ident)*) => {
@@ -184,8 +186,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
         KEY_PART,
         "api access secret private account signing encryption auth refresh session bearer bot id aws client shared",
     ),
-    (PREFIX, super::secrets::forms::WORDS),
+    (PREFIX, services::WORDS),
     (PREFIX, "begin"),
-    (PREFIX, super::secrets::forms::SERVICES),
+    (PREFIX, services::SERVICES),
     (BEARER, "bearer basic"),
 ];

@@ -304,7 +304,10 @@ const fn entry(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FEW)) as usize
 }
 
-/// Where so many letters begin as [`super::secrets::LONG`] says.
+/// Words of so many letters may begin a secret that is not parted from the rest.
+pub(super) const LONG_WORD: usize = 16;
+
+/// Where so many letters begin as [`LONG_WORD`] says.
 #[inline(always)]
 const fn long(letters: u64) -> u64 {
     let two = letters & letters >> 1;
@@ -312,7 +315,7 @@ const fn long(letters: u64) -> u64 {
     let eight = four & four >> 4;
     eight & eight >> 8
 }
-const _: () = assert!(long(0xffff << 7) == 1 << 7 && super::secrets::LONG == 16);
+const _: () = assert!(long(0xffff << 7) == 1 << 7 && LONG_WORD == 16);
 
 /// The words of a block that the vocabulary may have: those with a role that leads, and those with any.
 // As a loop of its own it takes half the time: most words match nothing, and it carries little state from word to word.

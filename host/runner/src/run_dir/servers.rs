@@ -135,7 +135,14 @@ impl Servers {
         let notifier = file.notify.map(|mut command| {
             command.check(&folder).with_context(|| "\"notify\"".to_owned())?;
             let inherited = INHERITED.split_ascii_whitespace().map(str::to_owned).chain(command.environment.clone());
-            Ok::<_, Error>(Notifier { inherited: inherited.collect(), folder: folder.clone(), command })
+            Ok::<_, Error>(Notifier {
+                inherited: inherited.collect(),
+                folder: folder.clone(),
+                timeout: Duration::from_secs(command.timeout_s),
+                command: command.command,
+                env: command.env,
+                paths: command.paths,
+            })
         });
         let notifier = notifier.transpose().with_context(context)?;
         Ok(Servers { folder, all: all.with_context(context)?, notifier, ..Servers::default() })
