@@ -10,7 +10,7 @@ test("Vercel AI SDK", async () => {
   assert.deepEqual(done.before, ["search_logs"]);
   assert.deepEqual(done.executed, ["search_logs", "restart_service"]);
   assert.equal(done.views.length, 1);
-  assert.match(done.views[0], /^tool: restart_service\neffect: effectful\nfor: joe\n/);
+  assert.match(done.views[0], /\ntool: restart_service\neffect: effectful\n(why: [^\n]*\n)+for: joe\n/);
   assert.match(done.views[0], /arguments: \{"service":"cart"\}/);
   const [logs, denied, restarted] = done.told;
   assert.match(logs, /11 hidden characters, escaped/);

@@ -13,7 +13,8 @@ class Recipes(unittest.TestCase):
         assert done["before"] == ["search_logs"]
         assert done["executed"] == ["search_logs", "restart_service"]
         (view,) = done["views"]
-        assert "tool: restart_service\neffect: effectful\nfor: joe\n" in view
+        assert "tool: restart_service\neffect: effectful\nwhy: " in view
+        assert "\nfor: joe\n" in view
         assert 'arguments: {"service":"cart"}' in view
         logs, denied, restarted = done["told"]
         assert "11 hidden characters, escaped" in logs

@@ -466,7 +466,7 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
         was["params"] = {"requestId": was["params"]["requestId"]}
         return [SHORTENED] if was == became else None
     content = became.get("result", {}).get("content", []) if method == "tools/call" else []
-    if content and content[-1].get("text", "").startswith(TOLD) and "links" in content.pop()["text"]:
+    if content and content[-1].get("text", "").startswith(TOLD) and " link" in content.pop()["text"]:
         became = json.loads(json.dumps(became).replace("[:]", ":"))
         return [BROKEN] if was == became else None
     return None

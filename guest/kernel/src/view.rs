@@ -1,11 +1,11 @@
 //! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
 
-use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, count, cut_at, is_hidden, visible};
+use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, visible};
 
 use crate::{
     above::{self, Above},
     call::Call,
-    document::{CAPS, source},
+    document::CAPS,
     facts::Facts,
     profile::Profile,
     tool::Tool,
@@ -62,7 +62,8 @@ pub(crate) fn view<'r>(
         line("mode", &visible(mode));
     }
     if let Some(task) = facts.task() {
-        line("task", &visible(&cut_at(&source(&facts.document, task), MAX_GIVEN)));
+        // Hosts write the facts anew, and the order of members may change by that.
+        line("task", &visible(&cut_at(&canonical(&facts.document, task), MAX_GIVEN)));
     }
     if !background.said.is_empty() {
         line("model", &visible(&cut_at(&background.said, MAX_GIVEN)));

@@ -59,6 +59,11 @@ export interface Facts {
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's. */
   readonly surface?: readonly string[];
+  /**
+   * How tools are run: by SERVER/ for all tools of a server, and by SERVER/TOOL for one. A person reads it before
+   * approving, and an approval is for this program only.
+   */
+  readonly programs?: Readonly<Record<string, string>>;
   /** The bounds of a child, as the parent's action `delegate` has them. */
   readonly parent?: object;
   /** What is known of the data that the model has read. */

@@ -66,6 +66,8 @@ class Facts(TypedDict, total=False):
         context: Values by the names that the profile's `context` has.
         lists: Lists that `scope` names.
         surface: The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's.
+        programs: How tools are run: by SERVER/ for all tools of a server, and by SERVER/TOOL for one. A person reads it
+            before approving, and an approval is for this program only.
         parent: The bounds of a child, as the parent's action `delegate` has them.
         labels: What is known of the data that the model has read.
         used: The use of budgets.
@@ -82,6 +84,7 @@ class Facts(TypedDict, total=False):
     context: Mapping[str, Any]
     lists: Mapping[str, list[str]]
     surface: list[str]
+    programs: Mapping[str, str]
     parent: Mapping[str, Any]
     labels: list[str]
     used: Mapping[str, Any]
