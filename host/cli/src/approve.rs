@@ -15,11 +15,11 @@ use seamgate::{
 };
 use seamgate_runner::{
     Error,
-    agent::{YesOrNo, ask_rows, ignored, now, to_decide},
+    agent::{YesOrNo, ask_rows, held_reason, ignored, now, to_decide},
     run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
-use seamgate_text::{count, escape_terminal, say, shell_word, shorten, tool_name, with_sources};
+use seamgate_text::{count, escape_terminal, say, shell_word, tool_name, with_sources};
 use seamgate_trace::CallOutcome;
 use serde::Deserialize;
 
@@ -40,9 +40,6 @@ const MAX_LINES: u32 = 5;
 const MAX_SESSIONS: usize = 5;
 const MAX_LAST: usize = 5;
 const MAX_OUTCOMES: usize = 20;
-
-/// The longest reason that an event holds, in characters.
-const MAX_REASON: usize = 900;
 
 /// The deepest level of children.
 const MAX_DEPTH: usize = 16;
@@ -256,7 +253,7 @@ fn said(arguments: &Arguments, ask: &Ask, rows: &dyn Fn() -> Vec<String>) -> Res
         (true, true) => Some((ApprovalAnswer::Rejected, None)),
         (false, is_rejected) => asked(ask, &principal, is_rejected, rows)?,
     };
-    let given = |reason: Option<String>| arguments.reason.clone().or(reason).map(|text| shorten(&text, MAX_REASON));
+    let given = |reason: Option<String>| arguments.reason.clone().or(reason).as_deref().map(held_reason);
     let decision = decision.map(|(decision, reason)| (decision, given(reason)));
     Ok(decision.map(|(decision, reason)| Said { decision, reason, principal, token: None }))
 }
@@ -311,9 +308,8 @@ fn asked(
             true => format!("Reject {key} as {principal}? Type \"{code}\" to reject:"),
         },
         take: &|line, code| match (YesOrNo::of(line, code), is_rejected) {
-            (Some(YesOrNo::Yes), false) => Some(Some((ApprovalAnswer::Approved, None))),
+            (Some(answer), false) => Some(Some(answer.decision())),
             (Some(YesOrNo::Yes), true) => Some(Some((ApprovalAnswer::Rejected, None))),
-            (Some(YesOrNo::No(reason)), false) => Some(Some((ApprovalAnswer::Rejected, reason))),
             (None, _) | (Some(YesOrNo::No(_)), true) => {
                 left.set(left.get() - 1);
                 if left.get() == 0 { Some(None) } else { None }

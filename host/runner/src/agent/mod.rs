@@ -23,7 +23,7 @@ pub use self::{
     action::{End, Waiting},
     context::Context,
     event::{Answer, MAX_END, now, result_ends},
-    person::{Prompt, YesOrNo, ask_rows, question_rows, to_decide},
+    person::{Prompt, YesOrNo, ask_rows, held_reason, question_rows, to_decide},
     progress::ignored,
     runner::Runner,
 };

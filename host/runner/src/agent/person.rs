@@ -5,8 +5,8 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use seamgate::{Ask, AskInputAction};
-use seamgate_text::{escape_terminal, say};
+use seamgate::{ApprovalAnswer, Ask, AskInputAction};
+use seamgate_text::{escape_terminal, say, shorten};
 
 use super::event::now;
 use crate::{
@@ -158,7 +158,23 @@ pub enum YesOrNo {
     No(Option<String>),
 }
 
+/// The longest reason of a person that an event holds, in characters.
+const MAX_REASON: usize = 900;
+
+/// Shortens the reason of a person to what an event holds.
+pub fn held_reason(reason: &str) -> String {
+    shorten(reason, MAX_REASON)
+}
+
 impl YesOrNo {
+    /// Returns what the person decided, with the reason for a rejection.
+    pub fn decision(self) -> (ApprovalAnswer, Option<String>) {
+        match self {
+            YesOrNo::Yes => (ApprovalAnswer::Approved, None),
+            YesOrNo::No(reason) => (ApprovalAnswer::Rejected, reason),
+        }
+    }
+
     /// Reads a line. Only the code means yes. Silence, and whatever else there is, decides nothing.
     pub fn of(line: &str, code: &str) -> Option<Self> {
         let line = line.trim();

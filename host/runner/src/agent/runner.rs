@@ -9,13 +9,11 @@ use std::{
 };
 
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, Ask, AskInputAction, AskModelAction, CallCancelledEvent, DelegateAction,
-    Event, EventKind, ExecuteAction, Fault, FileJournal, FinishAction, InputEvent, ModelFailedEvent, PossibleEffect,
-    ResolutionEvent, ResolutionOutcome, ResultStatus, Run, StepError, TickEvent, ToolFailedEvent, ToolResultEvent,
-    ToolStartedEvent, ToolsListedEvent,
+    Action, ApprovalEvent, Ask, AskInputAction, AskModelAction, CallCancelledEvent, DelegateAction, Event, EventKind,
+    ExecuteAction, Fault, FileJournal, FinishAction, InputEvent, ModelFailedEvent, PossibleEffect, ResolutionEvent,
+    ResolutionOutcome, ResultStatus, Run, StepError, TickEvent, ToolFailedEvent, ToolResultEvent, ToolStartedEvent,
+    ToolsListedEvent,
 };
-
-use seamgate_text::shorten;
 
 use super::{
     action::{ChildEnd, End, Waiting},
@@ -23,7 +21,7 @@ use super::{
     context::Context,
     event::{Answer, MAX_END, now, result_ends},
     model::NoAnswer,
-    person::{Prompt, Reply, YesOrNo, place},
+    person::{Prompt, Reply, held_reason, place},
     progress,
     tool::{self, Body, Outcome},
 };
@@ -36,9 +34,6 @@ use crate::{
 /// The longest result that an event holds whole, in bytes. Of a longer one, the event has the beginning and the end, and the journal
 /// keeps the whole. The kernel's fuel is enough for this much of most texts.
 const MAX_INLINE: usize = 1024 * 1024;
-
-/// The longest reason of a person that an event holds, in characters.
-const MAX_REASON: usize = 900;
 
 /// A message to the loop.
 enum Input {
@@ -163,12 +158,9 @@ impl<'s> Runner<'s> {
             Reply::Signal(signal) => return Ok(Some(End::Signal(signal))),
             Reply::Decided { ask, answer, principal } => {
                 self.waiting.remove(&ask.key);
-                let (decision, reason) = match answer {
-                    YesOrNo::Yes => (ApprovalAnswer::Approved, None),
-                    YesOrNo::No(reason) => (ApprovalAnswer::Rejected, reason),
-                };
+                let (decision, reason) = answer.decision();
                 let mut event = ApprovalEvent::new(ask.key, ask.digest, decision, principal);
-                event.reason = reason.map(|reason| shorten(&reason, MAX_REASON));
+                event.reason = reason.as_deref().map(held_reason);
                 self.send(event)?;
                 return Ok(None);
             }

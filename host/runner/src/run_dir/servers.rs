@@ -134,9 +134,8 @@ impl Servers {
             .collect();
         let notifier = file.notify.map(|mut command| {
             command.check(&folder).with_context(|| "\"notify\"".to_owned())?;
-            let inherited = INHERITED.split_ascii_whitespace().map(str::to_owned).chain(command.environment.clone());
             Ok::<_, Error>(Notifier {
-                inherited: inherited.collect(),
+                inherited: inherited_and(&command.environment),
                 folder: folder.clone(),
                 timeout: Duration::from_secs(command.timeout_s),
                 command: command.command,
@@ -150,8 +149,7 @@ impl Servers {
 
     /// Returns the names of the variables of this process's environment that a program of a server gets.
     pub fn inherited(&self, server: &str, command: &Command) -> Vec<String> {
-        let named = self.named.get(server).into_iter().flatten().chain(&command.environment);
-        INHERITED.split_ascii_whitespace().map(str::to_owned).chain(named.cloned()).collect()
+        inherited_and(self.named.get(server).into_iter().flatten().chain(&command.environment))
     }
 
     /// Starts the servers that speak MCP. They end when this is dropped. `named` has the variables of this process's environment
@@ -296,6 +294,11 @@ impl Command {
         let opened = self.paths.as_mut().map_or(Ok(()), |paths| paths.open(folder));
         opened.map_err(|why| Error::invalid(format!("\"paths\": {why}")))
     }
+}
+
+/// Returns the names of the variables that each program gets, and of others.
+fn inherited_and<'n>(named: impl IntoIterator<Item = &'n String>) -> Vec<String> {
+    INHERITED.split_ascii_whitespace().map(str::to_owned).chain(named.into_iter().cloned()).collect()
 }
 
 fn check_timeout(seconds: u64) -> Result<()> {
