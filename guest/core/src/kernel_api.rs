@@ -20,7 +20,7 @@ use crate::{
     types::Violation,
 };
 
-/// What `format`, and draft 7's keywords on what a string holds, mean in a schema.
+/// The meaning of `format` in a schema, and of draft 7's keywords about the content of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formats {
     /// A value of another format is a violation.

@@ -286,7 +286,7 @@ pub(crate) fn effect(tool: &Tool, above: Option<&Above>) -> Effect {
     theirs.fold(tool.effect, Effect::max)
 }
 
-/// What a call of a tool means for the counts of others, by all who judge it.
+/// Returns the class of a call, as all profiles that judge it see the tool.
 pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
     let theirs = above.into_iter().flat_map(|above| above.tools(tool));
     let reads: Vec<bool> = [tool].into_iter().chain(theirs).map(|tool| tool.effect == Effect::Read).collect();

@@ -150,7 +150,7 @@ pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool
     })
 }
 
-/// What a person is asked. `view` is the text that they read.
+/// Builds the ask for a person. `view` is the text that they read.
 pub(crate) fn asked(profile: &Profile, facts: &Facts, ask: &Ask, by: &[String], view: String) -> AskView {
     let above = facts.above.as_deref();
     let keys = by.iter().filter_map(|who| Some((who.clone(), above::keys(profile, above, who)?))).collect();

@@ -59,7 +59,7 @@ mod tests {
             is_permitted
         };
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);
-        // What some call a read ends no count, and its own is not ended.
+        // A call that only some profiles call a read ends no count, and its own count is not ended.
         assert!(permit("e", Class::Either) && !permit("r", Class::Read));
         assert!(permit("w", Class::Effect));
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// How often each call was permitted, by the digest that equal ones share, with the prefix of its [`Class`].
 pub(crate) type Calls = BTreeMap<String, u64>;
 
-/// What a call means for the counts of others.
+/// The effect of a call on the counts of other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It only reads, by all who judge it. Its count starts anew after an effect.

@@ -29,7 +29,7 @@ pub(crate) struct Whole<'w> {
 /// A text, and how much of the whole it is where it is not all.
 pub(crate) type Shown = (String, Option<Part>);
 
-/// What is shown of several texts.
+/// The part of several texts that is shown.
 #[derive(Default)]
 pub(crate) struct TextsShown {
     /// `None` for a text that is left out.
@@ -43,7 +43,7 @@ pub(crate) struct TextsShown {
 pub(crate) fn text_shown(inspected: &Inspected, room: Room, whole: Whole) -> Shown {
     fitted(room.bytes, &|bytes| {
         let (shown, part) = cut_text(inspected, Room { bytes, ..room }, whole);
-        // A cut can make of a long word what reads like a secret.
+        // A cut can turn a long word into text that reads like a secret.
         Some((sanitize_as(&shown, whole.clean), part))
     })
     .unwrap_or_default()
@@ -53,7 +53,7 @@ pub(crate) fn text_shown(inspected: &Inspected, room: Room, whole: Whole) -> Sho
 pub(crate) fn json_shown(document: &Document, items: Option<&Path>, room: Room, whole: Whole) -> Shown {
     let bytes: Vec<NodeId> = base64::strings(document, Document::ROOT).collect();
     let mut cutter = Cutter { document, items: None, bytes: &bytes, room, whole, part: Cell::default() };
-    // What was hidden is visible now, and ends words: one of them can be a secret.
+    // Hidden characters are visible now and end words, and one of those words can be a secret.
     let text = cutter.whole(Document::ROOT, room.bytes).map(|text| sanitize_as(&text, whole.clean));
     if let Some(text) = text.filter(|text| text.len() <= room.bytes) {
         return (text, None);
@@ -319,7 +319,7 @@ impl Cutter<'_, '_> {
     fn container(&self, children: Vec<(Option<NodeId>, NodeId)>, at: NodeId, room: usize) -> Option<String> {
         let children = Children { cutter: self, children };
         let is_object = self.document.kind(at) == Kind::Object;
-        // What stands around one large member is likely to fit. If not, the next attempt has less room.
+        // The text around one large member is likely to fit. If not, the next attempt has less room.
         let sizes = children.children.iter().map(|(_, at)| self.size(*at));
         let around = self.size(at) - sizes.max().unwrap_or_default();
         let reserved = if is_object && around < room / 2 { 2 } else { LEFT_OUT };

@@ -248,7 +248,7 @@ pub(crate) struct Shown<'s> {
     pub(crate) is_structured_gone: bool,
 }
 
-/// What `_meta` says of a result that was cut, for programs.
+/// The entry in `_meta` that tells programs about a truncated result.
 #[derive(Serialize)]
 pub(crate) struct Truncated<'t> {
     #[serde(flatten)]

@@ -36,10 +36,10 @@ const MAX_VIOLATIONS: usize = 10;
 /// What is said of a result that says the same itself.
 const SAYS_FAILED: &str = "The tool says that it failed.";
 
-/// What is said of a result of which nothing is shown. The call itself is over.
+/// The message for a result of which nothing is shown. The call itself is over.
 const NOT_SHOWN: &str = "The call ran; its result cannot be shown";
 
-/// What is said of a value that has another format than the server declared.
+/// The message for a value that has another format than the server declared.
 const NOT_AS_DECLARED: &str = "Not as the tool declares: ";
 
 /// Make an observation of what a call returned.
@@ -74,7 +74,7 @@ pub(crate) fn observe_as(
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;
 
-    // What an agent above wants to be sanitized is, too.
+    // The strictest cleaning of this agent and of those above it applies.
     let above = facts.rules().iter().filter_map(|rules| rules.tool(tool)).map(|tool| tool.result.clean);
     let clean = above.fold(rule.clean, Clean::max);
     let mut read = Read { is_error: result.is_error, is_shown, clean, artifact: artifact.clone(), ..Read::default() };
@@ -157,7 +157,7 @@ struct Read {
     invalid_items: usize,
     findings: Findings,
     text: String,
-    /// What is shown of each text, where that is not the text as it is.
+    /// The shown form of each text, if it differs from the text.
     texts: Vec<Option<String>>,
     shown: Option<Part>,
     is_unchecked: bool,
@@ -531,7 +531,7 @@ impl Read {
     }
 }
 
-/// What was found, without what a text only says again of what is structured.
+/// Returns the findings, without those in texts that repeat the structured content.
 fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings {
     let repeated = returned.repeated();
     if repeated.is_empty() {
@@ -547,7 +547,7 @@ fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings 
 /// Describes a violation without text that the server wrote.
 fn told(wrong: &Violation) -> String {
     match wrong.keyword.as_str() {
-        // What is no JSON is told without a piece of it.
+        // The message for invalid JSON quotes none of it.
         "json" => "it is not JSON".to_owned(),
         _ if has_text(&wrong.path) => {
             "a member does not fit: its name, or one on the way to it, is not shown".to_owned()

@@ -1,5 +1,5 @@
 //! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as the strictest of the programs that may get it.
-//! What some of them would read in another way is outside.
+//! A value that some of them would read in another way is outside.
 
 /// A folder, as its components.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn components(path: &str) -> Option<(bool, impl Iterator<Item = &str>)> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Host {
     name: String,
-    /// Whether it stands for the hosts below the name, and not for the name itself.
+    /// `true` for the hosts below the name, without the name itself.
     is_below: bool,
 }
 

@@ -141,7 +141,7 @@ enum Value<'t> {
         /// East of UTC, in minutes.
         offset: i32,
     },
-    /// So many of so many equal parts: `half`, `two thirds of`.
+    /// A fraction in words: `half`, `two thirds of`.
     Fraction(u64, u64),
     /// A word with digits, or digits and points that are no number.
     Word(&'t str),

@@ -99,7 +99,7 @@ fn ideographs(text: &str) -> Option<(u64, usize)> {
     let length: usize = text.chars().map_while(|c| ideograph(c).map(|_| c.len_utf8())).sum();
     let run = &text[..length];
     let mut values = run.chars().filter_map(ideograph);
-    // What begins with a large unit is mostly a word.
+    // A text that begins with a large unit is mostly an ordinary word.
     let first = values.next().filter(|(value, is_unit)| !is_unit || *value == 10)?;
     let is_positional = !first.1 && values.clone().all(|(_, is_unit)| !is_unit);
     values.clone().next()?;
@@ -164,12 +164,12 @@ impl Folded {
     pub(super) fn place(&self, at: usize) -> usize {
         let next = self.places.partition_point(|(folded, _)| *folded <= at);
         let Some((folded, given)) = next.checked_sub(1).map(|last| self.places[last]) else { return at };
-        // Inside of what stands for a character is where that begins.
+        // A place inside a replaced character counts as its beginning.
         if next % 2 == 1 { given } else { given + (at - folded) }
     }
 }
 
-/// What stands for the character that a text begins with, and how many bytes that replaces.
+/// Returns the replacement for the first character of a text, and the number of bytes that it replaces.
 fn written(text: &str, character: char, before: Option<char>, is_after_digit: bool) -> Option<(String, usize)> {
     let length = character.len_utf8();
     // Hidden characters and enclosing marks do not part digits.
@@ -239,7 +239,7 @@ mod tests {
         assert!(Folded::new("m² größer – “x” 忽略").is_none());
     }
 
-    /// Whether evidence has all figures of a claim.
+    /// Returns whether evidence has all figures of a claim.
     fn supports(evidence: &str, claim: &str) -> bool {
         let mut offered = Vec::new();
         figures(evidence, &mut |figure| figure.offers(&mut |key| offered.push(key.to_owned())));

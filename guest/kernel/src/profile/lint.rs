@@ -114,7 +114,7 @@ fn takes_a_command(document: &Document, tool: NodeId) -> bool {
     )
 }
 
-/// Whether one of the words of a name is in a list.
+/// Returns whether a list has one of the words of a name.
 fn has_word(name: &str, list: &str) -> bool {
     words(name).any(|word| list.contains(&format!(" {word} ")))
 }
@@ -136,7 +136,7 @@ fn words(name: &str) -> impl Iterator<Item = String> {
     spaced.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether a tool says that it changes something: by the first word of its name, or by its annotations.
+/// Returns whether a tool declares that it changes something: by the first word of its name, or by its annotations.
 fn changes_something(tool: &Tool, document: &Document, at: NodeId) -> bool {
     let annotations = document.member(at, "definition").and_then(|at| document.member(at, "annotations"));
     let hint = |name: &str, kind: Kind| {

@@ -64,7 +64,7 @@ pub struct Profile {
     pub(crate) evidence: Vec<Need>,
     /// What a run ends with at a limit: a partial answer, or none.
     pub(crate) fails_at_limit: bool,
-    /// Whether a run ends when a person rejects a call.
+    /// `true` if a run ends when a person rejects a call.
     pub(crate) stops_at_rejection: bool,
     pub(crate) projections: Projections,
     pub(crate) delegates: Vec<Delegate>,

@@ -250,7 +250,7 @@ impl Reader<'_, '_> {
         usize::try_from(number).unwrap_or(usize::MAX)
     }
 
-    /// What is done to the texts of a result: a word, or one for each label. Of several labels, the strictest holds.
+    /// How the texts of a result are cleaned: a word, or one for each label. Of several labels, the strictest holds.
     fn clean(&self, rule: Option<NodeId>) -> Clean {
         let document = self.document;
         let word = |at: NodeId| match document.string(at) {

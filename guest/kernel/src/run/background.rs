@@ -27,7 +27,7 @@ impl Run<'_> {
         let key = &state.calls[index].key;
         let answer = state.history.iter().rev().find(|entry| entry.calls.contains(key));
         let origin = |label: &String| state.origins.get(label).cloned().unwrap_or_default();
-        // What an observation says of itself is told only if a flow is about it.
+        // Computed labels are shown only if a flow is about them.
         let is_told = |label: &String| {
             !COMPUTED_LABELS.contains(&label.as_str()) || self.profile.flows.iter().any(|flow| flow.after == *label)
         };

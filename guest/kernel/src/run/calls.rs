@@ -108,7 +108,7 @@ impl Run<'_> {
         }
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
         if decision.permit == ALLOW && tool.is_some_and(|tool| self.waits_for_its_turn(index, tool)) {
-            // What was approved stays so until its turn. It is decided about then.
+            // An approved call stays approved until its turn, and is judged again then.
             if call.phase != Phase::Asked {
                 self.state.calls[index].phase = Phase::Held;
             }

@@ -47,7 +47,7 @@ impl Run<'_> {
                     // The person is shown it again.
                     let by = std::mem::take(&mut self.state.calls[index].by);
                     self.judge(index)?;
-                    // What was approved and waits for its turn is not shown again. Who may decide still may.
+                    // An approved call that waits for its turn is not shown again. Its approvers can still decide.
                     let call = &mut self.state.calls[index];
                     if call.phase == Phase::Asked && call.by.is_empty() {
                         call.by = by;

@@ -132,7 +132,7 @@ impl Open {
         }
     }
 
-    /// Whether one of them begins an image.
+    /// `true` if one of them begins an image.
     fn has_image(&self, text: &[u8]) -> bool {
         self.kept.iter().any(|start| is_image(text, *start))
     }
@@ -156,12 +156,12 @@ fn is_image(text: &[u8], bracket: usize) -> bool {
     text[..bracket].ends_with(b"!")
 }
 
-/// Whether an odd number of backslashes is before a place.
+/// Returns whether an odd number of backslashes stands before a place.
 fn is_escaped(text: &[u8], place: usize) -> bool {
     text[..place].iter().rev().take(MAX_LABEL).take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Whether only marks of quotes and lists are before a place in its line.
+/// Returns whether only marks of quotes and lists stand before a place in its line.
 fn is_line_start(before: &[u8]) -> bool {
     let is_mark =
         |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'+' | b'*' | b'.' | b')') || byte.is_ascii_digit();
