@@ -1,6 +1,8 @@
 //! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
 
-use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, visible};
+use seamgate_core::kernel_api::{
+    Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, sort_by_key, visible,
+};
 
 use crate::{
     above::{self, Above},
@@ -62,8 +64,9 @@ pub(crate) fn view<'r>(
         line("mode", &visible(mode));
     }
     if let Some(task) = facts.task() {
-        // Hosts write the facts anew, and the order of members may change by that.
-        line("task", &visible(&cut_at(&canonical(&facts.document, task), MAX_GIVEN)));
+        let mut text = String::new();
+        push_sorted(&facts.document, task, &mut text);
+        line("task", &visible(&cut_at(&text, MAX_GIVEN)));
     }
     if !background.said.is_empty() {
         line("model", &visible(&cut_at(&background.said, MAX_GIVEN)));
@@ -85,6 +88,60 @@ fn origin(calls: &[String]) -> String {
     match calls {
         [] => "not from a call of this run".to_owned(),
         calls => format!("from {}", visible(&calls.join(", "))),
+    }
+}
+
+/// Appends a value as JSON in which members are sorted and numbers are decimal: hosts write the facts anew, which may
+/// change the order of members and the form of numbers.
+fn push_sorted(document: &Document, at: NodeId, out: &mut String) {
+    match document.kind(at) {
+        Kind::Array => {
+            out.push('[');
+            for (index, item) in document.items(at).enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                push_sorted(document, item, out);
+            }
+            out.push(']');
+        }
+        Kind::Object => {
+            let mut members: Vec<(&str, NodeId)> =
+                document.members(at).map(|(name, value)| (document.string(name), value)).collect();
+            sort_by_key(&mut members, |member| member.0);
+            out.push('{');
+            for (index, (name, value)) in members.into_iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                push_json_string(out, name);
+                out.push(':');
+                push_sorted(document, value, out);
+            }
+            out.push('}');
+        }
+        Kind::String => push_json_string(out, document.string(at)),
+        Kind::Number => push_decimal(&canonical(document, at), out),
+        _ => out.push_str(document.source(at)),
+    }
+}
+
+/// The most zeros that [`push_decimal`] adds to a number's digits.
+const MAX_ZEROS: usize = 20;
+
+/// Appends a canonical number, digits and an exponent, without the exponent if that takes few zeros.
+fn push_decimal(number: &str, out: &mut String) {
+    let (digits, exponent) = number.split_once('e').unwrap_or((number, "0"));
+    let (sign, digits) = digits.split_at(usize::from(digits.starts_with('-')));
+    let zeros = |count: usize| "0".repeat(count);
+    match exponent.parse::<isize>() {
+        Ok(exponent @ 0..) if exponent.unsigned_abs() <= MAX_ZEROS => {
+            let digits = if digits.is_empty() { "0" } else { digits };
+            out.extend([sign, digits, &zeros(exponent.unsigned_abs())]);
+        }
+        Ok(exponent) if exponent < 0 && exponent.unsigned_abs() <= digits.len() + MAX_ZEROS => {
+            let places = exponent.unsigned_abs();
+            let digits = zeros((places + 1).saturating_sub(digits.len())) + digits;
+            let (whole, fraction) = digits.split_at(digits.len() - places);
+            out.extend([sign, whole, ".", fraction]);
+        }
+        _ => out.push_str(number),
     }
 }
 
@@ -201,6 +258,22 @@ mod tests {
         let mut view = String::new();
         push_arguments(&mut view, text);
         view
+    }
+
+    #[test]
+    fn equal_tasks_look_alike() {
+        for (task, shown) in [
+            (r#"{"b":[1.0,{"z":null,"y":"\u0041"}],"a":0.50}"#, r#"{"a":0.5,"b":[1,{"y":"A","z":null}]}"#),
+            (r#"{ "b": [10e-1, {"y": "A", "z": null} ], "a": 5E-1 }"#, r#"{"a":0.5,"b":[1,{"y":"A","z":null}]}"#),
+            ("[]", "[]"),
+            ("[{},0,-0.0,1200,-0.012,12.5]", "[{},0,0,1200,-0.012,12.5]"),
+            ("[1e20,1e21,1e-21,1e-22]", "[100000000000000000000,1e21,0.000000000000000000001,1e-22]"),
+        ] {
+            let document = Json::read(task, &CAPS).expect("JSON");
+            let mut text = String::new();
+            push_sorted(&document, Document::ROOT, &mut text);
+            assert_eq!(text, shown, "{task}");
+        }
     }
 
     #[test]
