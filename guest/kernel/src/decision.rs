@@ -73,6 +73,9 @@ pub(crate) struct AskView {
 pub(crate) struct Used {
     pub(crate) principal: String,
     pub(crate) at: u64,
+    /// Whether it was given for another call of the run, and covers this one, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) remembered: bool,
 }
 
 pub(crate) const ALLOW: &str = "allow";

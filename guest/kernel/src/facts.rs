@@ -35,6 +35,7 @@ pub(crate) struct Facts<'t> {
     pub(crate) asks: Vec<Ask>,
     pub(crate) approvals: Vec<Decided>,
     pub(crate) programs: Programs,
+    pub(crate) remembered: Vec<Remembered>,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
 }
@@ -79,6 +80,23 @@ pub(crate) struct Decided {
     pub(crate) spent: bool,
 }
 
+/// An approval that a person gave for further calls of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Remembered {
+    /// The digest of the action without the arguments that may differ.
+    pub(crate) digest: String,
+    /// The names of these arguments, in ascending order.
+    pub(crate) any: Vec<String>,
+    pub(crate) principal: String,
+    pub(crate) at: u64,
+    pub(crate) expires: u64,
+    /// The number of calls that it still covers.
+    pub(crate) left: u64,
+    /// Why the call needed approval.
+    pub(crate) why: Vec<String>,
+}
+
 /// Yes or no. Whatever is not a yes is a no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -116,6 +134,8 @@ pub(crate) struct Kept {
     pub(crate) approvals: Vec<Decided>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) programs: Programs,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) remembered: Vec<Remembered>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Box<RawValue>>,
 }
@@ -153,13 +173,14 @@ impl Kept {
             asks: self.asks.clone(),
             approvals: self.approvals.clone(),
             programs: self.programs.clone(),
+            remembered: self.remembered.clone(),
             above: above.cloned(),
         })
     }
 
     /// Take over what a decision or an observation changed.
     pub(crate) fn take(&mut self, changed: Changed) {
-        let Changed { surface, labels, used, asks, approvals, programs } = changed;
+        let Changed { surface, labels, used, asks, approvals, programs, remembered } = changed;
         if surface.is_some() {
             self.surface = surface;
         }
@@ -168,6 +189,7 @@ impl Kept {
         self.asks = asks.unwrap_or_else(|| std::mem::take(&mut self.asks));
         self.approvals = approvals.unwrap_or_else(|| std::mem::take(&mut self.approvals));
         self.programs = programs.unwrap_or_else(|| std::mem::take(&mut self.programs));
+        self.remembered = remembered.unwrap_or_else(|| std::mem::take(&mut self.remembered));
     }
 }
 
@@ -186,6 +208,8 @@ pub(crate) struct Changed {
     pub(crate) approvals: Option<Vec<Decided>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) programs: Option<Programs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remembered: Option<Vec<Remembered>>,
 }
 
 impl<'t> Facts<'t> {
@@ -224,6 +248,15 @@ impl<'t> Facts<'t> {
                 spent: document.member(at, "spent").is_some_and(|at| document.kind(at) == Kind::True),
             }),
             programs: programs(&document),
+            remembered: each(&document, "remembered", |at| Remembered {
+                digest: text_in(&document, at, "digest").unwrap_or_default().to_owned(),
+                any: texts_in(&document, at, "any"),
+                principal: text_in(&document, at, "principal").unwrap_or_default().to_owned(),
+                at: number_in(&document, at, "at").unwrap_or_default(),
+                expires: number_in(&document, at, "expires").unwrap_or_default(),
+                left: number_in(&document, at, "left").unwrap_or_default(),
+                why: texts_in(&document, at, "why"),
+            }),
             document,
         })
     }
@@ -287,6 +320,7 @@ impl<'t> Facts<'t> {
             asks: Vec::new(),
             approvals: Vec::new(),
             programs: Programs::new(),
+            remembered: Vec::new(),
             above: None,
         })
     }

@@ -33,6 +33,7 @@ mod profile;
 mod project;
 mod reached;
 mod registry;
+mod remembered;
 mod render;
 mod result;
 mod run;

@@ -18,6 +18,7 @@ use crate::{
     facts::{Changed, Facts},
     flow::{self, Flowing},
     profile::{Deny, Mode, Profile},
+    remembered,
     sanitize::{Clean, mark_in},
     scope, surface,
     tool::{Effect, Permit, Tool},
@@ -69,12 +70,20 @@ pub(crate) fn permit(
             match approval::find_all(facts, call, &digest, &needed) {
                 Ok(places) => {
                     if let Some(by) = places.first().and_then(|&place| facts.approvals.get(place)) {
-                        decision.approval = Some(Used { principal: by.principal.clone(), at: by.at });
+                        decision.approval =
+                            Some(Used { principal: by.principal.clone(), at: by.at, remembered: false });
                         decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                     }
                     decision.allow(call, budget::spend(&facts.used, &same_call, class));
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
+                    let action = action(profile, facts, tool, call);
+                    if let Some((used, remembered)) = remembered::find(facts, &action, call, &needed) {
+                        decision.approval = Some(used);
+                        decision.facts.remembered = Some(remembered);
+                        decision.allow(call, budget::spend(&facts.used, &same_call, class));
+                        return Ok(decision);
+                    }
                     let why = needed.iter().map(|needed| needed.reason.message.as_str());
                     let view = view(profile, tool, facts, call, why, &background());
                     decision.permit = APPROVAL;
@@ -173,6 +182,15 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
         }
     }
     Ok(Ok(Passed { needed, ..passed }))
+}
+
+/// Returns who must approve a call, and why. Nobody, if it is denied.
+///
+/// # Errors
+///
+/// Those of [`permit`].
+pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Vec<Needed>, Fault> {
+    Ok(check(profile, facts, tool, call)?.map(|passed| passed.needed).unwrap_or_default())
 }
 
 /// Look at a call by the rules of one agent. `reserved`: how often others may be permitted it meanwhile.
@@ -283,7 +301,7 @@ fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
 const MAX_VIOLATIONS: usize = 10;
 
 /// What an approval of this call would be about.
-fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
+pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
     Action {
         profile: &profile.digest,
         run: &facts.run,

@@ -12,7 +12,7 @@ use seamgate::{Json, MAX_FILE, RunStatus, UncertainCall, read_named};
 use seamgate_runner::{
     Error,
     agent::{self, Beginning, End, Opened, Prompt, Resumed, Waiting, ask_rows, question_rows},
-    run_dir::{ModelPlan, Plan},
+    run_dir::{ModelPlan, ModelSettings, Plan},
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
 
@@ -79,6 +79,13 @@ pub(crate) struct Arguments {
     /// The environment variable with the key of the model server. Tools do not get it
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY", requires = "model_url")]
     key_env: String,
+    /// A header of each request to the model server. ${VAR} in VALUE stands for a variable of the environment. Give it
+    /// again for each header
+    #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "model_url")]
+    model_header: Vec<(String, String)>,
+    /// Members of each request to the model server: a JSON object, as {"temperature":0,"max_tokens":1000}
+    #[arg(long, value_name = "JSON", requires = "model_url")]
+    model_body: Option<String>,
     /// The model and its arguments
     #[arg(last = true, value_name = "MODEL_CMD", required_unless_present_any = ["resume", "model_url"])]
     model: Vec<OsString>,
@@ -168,6 +175,23 @@ fn tell_changed(plan: &Plan, folder: &Path) {
     }
 }
 
+fn header(argument: &str) -> Result<(String, String), String> {
+    match argument.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("must be NAME: VALUE, as 'api-key: ${AZURE_KEY}'".to_owned()),
+    }
+}
+
+/// Reads members that the user adds to each request.
+fn members(text: &str) -> Result<BTreeMap<String, Json>> {
+    let members: BTreeMap<String, Json> =
+        serde_json::from_str(text).context("--model-body: expected a JSON object, as {\"temperature\":0}")?;
+    match agent::OWN_MEMBERS.into_iter().find(|name| members.contains_key(*name)) {
+        Some(own) => bail!("--model-body: {own:?} belongs to the run: leave it out"),
+        None => Ok(members),
+    }
+}
+
 fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
     if let (Some(url), Some(name)) = (&arguments.model_url, &arguments.name) {
         let url = url.trim_end_matches('/');
@@ -175,7 +199,11 @@ fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
             bail!("--model-url {url}: must begin with https:// or http://");
         }
         let url = if url.ends_with("/chat/completions") { url.to_owned() } else { format!("{url}/chat/completions") };
-        return Ok(ModelPlan::Url { url, name: name.clone(), key_env: arguments.key_env.clone() });
+        let settings = ModelSettings {
+            headers: arguments.model_header.iter().cloned().collect(),
+            body: arguments.model_body.as_deref().map(members).transpose()?.unwrap_or_default(),
+        };
+        return Ok(ModelPlan::Url { url, name: name.clone(), key_env: arguments.key_env.clone(), settings });
     }
     let words = arguments.model.iter().map(|word| word.clone().into_string());
     let words = words.collect::<Result<_, _>>().map_err(|word| anyhow::anyhow!("{word:?} must be UTF-8"))?;

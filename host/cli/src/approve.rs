@@ -10,18 +10,18 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, Ask, FileJournal, Journal, JournalError, Json, Record, Run, StepError,
-    read_named,
+    Action, ApprovalAnswer, ApprovalEvent, ApprovalRemember, Ask, FileJournal, Journal, JournalError, Json, Record,
+    Run, StepError, read_named,
 };
 use seamgate_runner::{
     Error,
     agent::{YesOrNo, ask_rows, held_reason, ignored, now, to_decide},
-    run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
+    run_dir::{Claims, Decision, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, SigningKey, verify},
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
 use seamgate_text::{count, escape_terminal, say, shell_word, tool_name, with_sources};
 use seamgate_trace::CallOutcome;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
     agent::principal,
@@ -30,7 +30,10 @@ use crate::{
     status::Status,
 };
 
+use self::remember::Remember;
+
 mod list;
+mod remember;
 
 /// The lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
@@ -40,6 +43,9 @@ const MAX_LINES: u32 = 5;
 const MAX_SESSIONS: usize = 5;
 const MAX_LAST: usize = 5;
 const MAX_OUTCOMES: usize = 20;
+
+/// The longest arguments of a call, in bytes: what an event may have.
+const MAX_ARGUMENTS: usize = 1024 * 1024;
 
 /// The deepest level of children.
 const MAX_DEPTH: usize = 16;
@@ -56,8 +62,8 @@ Exit status: 0 decided, 2 usage error or no such call waits, 5 fault, 6 nobody d
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The folder of the run, or the folder of 'seamgate mcp --journal'
-    #[arg(value_name = "DIR")]
-    run: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "new_key")]
+    run: Option<PathBuf>,
     /// The call to decide about. Default: the only one that waits
     key: Option<String>,
     /// Reject it
@@ -72,12 +78,24 @@ pub(crate) struct Arguments {
     /// Who decides. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
+    /// Change the arguments of the call to those of this file, a JSON object, before you decide. The model learns of it.
+    /// Not for calls of 'seamgate mcp'
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "token", "json"])]
+    arguments: Option<PathBuf>,
+    #[command(flatten)]
+    remember: Remember,
+    /// Sign the decision with this private key. Default: the one of these in the SSH agent that the profile names
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Make a key to sign decisions with, write it into a new file, and print what belongs in the profile
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    new_key: Option<PathBuf>,
     /// Take the decision from a token that was signed elsewhere: a JWS with 'run', 'key', 'digest', 'decision' ('approved' or
     /// 'rejected') and 'principal', signed with a key of the profile (EdDSA)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "yes", "principal"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "yes", "principal", "key_file"])]
     token: Option<PathBuf>,
     /// Print the calls that wait as a JSON array, and decide nothing
-    #[arg(long, conflicts_with_all = ["reject", "yes", "principal", "token", "reason"])]
+    #[arg(long, conflicts_with_all = ["reject", "yes", "principal", "token", "reason", "key_file"])]
     json: bool,
 }
 
@@ -99,21 +117,46 @@ struct Waiting {
 }
 
 /// The decision of a person, with their name.
+#[derive(Clone)]
 struct Said {
     decision: ApprovalAnswer,
     reason: Option<String>,
     principal: String,
     token: Option<String>,
+    /// The new arguments, if the decision is to change them.
+    arguments: Option<String>,
+    /// The further calls that it covers.
+    remember: Option<ApprovalRemember>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let sessions = sessions(&arguments.run, Plan::is_in);
+    match (&arguments.new_key, &arguments.run) {
+        (Some(file), _) => new_key(file),
+        (None, Some(run)) => decide_in(arguments, run),
+        (None, None) => bail!("name the folder of a run"),
+    }
+}
+
+/// Makes a key, and says where it belongs.
+fn new_key(file: &Path) -> Result<Status> {
+    let public = SigningKey::create(file)?;
+    print(&format!("{public}\n"))?;
+    let name = shell_word(file);
+    say(&format!(
+        "seamgate: {name} has the private key: keep it where no agent can read it. In the profile, among \"approvers\":\n  \
+         {{ \"principal\": \"YOUR NAME\", \"key\": \"{public}\" }}\n  then decide with: seamgate approve DIR --key-file {name}"
+    ));
+    Ok(Status::Accepted)
+}
+
+fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
+    let sessions = sessions(folder, Plan::is_in);
     let mut waiting = Vec::new();
     let mut skipped = Vec::new();
     match sessions.is_empty() {
         // Sessions of a gate that have ended.
-        true if has_ended(&arguments.run) => {}
-        true => find(&arguments.run, &mut waiting, &mut skipped)?,
+        true if has_ended(folder) => {}
+        true => find(folder, &mut waiting, &mut skipped)?,
         false => {
             for session in &sessions {
                 if let Err(error) = find(session, &mut waiting, &mut skipped) {
@@ -137,12 +180,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         print_json(&list::json(&waiting)?)?;
         return Ok(if waiting.is_empty() { Status::Accepted } else { Status::Waits });
     }
-    let one = match &waiting[..] {
+    let edited;
+    let mut one = match &waiting[..] {
         [only] => only,
         [] => {
             let key = arguments.key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
-            let outcomes = outcomes(&arguments.run, arguments.key.as_deref(), now);
-            bail!("{}: no call{key} waits for approval{outcomes}", arguments.run.display())
+            let outcomes = outcomes(folder, arguments.key.as_deref(), now);
+            bail!("{}: no call{key} waits for approval{outcomes}", folder.display())
         }
         several => {
             print(&list::text(several, now))?;
@@ -155,6 +199,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             return Ok(Status::Waits);
         }
     };
+    if let Some(file) = &arguments.arguments {
+        match edit(arguments, one, file)? {
+            Some(again) => edited = again,
+            None => {
+                let outcomes = outcomes(folder, Some(&one.ask.key), now);
+                say(&format!("seamgate: the call with the new arguments needs no decision{outcomes}"));
+                return Ok(Status::Accepted);
+            }
+        }
+        one = &edited;
+    }
     let rows = || ask_rows(&one.ask, &one.folder);
     // The terminal shows them itself when it asks.
     if arguments.yes || arguments.token.is_some() || !is_terminal() {
@@ -162,7 +217,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let decision = match &arguments.token {
         Some(file) => signed(file, one)?,
-        None => match said(arguments, &one.ask, &rows)? {
+        None => match said(arguments, one, &rows)? {
             Some(decision) => decision,
             None => {
                 say("seamgate: nothing was decided");
@@ -170,13 +225,47 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             }
         },
     };
-    decide(one, &decision)?;
+    send(one, &decision)?;
     let next = match one.goes_on {
         true => String::new(),
-        false => format!("; go on with: seamgate agent --resume {}", shell_word(&arguments.run)),
+        false => format!("; go on with: seamgate agent --resume {}", shell_word(folder)),
     };
-    say(&format!("seamgate: {} by {}{next}", decision.decision, escape_terminal(&decision.principal)));
+    let covered = match (&decision.remember, arguments.remember.of(one)?) {
+        (Some(_), Some((_, about))) => format!(", and {about}"),
+        _ => String::new(),
+    };
+    say(&format!("seamgate: {} by {}{covered}{next}", decision.decision, escape_terminal(&decision.principal)));
     Ok(Status::Accepted)
+}
+
+/// Changes the arguments of a call. Returns the call as it waits after that, if it does.
+fn edit(arguments: &Arguments, one: &Waiting, file: &Path) -> Result<Option<Waiting>> {
+    let context = || format!("--arguments {}", file.display());
+    let text = String::from_utf8(read_named(file, MAX_ARGUMENTS).with_context(context)?).with_context(context)?;
+    let text = text.trim();
+    serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text)
+        .with_context(context)
+        .context("expected a JSON object")?;
+    let principal = allowed(arguments, &one.ask)?;
+    let reason = arguments.reason.as_deref().map(held_reason);
+    let decision = ApprovalAnswer::Edited;
+    send(one, &Said { decision, reason, principal, token: None, arguments: Some(text.to_owned()), remember: None })?;
+    let (mut waiting, mut skipped) = (Vec::new(), Vec::new());
+    find(&one.folder, &mut waiting, &mut skipped)?;
+    Ok(waiting.into_iter().find(|other| other.folder == one.folder && other.ask.key == one.ask.key))
+}
+
+/// Returns the principal who decides here, if they may decide about a call.
+fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
+    let principal = principal(arguments.principal.as_deref())?;
+    if !ask.by.contains(&principal) {
+        let by = escape_terminal(&ask.by.join(", "));
+        bail!(
+            "{} may not decide about this call; these may: {by}. Say who you are with --as",
+            escape_terminal(&principal)
+        );
+    }
+    Ok(principal)
 }
 
 /// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
@@ -234,28 +323,64 @@ fn children(run: &Path) -> Vec<PathBuf> {
 }
 
 /// What a person says here.
-fn said(arguments: &Arguments, ask: &Ask, rows: &dyn Fn() -> Vec<String>) -> Result<Option<Said>> {
-    let principal = principal(arguments.principal.as_deref())?;
-    if !ask.by.contains(&principal) {
-        let by = escape_terminal(&ask.by.join(", "));
-        bail!(
-            "{} may not decide about this call; these may: {by}. Say who you are with --as",
-            escape_terminal(&principal)
-        );
-    }
-    match ask.keys_of(&principal) {
-        None => {}
+fn said(arguments: &Arguments, one: &Waiting, rows: &dyn Fn() -> Vec<String>) -> Result<Option<Said>> {
+    let ask = &one.ask;
+    let principal = allowed(arguments, ask)?;
+    let remember = arguments.remember.of(one)?.map(|(remember, _)| remember);
+    let signer = match ask.keys_of(&principal) {
+        None if arguments.key_file.is_some() => {
+            bail!("{} has no key in the profile: leave out --key-file", escape_terminal(&principal))
+        }
+        None => None,
         Some([]) => bail!("{}", no_common_key(&principal)),
-        Some(_) => bail!("{} has a key in the profile: decide with --token", escape_terminal(&principal)),
-    }
+        Some(_) if remember.is_some() => {
+            bail!(
+                "{} signs decisions, and a signature is for one call: leave out --for-run",
+                escape_terminal(&principal)
+            )
+        }
+        Some(keys) => Some(signer(arguments.key_file.as_deref(), &principal, keys)?),
+    };
     let decision = match (arguments.yes, arguments.reject) {
         (true, false) => Some((ApprovalAnswer::Approved, None)),
         (true, true) => Some((ApprovalAnswer::Rejected, None)),
         (false, is_rejected) => asked(ask, &principal, is_rejected, rows)?,
     };
     let given = |reason: Option<String>| arguments.reason.clone().or(reason).as_deref().map(held_reason);
-    let decision = decision.map(|(decision, reason)| (decision, given(reason)));
-    Ok(decision.map(|(decision, reason)| Said { decision, reason, principal, token: None }))
+    let Some((decision, reason)) = decision else { return Ok(None) };
+    let reason = given(reason);
+    let token = signer.map(|signer| {
+        signer.sign(&Decision {
+            run: &one.run,
+            key: &ask.key,
+            digest: &ask.digest,
+            decision: &decision.to_string(),
+            principal: &principal,
+            exp: ask.expires.div_ceil(1000),
+        })
+    });
+    let remember = remember.filter(|_| decision == ApprovalAnswer::Approved);
+    Ok(Some(Said { decision, reason, principal, token: token.transpose()?, arguments: None, remember }))
+}
+
+/// Returns the key with which a principal signs: the one that is named, or one that the SSH agent holds.
+fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<SigningKey> {
+    let name = escape_terminal(principal);
+    match file {
+        Some(file) => {
+            let signer = SigningKey::read(file)?;
+            if !signer.is_one_of(keys) {
+                bail!("--key-file {}: it is not the key that {name} has in the profile", file.display());
+            }
+            Ok(signer)
+        }
+        None => SigningKey::of_agent(keys).with_context(|| {
+            format!(
+                "{name} has a key in the profile, and the SSH agent does not hold it: sign with --key-file FILE, or give a decision \
+                 that was signed elsewhere with --token FILE"
+            )
+        }),
+    }
 }
 
 /// What a token says. It holds for this call of this run, and no other.
@@ -278,7 +403,7 @@ fn signed(file: &Path, one: &Waiting) -> Result<Said> {
         "rejected" => ApprovalAnswer::Rejected,
         _ => bail!("Invalid token: its decision must be \"approved\" or \"rejected\""),
     };
-    Ok(Said { decision, reason: None, principal, token: Some(token.to_owned()) })
+    Ok(Said { decision, reason: None, principal, token: Some(token.to_owned()), arguments: None, remember: None })
 }
 
 fn no_common_key(principal: &str) -> String {
@@ -437,12 +562,15 @@ fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
     Ok(shown)
 }
 
-fn decide(one: &Waiting, said: &Said) -> Result<()> {
+/// Sends a decision to the run of a call.
+fn send(one: &Waiting, said: &Said) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
     let mut event = ApprovalEvent::new(&one.ask.key, &one.ask.digest, said.decision, &said.principal);
     event.token = said.token.clone();
     event.reason = said.reason.clone();
+    event.arguments = said.arguments.clone();
+    event.remember = said.remember.clone();
     let event = event.at(now());
     // A gate goes on with its run at the same time.
     for attempt in 0.. {

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 
@@ -42,6 +43,7 @@ The agent also gets:
 
   SEAMGATE_FEEDBACK       the same feedback; empty in the first attempt
   SEAMGATE_FEEDBACK_FILE  a file with the same feedback
+  SEAMGATE_OUTPUT_FILE    a file with its last output, empty in the first attempt
   SEAMGATE_ATTEMPT        the number of the attempt, from 1
   SEAMGATE_FINISH_FILE    a file into which the agent may write why its model stopped: stop, length, refusal,
                           content_filter, tool_call or unknown, or the word of its API for one of these
@@ -82,6 +84,13 @@ pub(crate) struct Arguments {
     /// Print a partial document at the end, and exit with 0
     #[arg(long)]
     allow_partial: bool,
+    /// Put the agent's last output before the feedback on its standard input
+    #[arg(long)]
+    show_output: bool,
+    /// How often to run an agent again that failed: one that exited with an error, took too long, or wrote too much. The
+    /// first wait is one second, and each further one twice as long
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20))]
+    retries: u32,
     /// The longest time for one attempt
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -106,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         Some(path) => journalled(attempts, path, &prompt, arguments)?,
         None => JournalledAttempts::from(attempts),
     };
-    let agent = Agent { arguments, prompt, signals: Signals::install()? };
+    let mut agent = Agent { arguments, prompt, last_output: Vec::new(), failures: 0, signals: Signals::install()? };
     process::remove_left_over();
     loop {
         let feedback = match attempts.next_step().map_err(told)? {
@@ -114,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             Next::Stop(stop) => return end(stop, attempts.attempts()),
             other => bail!("unknown step {other:?}"),
         };
-        if let Some(status) = attempt(&agent, &mut attempts, &feedback)? {
+        if let Some(status) = attempt(&mut agent, &mut attempts, &feedback)? {
             return Ok(status);
         }
     }
@@ -175,11 +184,19 @@ fn prompt() -> Result<Vec<u8>> {
 struct Agent<'a> {
     arguments: &'a Arguments,
     prompt: Vec<u8>,
+    /// The agent's last output that was judged here.
+    last_output: Vec<u8>,
+    /// How often the agent failed in a row.
+    failures: u32,
     signals: Signals,
 }
 
+/// The wait after the first failure of the agent. Each further one is twice as long, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 /// Makes one attempt: runs the agent, and judges its output. Returns a status if a signal ended the run.
-fn attempt(agent: &Agent, attempts: &mut JournalledAttempts, feedback: &str) -> Result<Option<Status>> {
+fn attempt(agent: &mut Agent, attempts: &mut JournalledAttempts, feedback: &str) -> Result<Option<Status>> {
     let (number, most) = (attempts.attempts().count() + 1, attempts.attempts().most());
     // Dropping the folder removes whatever the agent put into it.
     let folder = ExchangeDir::new(&agent.signals)
@@ -190,6 +207,8 @@ fn attempt(agent: &Agent, attempts: &mut JournalledAttempts, feedback: &str) -> 
     let error = match result {
         AgentResult::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
+                agent.failures = 0;
+                agent.last_output = produced.output;
                 show(&verdict.report, attempts.attempts());
                 return Ok(None);
             }
@@ -197,8 +216,16 @@ fn attempt(agent: &Agent, attempts: &mut JournalledAttempts, feedback: &str) -> 
             Err(error) => return Err(told(error)),
         },
         AgentResult::Signal(signal) => return Ok(Some(Status::Signal(signal))),
+        AgentResult::Failure { output, exit, error } if agent.failures < agent.arguments.retries => {
+            attempts.failed_for_now(&error.to_string(), &output, exit).map_err(told)?;
+            return Ok(agent.wait_to_retry(&error, number, most));
+        }
         AgentResult::Failure { output, exit, error } => {
             attempts.failed(&error.to_string(), &output, exit).map_err(told)?;
+            error
+        }
+        AgentResult::NotStarted(error) => {
+            attempts.failed(&error.to_string(), &[], None).map_err(told)?;
             error
         }
     };
@@ -212,23 +239,28 @@ enum AgentResult {
     /// This signal ended the run.
     Signal(u8),
     /// The agent's output, its exit status if it had one, and why there is no verdict.
-    Failure { output: Vec<u8>, exit: Option<i32>, error: anyhow::Error },
+    Failure { output: Vec<u8>, exit: Option<i32>, error: Error },
+    /// Why the agent cannot be run. Running it again does not help.
+    NotStarted(Error),
 }
 
 impl Agent<'_> {
     fn run(&self, number: u32, most: u32, feedback: &str, folder: &Path) -> Result<Ended> {
-        let [feedback_file, finish_file] = ["feedback.txt", FINISH].map(|name| folder.join(name));
-        fs::write(&feedback_file, feedback).with_context(|| format!("cannot write {}", feedback_file.display()))?;
-        fs::write(&finish_file, "").with_context(|| format!("cannot write {}", finish_file.display()))?;
+        let write = |name: &str, text: &[u8]| {
+            let file = folder.join(name);
+            fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+            anyhow::Ok(file)
+        };
+        let feedback_file = write("feedback.txt", feedback.as_bytes())?;
+        let output_file = write("output.txt", &self.last_output)?;
+        let finish_file = write(FINISH, b"")?;
         let mut input = self.prompt.clone();
+        if self.arguments.show_output && !self.last_output.is_empty() {
+            push_part(&mut input, b"Your last output:\n");
+            input.extend_from_slice(&self.last_output);
+        }
         if !feedback.is_empty() {
-            // A blank line between them, whether or not the prompt ends with a line end.
-            input.extend_from_slice(match input.last() {
-                None => b"",
-                Some(b'\n') => b"\n",
-                Some(_) => b"\n\n",
-            });
-            input.extend_from_slice(feedback.as_bytes());
+            push_part(&mut input, feedback.as_bytes());
             input.push(b'\n');
         }
         let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
@@ -240,6 +272,7 @@ impl Agent<'_> {
                 ("SEAMGATE_FEEDBACK", feedback.into()),
                 ("SEAMGATE_FEEDBACK_FILE", feedback_file.into()),
                 ("SEAMGATE_FINISH_FILE", finish_file.into()),
+                ("SEAMGATE_OUTPUT_FILE", output_file.into()),
             ],
             input: &input,
             timeout: Duration::from_secs(self.arguments.timeout),
@@ -257,6 +290,22 @@ impl Agent<'_> {
         });
         bar.finish_and_clear();
         ended.map_err(|error| NoVerdict(format!("cannot run the agent: {error}")).into())
+    }
+
+    /// Waits until a failed agent may run again. Returns a status if a signal ended the run meanwhile.
+    fn wait_to_retry(&mut self, error: &Error, number: u32, most: u32) -> Option<Status> {
+        let wait = FIRST_WAIT.saturating_mul(1 << self.failures).min(LONGEST_WAIT);
+        self.failures += 1;
+        say(&format!(
+            "seamgate: attempt {number} of {most}: {}; running it again in {} s, retry {} of {}",
+            escape_terminal(&format!("{error:#}")),
+            wait.as_secs(),
+            self.failures,
+            self.arguments.retries
+        ));
+        let (sender, received) = mpsc::channel();
+        let _listening = self.signals.listen(move |signal| sender.send(signal).is_ok());
+        received.recv_timeout(wait).ok().map(|signal| Status::Signal(u8::try_from(signal).unwrap_or(127)))
     }
 
     fn result(&self, ended: Ended, folder: &Path) -> AgentResult {
@@ -278,12 +327,21 @@ impl Agent<'_> {
             }
             Ended::NotStarted(error) => {
                 let program = self.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-                let error = anyhow!("cannot run {program}: {error}");
-                return AgentResult::Failure { output: Vec::new(), exit: None, error };
+                return AgentResult::NotStarted(anyhow!("cannot run {program}: {error}"));
             }
         };
         AgentResult::Failure { output, exit, error: NoVerdict(message).into() }
     }
+}
+
+/// Appends a part after a blank line, whether or not the text before it ends with a line end.
+fn push_part(text: &mut Vec<u8>, part: &[u8]) {
+    text.extend_from_slice(match text.last() {
+        None => b"",
+        Some(b'\n') => b"\n",
+        Some(_) => b"\n\n",
+    });
+    text.extend_from_slice(part);
 }
 
 /// The file into which the agent may write why its model stopped.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 use seamgate::write_private;
 use seamgate_text::{escape_terminal, say};
 use seamgate_trace::TraceError;
@@ -20,7 +20,8 @@ Exit status: 0 the whole run was shown, 2 usage error, 5 the journal is damaged 
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of a run
+    /// The folder of a run, a folder of several runs, or a journal of 'seamgate run'
+    #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Write one page for a browser instead, which loads nothing and runs nothing
     #[arg(long, value_name = "FILE")]
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let dir = &arguments.dir;
+    if dir.is_file() && (arguments.html.is_some() || arguments.otlp.is_some()) {
+        bail!("{}: a journal of 'seamgate run' is shown as text only: leave out --html and --otlp", dir.display());
+    }
     let mut faults = Vec::new();
     if let Some(file) = &arguments.html {
         let page = seamgate_trace::html(dir, arguments.profile.as_deref()).map_err(with_status)?;

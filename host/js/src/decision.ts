@@ -74,6 +74,21 @@ export interface Facts {
   readonly asks?: readonly Asked[];
   /** What persons decided. The host writes them, never the model. */
   readonly approvals?: readonly Decided[];
+  /** Approvals that persons gave for further calls of the run. */
+  readonly remembered?: readonly Remembered[];
+}
+
+/** An approval for further calls of a run: those whose action is the same but for the arguments named in `any`. */
+export interface Remembered {
+  readonly digest: string;
+  readonly any: readonly string[];
+  readonly principal: string;
+  readonly at: number;
+  readonly expires: number;
+  /** The number of calls that it still covers. */
+  readonly left: number;
+  /** Why the call needed approval when it was given. */
+  readonly why: readonly string[];
 }
 
 /** The use of budgets; `calls` says how often each call was permitted, by a digest of the call. */

@@ -18,6 +18,7 @@ export type {
   Facts,
   HiddenTool,
   ProfileInfo,
+  Remembered,
   Step,
   Surface,
   SurfaceTool,

@@ -177,7 +177,10 @@ export interface JobEvent {
   readonly ttl_s?: number;
 }
 
-/** What a person decided about one ask. */
+/**
+ * What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
+ * again: if it needs approval, that is a new ask.
+ */
 export interface ApprovalEvent {
   readonly type: "approval";
   /** When, in milliseconds since 1970. */
@@ -187,7 +190,14 @@ export interface ApprovalEvent {
   readonly digest: string;
   readonly decision: ApprovalAnswer;
   readonly principal: string;
-  /** Why, in the person's words. The model reads it if the call is rejected. */
+  /** The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop. */
+  readonly arguments?: string;
+  /**
+   * The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+   * long as they need approval for no other reason. Not with a token.
+   */
+  readonly remember?: ApprovalRemember;
+  /** Why, in the person's words. The model reads it if the call is rejected or edited. */
   readonly reason?: string;
   /** What the host verified before it appended this. */
   readonly token?: string;
@@ -784,6 +794,19 @@ export interface TokenUsage {
   readonly output?: number;
 }
 
+/**
+ * The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+ * long as they need approval for no other reason. Not with a token.
+ */
+export interface ApprovalRemember {
+  /** The names of the arguments that may differ or be missing. */
+  readonly any?: readonly string[];
+  /** How many further calls it covers. */
+  readonly times?: number;
+  /** How long it holds, in seconds from now. */
+  readonly ttl_s?: number;
+}
+
 /** What it used. A member that is missing is nothing; without this, it used all that it had. */
 export interface ChildUse {
   readonly steps?: number;
@@ -864,6 +887,8 @@ export interface Approval {
   readonly principal: string;
   /** In milliseconds since 1970. */
   readonly at: number;
+  /** Whether it was given for another call of the run, and covers this one, too. */
+  readonly remembered?: boolean;
 }
 
 /** What a person is asked. */
@@ -1028,7 +1053,7 @@ export type ResultStatus = "ok" | "error";
 
 export type PossibleEffect = "none" | "unknown";
 
-export type ApprovalAnswer = "approved" | "rejected";
+export type ApprovalAnswer = "approved" | "rejected" | "edited";
 
 export type ResolutionOutcome = "done" | "not_done";
 
@@ -1070,8 +1095,10 @@ export type IgnoredCode =
   | "not_under_way"
   | "not_uncertain"
   | "no_ask"
+  | "before_ask"
   | "digest"
   | "approver"
+  | "arguments"
   | "token"
   | "not_asked"
   | "mode";

@@ -13,6 +13,7 @@ pub mod process;
 mod random;
 pub mod run_dir;
 pub mod terminal;
+mod variables;
 
 pub use error::{Error, Result};
 pub use random::{new_nonce, random};

@@ -144,12 +144,25 @@ impl JournalledAttempts<'_> {
     ///
     /// [`RunError::Journal`] if the journal cannot be written.
     pub fn failed(&mut self, message: &str, output: &[u8], exit: Option<i32>) -> Result<(), RunError> {
+        let recorded = self.failed_for_now(message, output, exit);
+        self.journal = None;
+        recorded
+    }
+
+    /// Records that the producer failed, as [`failed`](Self::failed) does, where the run goes on: the next step asks for
+    /// the same attempt again.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Journal`] if the journal cannot be written. After an error nothing more is recorded.
+    pub fn failed_for_now(&mut self, message: &str, output: &[u8], exit: Option<i32>) -> Result<(), RunError> {
         let elapsed = self.asked.elapsed();
         let attempt = self.attempts.count().saturating_add(1);
-        match self.journal.take() {
-            Some(mut journal) => Ok(journal.failed(attempt, output, elapsed, (exit, message))?),
-            None => Ok(()),
+        if let Some(mut journal) = self.journal.take() {
+            journal.failed(attempt, output, elapsed, (exit, message))?;
+            self.journal = Some(journal);
         }
+        Ok(())
     }
 
     /// Asks a producer until its output is accepted, or there is a reason to stop: [`Gate::retry`](crate::Gate::retry) with

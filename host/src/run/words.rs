@@ -83,7 +83,8 @@ pub enum EventKind {
     ToolFailed(ToolFailedEvent),
     /// A call goes on elsewhere. Its result comes later.
     Job(JobEvent),
-    /// What a person decided about one ask.
+    /// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
+    /// again: if it needs approval, that is a new ask.
     Approval(ApprovalEvent),
     /// What a person answered.
     Input(InputEvent),
@@ -608,7 +609,8 @@ impl JobEvent {
     }
 }
 
-/// What a person decided about one ask.
+/// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
+/// again: if it needs approval, that is a new ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalEvent {
     /// The key of a call, as its action has it.
@@ -616,7 +618,14 @@ pub struct ApprovalEvent {
     pub digest: String,
     pub decision: ApprovalAnswer,
     pub principal: String,
-    /// Why, in the person's words. The model reads it if the call is rejected.
+    /// The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+    /// long as they need approval for no other reason. Not with a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<ApprovalRemember>,
+    /// Why, in the person's words. The model reads it if the call is rejected or edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What the host verified before it appended this.
@@ -637,6 +646,8 @@ impl ApprovalEvent {
             digest: digest.into(),
             decision,
             principal: principal.into(),
+            arguments: None,
+            remember: None,
             reason: None,
             token: None,
         }
@@ -1782,6 +1793,21 @@ pub struct TokenUsage {
     pub output: Option<u64>,
 }
 
+/// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+/// long as they need approval for no other reason. Not with a token.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ApprovalRemember {
+    /// The names of the arguments that may differ or be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any: Option<Vec<String>>,
+    /// How many further calls it covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// How long it holds, in seconds from now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_s: Option<u64>,
+}
+
 /// What it used. A member that is missing is nothing; without this, it used all that it had.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChildUse {
@@ -1882,6 +1908,9 @@ pub struct Approval {
     pub principal: String,
     /// In milliseconds since 1970.
     pub at: u64,
+    /// Whether it was given for another call of the run, and covers this one, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<bool>,
 }
 
 /// What a person is asked.
@@ -2115,6 +2144,7 @@ impl fmt::Display for PossibleEffect {
 pub enum ApprovalAnswer {
     Approved,
     Rejected,
+    Edited,
 }
 
 impl ApprovalAnswer {
@@ -2123,6 +2153,7 @@ impl ApprovalAnswer {
         match self {
             ApprovalAnswer::Approved => "approved",
             ApprovalAnswer::Rejected => "rejected",
+            ApprovalAnswer::Edited => "edited",
         }
     }
 }
@@ -2375,8 +2406,10 @@ pub enum IgnoredCode {
     NotUnderWay,
     NotUncertain,
     NoAsk,
+    BeforeAsk,
     Digest,
     Approver,
+    Arguments,
     Token,
     NotAsked,
     Mode,
@@ -2396,8 +2429,10 @@ impl IgnoredCode {
             IgnoredCode::NotUnderWay => "not_under_way",
             IgnoredCode::NotUncertain => "not_uncertain",
             IgnoredCode::NoAsk => "no_ask",
+            IgnoredCode::BeforeAsk => "before_ask",
             IgnoredCode::Digest => "digest",
             IgnoredCode::Approver => "approver",
+            IgnoredCode::Arguments => "arguments",
             IgnoredCode::Token => "token",
             IgnoredCode::NotAsked => "not_asked",
             IgnoredCode::Mode => "mode",

@@ -12,6 +12,22 @@ pub enum TraceError {
     /// The folder has no journal, or the journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A journal of attempts cannot be read.
+    #[error("cannot read {}", path.display())]
+    #[non_exhaustive]
+    Unreadable {
+        /// The journal's file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A file is not a journal of attempts.
+    #[error("{}: its first line is not a line of a journal: name the folder of a run, or a journal of 'seamgate run'", path.display())]
+    #[non_exhaustive]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+    },
     /// The journal has no whole line.
     #[error("{}: the run has not begun, as its journal has no whole line", folder.display())]
     #[non_exhaustive]

@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attempts;
 mod calls;
 mod child;
 mod claims;
@@ -33,6 +34,7 @@ mod html;
 mod otlp;
 mod profile;
 mod rendering;
+mod runs;
 mod steps;
 mod terminal;
 mod text;

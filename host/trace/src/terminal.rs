@@ -5,9 +5,11 @@ use std::{io::Write, path::Path};
 use seamgate_text::{escape_terminal, with_sources};
 
 use crate::{
+    attempts,
     child::{Child, MAX_DEPTH},
     error::TraceError,
     format::{cut, when},
+    runs,
     steps::{Steps, child_folder},
     text::{Entry, Known, Started, Tone},
 };
@@ -16,7 +18,8 @@ use crate::{
 const MAX_LINES: usize = 12;
 const MAX_BYTES: usize = 1200;
 
-/// Writes a run with its children as text, with the colors of a terminal as ANSI escape sequences.
+/// Writes a run with its children as text, with the colors of a terminal as ANSI escape sequences. For a folder of several
+/// runs it writes a line for each, and for a journal of `seamgate run` its attempts.
 ///
 /// Returns the faults of the journals, one sentence each: what stands before a fault is written all the same. Characters of
 /// the run that a terminal would obey are escaped.
@@ -25,6 +28,13 @@ const MAX_BYTES: usize = 1200;
 ///
 /// The folder holds no run that can be read, or writing fails ([`TraceError::Write`]).
 pub fn write_text(out: &mut impl Write, folder: &Path) -> Result<Vec<String>, TraceError> {
+    if folder.is_file() {
+        return attempts::write_text(out, folder);
+    }
+    let runs = runs::runs_in(folder);
+    if !runs.is_empty() {
+        return runs::write_text(out, &runs);
+    }
     let mut faults = Vec::new();
     write_run(out, folder, None, &mut faults)?;
     Ok(faults)

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use seamgate::{
-    Action, Approval, ApprovalAnswer, DecisionRecord, EventKind, Finish, Found, Json, Large, ObservationRecord,
-    ObservationStatus, OutputKind, Party, Permit, PossibleEffect, ReasonCode, Record, RunStatus,
+    Action, Approval, ApprovalAnswer, ApprovalRemember, DecisionRecord, EventKind, Finish, Found, Json, Large,
+    ObservationRecord, ObservationStatus, OutputKind, Party, Permit, PossibleEffect, ReasonCode, Record, RunStatus,
 };
 use seamgate_text::tool_name;
 use serde::Serialize;
@@ -242,9 +242,15 @@ impl Known {
                 let entry = match event.decision {
                     ApprovalAnswer::Approved => good(title),
                     ApprovalAnswer::Rejected => bad(title),
+                    ApprovalAnswer::Edited => waiting(title),
                 };
                 let arguments = self.calls.get(&event.key).map(|(_, arguments)| arguments.clone()).unwrap_or_default();
-                entry.part("arguments", arguments).part("digest", &event.digest)
+                entry
+                    .part("arguments", arguments)
+                    .part("new arguments", event.arguments.as_deref().unwrap_or_default())
+                    .part("digest", &event.digest)
+                    .part("remember", event.remember.as_ref().map(covered).unwrap_or_default())
+                    .part("reason", event.reason.as_deref().unwrap_or_default())
             }
             EventKind::Input(event) => {
                 let after = self.end_wait(&event.key, at);
@@ -534,6 +540,14 @@ fn waiting(title: impl Into<String>) -> Entry {
 
 fn raw(value: &Option<Json>) -> String {
     value.as_ref().map(Json::to_string).unwrap_or_default()
+}
+
+/// Describes the further calls that an approval covers.
+fn covered(ApprovalRemember { any, times, ttl_s }: &ApprovalRemember) -> String {
+    let any = any.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+    let number = |value: &Option<u64>| value.map_or_else(|| "the default".to_owned(), |value| value.to_string());
+    let differ = if any.is_empty() { "the same arguments".to_owned() } else { format!("any {any}") };
+    format!("further calls with {differ}: {}, for {} s", number(times), number(ttl_s))
 }
 
 fn somebody(principal: &Option<String>) -> &str {

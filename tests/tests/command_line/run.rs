@@ -107,6 +107,20 @@ impl Place {
         command
     }
 
+    fn seamgate(&self, arguments: &[&str]) -> Output {
+        let test = std::env::current_exe().expect("this test");
+        let binary = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
+        let mut command = Command::new(binary);
+        command.args(arguments).current_dir(&self.folder).env_remove("RUST_LOG").output().expect("an end")
+    }
+
+    /// A journal as `seamgate trace` shows it.
+    fn trace(&self, journal: &str) -> String {
+        let output = self.seamgate(&["trace", journal]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
     /// The same with an agent that is a script, the greeter where no contract is named.
     fn greeter(&self, arguments: &str, script: &str) -> Command {
         drop(fs::remove_file(self.path("log")));
@@ -233,6 +247,106 @@ fn feedback_comes_by_three_ways() {
         assert!(feedback.contains("must have member \"greeting\""), "{feedback}");
         assert_eq!(place.text("file.2"), feedback);
         assert_eq!(place.text("in.2"), format!("{before}{feedback}\n"));
+    }
+}
+
+#[test]
+fn an_agent_reads_its_last_output() {
+    let place = Place::new("output");
+    let script = r#"cat >in.$N; cat "$SEAMGATE_OUTPUT_FILE" >output.$N
+        [ $N = 1 ] && printf '{"greeting":\377}' || hello"#;
+    let last = b"{\"greeting\":\xff}";
+    for (arguments, shown) in [("", &b""[..]), ("--show-output", &b"Your last output:\n{\"greeting\":\xff}\n\n"[..])] {
+        place.run_with(b"Greet me.\n", place.greeter(arguments, script)).is(0, PRINTED, &[1, 2]);
+        assert_eq!(["output.1", "output.2"].map(|name| place.read(name)), [&b""[..], &last[..]]);
+        assert_eq!(place.text("in.1"), "Greet me.\n");
+        let second = place.read("in.2");
+        assert!(second.starts_with(&[b"Greet me.\n\n", shown].concat()), "{}", String::from_utf8_lossy(&second));
+        assert!(second.len() > b"Greet me.\n\n".len() + shown.len(), "the feedback follows");
+    }
+}
+
+#[test]
+fn an_agent_that_fails_runs_again() {
+    let place = Place::new("retries");
+    // The first attempt is wrong, and the second fails once.
+    let script = r#"case $N in
+          1) echo {} ;;
+          *) [ -e failed ] && hello || { echo half; touch failed; exit 7; } ;;
+        esac"#;
+    let done = place.run("--journal journal --retries 2", script);
+    done.is(0, PRINTED, &[1, 2, 2])
+        .says("attempt 2 of 3: the agent failed: exit status: 7; running it again in 1 s, retry 1 of 2");
+    assert_eq!(
+        place.events(),
+        [
+            "begin null",
+            "start 1",
+            "attempt 1",
+            "decision 1",
+            "start 2",
+            "failure 2",
+            "start 2",
+            "attempt 2",
+            "decision 2"
+        ]
+    );
+    assert_eq!(place.journal()[5]["exit"], 7);
+    // The journal as a person reads it.
+    let shown = place.trace("journal");
+    for words in [
+        "run 1 of greeter\n",
+        "attempt 1: rejected; 3 bytes",
+        "must have member \"greeting\"",
+        "asked again",
+        "attempt 2: the agent failed: exit status: 7; 5 bytes",
+        "attempt 2: accepted; ",
+        "ended: accepted, exit status 0",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // Each failure counts, and an agent that cannot be run is not run again.
+    let done = place.run("--retries 1", "exit 9");
+    done.is(5, "", &[1, 1]).says("attempt 1 of 3: the agent failed: exit status: 9");
+    let start = Instant::now();
+    let missing = place.command("-c greeter.contract.json --retries 9", &["--", "./no-such-agent"]);
+    assert_ne!(place.run_with(b"", missing).status, Some(0));
+    assert!(start.elapsed() < LONG);
+    place.run("--retries 21", "hello").is(2, "", &[]);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_failed_agent() {
+    let place = Place::new("retries-signal");
+    let mut command = place.greeter("--retries 9", "exit 9");
+    let child = command.spawn().expect("sh");
+    place.await_start(1);
+    thread::sleep(Duration::from_millis(300));
+    let pid = child.id();
+    send("INT", pid);
+    let done = place.done(child);
+    assert_eq!((done.status, done.out.as_str()), (Some(130), ""), "{}", done.err);
+}
+
+#[test]
+fn what_is_no_journal_of_attempts_is_not_shown() {
+    let place = Place::new("trace");
+    place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
+    let whole = place.text("journal");
+    place.write("journal", format!("{whole}not of it\n{{\"event\":\"later\"}}\n{whole}"));
+    let output = place.seamgate(&["trace", "journal"]);
+    assert_eq!(output.status.code(), Some(5));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("line 5: not a line of the journal") && told.contains("line 6"), "{told}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("ended: accepted").count(), 2);
+    place.write("notes", "my notes\n");
+    for (arguments, why) in [
+        (&["trace", "notes"][..], "not a line of a journal"),
+        (&["trace", "journal", "--html", "page.html"], "shown as text only"),
+    ] {
+        let output = place.seamgate(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{output:?}");
     }
 }
 

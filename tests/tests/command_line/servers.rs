@@ -230,6 +230,128 @@ fn a_model_behind_a_url_answers_and_its_key_stays_secret() {
     assert_eq!(used["budgets"]["tokens"], 20, "{used}");
 }
 
+#[test]
+fn a_server_may_answer_in_any_shape_and_fail_under_status_200() {
+    let place = Place::new("shapes");
+    place.tool("cat; echo");
+    let failed = |error: Value| (200, json!({ "error": error }).to_string());
+    let web = Web::new(move |number| match number {
+        0 => failed(json!({ "message": "Rate limit exceeded: free-models-per-min", "code": 429 })),
+        1 => says(json!({ "role": "assistant", "content": [], "tool_calls": [{ "function": { "name": "look" } }] })),
+        2 => failed(json!("overloaded")),
+        3 => says(
+            json!({ "role": "assistant", "content": "", "function_call": { "name": "look", "arguments": { "at": "x" } } }),
+        ),
+        4 => (200, "<html>Bad gateway</html>".to_owned()),
+        _ => says(json!({ "role": "assistant", "content": [{ "type": "text", "text": "{\"cause\":\"seen\"}" }] })),
+    });
+    let output = place.run_at(&web.url);
+    ends(&output, 0);
+    assert_eq!(out(&output), "{\"cause\":\"seen\"}\n");
+    let told = err(&output);
+    for words in ["Rate limit exceeded: free-models-per-min; asking again in ", "overloaded", "Bad gateway"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let decided = place.records("decision");
+    let arguments: Vec<&Value> = decided.iter().map(|record| &record["arguments"]).collect();
+    assert_eq!(arguments, ["{}", "{\"at\":\"x\"}"]);
+}
+
+#[test]
+fn a_run_goes_on_after_errors_under_status_200() {
+    let place = Place::new("shapes-resume");
+    place.tool("echo 1");
+    let broken = Arc::new(AtomicUsize::new(1));
+    let is_broken = Arc::clone(&broken);
+    let error = json!({ "error": { "message": "Invalid key: ask \u{1b}[31mroot", "code": "401" } });
+    let web = Web::new(move |number| match number {
+        0 => calls(),
+        _ if is_broken.load(Ordering::SeqCst) == 1 => (200, error.to_string()),
+        _ => answers(),
+    });
+    let output = place.run_at(&web.url);
+    ends(&output, 5);
+    let told = err(&output);
+    assert!(told.contains("the server says: Invalid key: ask ␛[31mroot"), "{told}");
+    assert!(told.contains("seamgate agent --resume run"), "{told}");
+    // No wait changes a key.
+    assert_eq!(web.asked().len(), 2);
+    broken.store(0, Ordering::SeqCst);
+    let mut resumed = place.command(&["agent", "--resume", "run"]);
+    ends(&resumed.env("OPENAI_API_KEY", "sk-secret").output().expect("an end"), 0);
+}
+
+#[test]
+fn requests_have_the_headers_and_members_of_the_user() {
+    let place = Place::new("settings");
+    place.tool("env > environment; echo 1");
+    let web = Web::new(|number| if number == 0 { calls() } else { answers() });
+    let with = |more: &[&str]| {
+        let _ = fs::remove_dir_all(place.folder.join("run"));
+        let common = ["--model-url", &web.url, "--model", "m"];
+        let mut command = place.start(&[&common[..], more].concat());
+        command.env("OPENAI_API_KEY", "sk-secret").env("TEAM_KEY", "sk-team").output().expect("an end")
+    };
+    let body = r#"{"temperature":0.10,"max_tokens":64,"stop":["END"]}"#;
+    ends(&with(&["--model-header", "Api-Key: ${TEAM_KEY}", "--model-header", "x-team:a:b", "--model-body", body]), 0);
+    let asked = web.asked();
+    assert_eq!(asked.len(), 2);
+    for request in &asked {
+        let (head, body) = request.split_once('{').expect("a body");
+        let head = head.to_ascii_lowercase();
+        for line in ["api-key: sk-team", "x-team: a:b", "authorization: bearer sk-secret"] {
+            assert!(head.contains(line), "{head}");
+        }
+        for member in [r#""temperature":0.10"#, r#""max_tokens":64"#, r#""stop":["END"]"#] {
+            assert!(body.contains(member), "{body}");
+        }
+    }
+    assert!(!place.read("run/agent.json").contains("sk-team"));
+    assert!(!place.read("environment").contains("sk-team"));
+    for (more, why) in [
+        (["--model-header", "Api-Key"], "must be NAME: VALUE"),
+        (["--model-header", "Api-Key: ${MISSING_KEY}"], "set the variable MISSING_KEY"),
+        (["--model-header", "Api-Key: ${"], "must be followed by the name of a variable"),
+        (["--model-header", "a b: c"], "cannot be the name of a header"),
+        (["--model-header", "Content-Length: 3"], "belongs to the protocol"),
+        (["--model-body", "3"], "expected a JSON object"),
+        (["--model-body", r#"{"messages":[]}"#], "belongs to the run"),
+        (["--model-body", r#"{"stream":true}"#], "belongs to the run"),
+    ] {
+        let output = with(&more);
+        ends(&output, 2);
+        assert!(err(&output).contains(why), "{more:?}: {}", err(&output));
+    }
+    // A secret in a header is kept from tools, as the key is.
+    place.servers(
+        &json!({ "": { "tools": { "look": { "command": ["sh", "-c", "echo 1"], "environment": ["TEAM_KEY"] } } } }),
+    );
+    let output = with(&["--model-header", "Api-Key: ${TEAM_KEY}"]);
+    ends(&output, 2);
+    assert!(err(&output).contains("TEAM_KEY has the key of the model server"), "{}", err(&output));
+    place.write(
+        "ops.servers.json",
+        json!({ "servers": {}, "notify": { "command": ["true"], "environment": ["TEAM_KEY"] } }),
+    );
+    let output = with(&["--model-header", "Api-Key: ${TEAM_KEY}"]);
+    ends(&output, 2);
+    assert!(err(&output).contains("\"notify\": TEAM_KEY has a secret"), "{}", err(&output));
+}
+
+#[test]
+fn a_model_that_hangs_is_said_while_it_hangs() {
+    let place = Place::new("hangs");
+    place.tool("echo 1");
+    place.write("model.sh", "sleep 300");
+    let mut child =
+        place.start(&["--", "sh", "model.sh"]).stderr(std::process::Stdio::piped()).spawn().expect("a start");
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let told = lines.map_while(Result::ok).find(|line| line.contains("the model has not answered for "));
+    child.kill().expect("an end");
+    child.wait().expect("an end");
+    assert_eq!(told.as_deref(), Some("seamgate: ops: the model has not answered for 15 s"));
+}
+
 /// Variables of a user: those that every program needs, keys, and others.
 const VARIABLES: [(&str, &str); 8] = [
     ("LANG", "C.UTF-8"),
@@ -457,16 +579,17 @@ fn a_model_out_of_reach_leaves_a_run_that_goes_on() {
 
 #[test]
 fn what_is_no_answer_counts_as_a_step() {
-    for (name, body) in [
-        ("garbage", "<html>"),
-        ("no-choice", "{\"choices\":[]}"),
-        ("calls-of-nothing", "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{}}]}}]}"),
+    for (name, body, kind) in [
+        // The server's mistake: it is asked again, and the run learns nothing.
+        ("garbage", "<html>", "answer"),
+        ("no-choice", "{\"choices\":[]}", "answer"),
+        ("calls-of-nothing", "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{}}]}}]}", "failure"),
     ] {
         let place = Place::new(&format!("invalid-{name}"));
         place.tool("echo 1");
         let web = Web::new(move |number| if number == 0 { (200, body.to_owned()) } else { answers() });
         ends(&place.run_at(&web.url), 0);
-        assert_eq!(place.records("output")[0]["kind"], "failure", "{name}");
+        assert_eq!(place.records("output")[0]["kind"], kind, "{name}");
     }
     let place = Place::new("invalid-command");
     place.tool("echo 1");
@@ -903,7 +1026,7 @@ fn a_signed_token_decides_where_a_name_does_not() {
     let claims = json!({ "run": run, "key": "c1", "digest": asked["ask"]["digest"], "decision": "approved", "principal": "anna" });
     let by_name = place.seamgate(&["approve", "run", "--as", "anna", "--yes"]);
     ends(&by_name, 2);
-    assert!(err(&by_name).contains("decide with --token"), "{}", err(&by_name));
+    assert!(err(&by_name).contains("with --token FILE"), "{}", err(&by_name));
     for (member, value) in
         [("run", "run-0"), ("key", "c2"), ("digest", "sha256:0"), ("principal", "ben"), ("decision", "yes")]
     {
@@ -1044,4 +1167,146 @@ fn an_agent_without_its_profile_is_not_started() {
         "{seen:?}"
     );
     assert!(!place.folder.join("run/children").exists());
+}
+
+/// A run that waits for the approval of the call `act`, made by a model that then reads what came of it.
+fn waiting_for_approval(place: &Place) {
+    let act = "cat > acted; echo ok";
+    place.servers(&json!({ "": { "tools": {
+        "look": { "command": ["sh", "-c", "echo 1"] }, "act": { "command": ["sh", "-c", act] } } } }));
+    place.write(
+        "model.sh",
+        r#"input=$(cat); printf '%s' "$input" > prompt
+case $input in
+  *'"call":"c3"'*) echo '{"text":"{\"cause\":\"done\"}"}' ;;
+  *'"call":"c2"'*) echo '{"calls":[{"tool":"act","arguments":{"path":"c","mode":"w"}}]}' ;;
+  *'"call":"c1"'*) echo '{"calls":[{"tool":"act","arguments":{"path":"b","mode":"w"}}]}' ;;
+  *) echo '{"calls":[{"tool":"act","arguments":{"path":"a","mode":"w"}}]}' ;;
+esac
+"#,
+    );
+    ends(&place.run(&[]), 6);
+}
+
+#[test]
+fn a_person_changes_arguments_and_approves_what_is_sent() {
+    let place = Place::new("edited");
+    waiting_for_approval(&place);
+    place.write("edited.json", "{\"path\":\"safe\",\"mode\":\"w\"}\n");
+    place.write("wrong.json", "[1]");
+    let wrong = place.seamgate(&["approve", "run", "--as", "anna", "--yes", "--arguments", "wrong.json"]);
+    ends(&wrong, 2);
+    assert!(err(&wrong).contains("expected a JSON object"), "{}", err(&wrong));
+    ends(&place.seamgate(&["approve", "run", "--as", "joe", "--yes", "--arguments", "edited.json"]), 2);
+    let edited = ["approve", "run", "--as", "anna", "--yes", "--arguments", "edited.json", "--reason", "not there"];
+    let output = place.seamgate(&edited);
+    ends(&output, 0);
+    assert!(err(&output).contains("arguments: {\"path\":\"safe\",\"mode\":\"w\"}"), "{}", err(&output));
+    // The next call waits again.
+    ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
+    assert_eq!(place.read("acted"), "{\"path\":\"safe\",\"mode\":\"w\"}");
+    let prompt = place.read("prompt");
+    assert!(prompt.contains("changed the arguments of this call (not there)"), "{prompt}");
+    let trace = out(&place.seamgate(&["trace", "run"]));
+    assert!(trace.contains("anna edited c1 act") && trace.contains("new arguments"), "{trace}");
+}
+
+#[test]
+fn an_approval_for_the_run_covers_what_it_shows() {
+    let place = Place::new("for-run");
+    waiting_for_approval(&place);
+    let approve = |more: &[&str]| place.seamgate(&[&["approve", "run", "--as", "anna", "--yes"], more].concat());
+    let wrong = approve(&["--for-run", "--any", "paht"]);
+    ends(&wrong, 2);
+    assert!(err(&wrong).contains("it has: mode, path"), "{}", err(&wrong));
+    ends(&approve(&["--any", "path"]), 2);
+    ends(&approve(&["--for-run", "--times", "0"]), 2);
+    let output = approve(&["--for-run", "--any", "path", "--times", "1", "--seconds", "600"]);
+    ends(&output, 0);
+    let told = "approved by anna, and 1 further call of act with mode: \"w\", path: any, for 600 s";
+    assert!(err(&output).contains(told), "{}", err(&output));
+    // It covers the second call, and not the third one.
+    let output = place.seamgate(&["agent", "--resume", "run"]);
+    ends(&output, 6);
+    assert!(
+        err(&output).contains("c2 act: allowed") && err(&output).contains("c3 act: needs approval"),
+        "{}",
+        err(&output)
+    );
+    let decided = place.records("decision");
+    assert!(decided.iter().any(|one| one["approval"]["remembered"] == true && one["call"] == "c2"), "{decided:?}");
+}
+
+#[test]
+fn a_key_of_ones_own_signs_decisions() {
+    let place = Place::new("new-key");
+    let made = place.seamgate(&["approve", "--new-key", "anna.key"]);
+    ends(&made, 0);
+    let public = out(&made).trim().to_owned();
+    assert!(err(&made).contains(&format!("\"key\": \"{public}\"")), "{}", err(&made));
+    assert_eq!(fs::metadata(place.folder.join("anna.key")).expect("a key").permissions().mode() & 0o777, 0o600);
+    // It replaces nothing.
+    ends(&place.seamgate(&["approve", "--new-key", "anna.key"]), 2);
+    place.write("ops.profile.json", profile(json!({ "principal": "anna", "key": public })));
+    waiting_for_approval(&place);
+    ends(&place.seamgate(&["approve", "--new-key", "other.key"]), 0);
+    let approve = |more: &[&str]| {
+        let mut command = place.command(&[&["approve", "run", "--as", "anna", "--yes"], more].concat());
+        command.env_remove("SSH_AUTH_SOCK").output().expect("an end")
+    };
+    for (more, why) in [
+        (&[][..], "sign with --key-file FILE"),
+        (&["--key-file", "other.key"], "it is not the key that anna has in the profile"),
+        (&["--key-file", "ops.profile.json"], "other users can read it"),
+        (&["--key-file", "none.key"], "--key-file none.key"),
+        (&["--key-file", "anna.key", "--for-run"], "a signature is for one call"),
+    ] {
+        let output = approve(more);
+        ends(&output, 2);
+        assert!(err(&output).contains(why), "{more:?}: {}", err(&output));
+    }
+    ends(&approve(&["--key-file", "anna.key"]), 0);
+    ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
+    assert!(place.read("acted").contains("\"a\""));
+}
+
+#[test]
+fn an_ssh_agent_signs_decisions() {
+    let place = Place::new("ssh-agent");
+    let has_ssh =
+        Command::new("ssh-keygen").arg("-?").output().is_ok() && Command::new("ssh-add").arg("-?").output().is_ok();
+    if !has_ssh {
+        eprintln!("skipped: this machine has no OpenSSH");
+        return;
+    }
+    // The path of a socket is short.
+    let socket = std::env::temp_dir().join(format!("seamgate-{}.sock", std::process::id()));
+    let mut agent = Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).spawn().expect("an agent");
+    let start = Instant::now();
+    while !socket.exists() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the agent does not start");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let with_agent = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&place.folder).env("SSH_AUTH_SOCK", &socket).output().expect("an end")
+    };
+    ends(&with_agent("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-C", "anna@host", "-f", "key"]), 0);
+    let line = place.read("key.pub");
+    place.write("ops.profile.json", profile(json!({ "principal": "anna", "key": line.trim() })));
+    waiting_for_approval(&place);
+    let approve = |more: &[&str]| {
+        let mut command = place.command(&[&["approve", "run", "--as", "anna", "--yes"], more].concat());
+        command.env("SSH_AUTH_SOCK", &socket).output().expect("an end")
+    };
+    let output = approve(&[]);
+    ends(&output, 2);
+    assert!(err(&output).contains("the SSH agent does not hold it"), "{}", err(&output));
+    ends(&with_agent("ssh-add", &["-q", "key"]), 0);
+    ends(&approve(&[]), 0);
+    agent.kill().expect("an end");
+    agent.wait().expect("an end");
+    let _ = fs::remove_file(&socket);
+    ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
+    assert!(place.read("acted").contains("\"a\""));
 }

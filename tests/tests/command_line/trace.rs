@@ -126,6 +126,24 @@ fn a_run_with_a_child_reads_as_expected() {
 }
 
 #[test]
+fn a_folder_of_runs_has_a_line_for_each() {
+    let folder = fresh("several");
+    for (name, of) in [("a run", "projections/run"), ("b", "gate/approved")] {
+        play(&case(of), &folder.join(name));
+    }
+    fs::create_dir_all(folder.join("c")).expect("a folder");
+    fs::write(folder.join("c/journal.ndjson"), "nothing").expect("a journal");
+    let output = seamgate(&["trace", &folder.display().to_string()]);
+    is_status(&output, 5);
+    let text = out(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].contains("a run'") && lines[1].contains("/b  "), "{text}");
+    assert!(lines[..2].iter().all(|line| line.contains(": final: ") || line.contains(" steps, ")), "{text}");
+    assert!(err(&output).contains("/c"), "{}", err(&output));
+}
+
+#[test]
 fn calls_of_a_client_show_what_it_got() {
     for (name, said, got) in [
         (

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Warning,
-    kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Step},
+    kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Step, quote},
 };
 
 use super::{Profile, Then, tools_of};
@@ -44,6 +44,9 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         warnings.push(Warning::new(&Location::root().name("budget").name(limit), "no_budget", &message));
     }
     flows(profile, &mut warnings);
+    if let Some(document) = profile.document() {
+        self_approval(profile, &document, &mut warnings);
+    }
     // It was parsed before.
     if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
         warnings.iter_mut().for_each(|warning| warning.locate(&document));
@@ -96,6 +99,23 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
         say(&place.clone().name("arguments"), "free_text_command", message);
+    }
+}
+
+/// Finds approvers whose names the agent could use: it runs commands without approval, and they have no key.
+fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
+    let mut tools = profile.tools.iter().zip(tools_of(document));
+    let shell = tools.find(|(tool, at)| tool.permit == Permit::Allow && takes_a_command(document, *at));
+    let mut approvers = profile.approvers.iter().flat_map(|group| &group.approvers);
+    if let Some((tool, _)) = shell
+        && let Some(approver) = approvers.find(|approver| approver.key.is_none())
+    {
+        let message = format!(
+            "give {0} a key: {1} runs commands without approval, and 'seamgate approve --as' believes whoever says to be {0}",
+            quote(&approver.principal, 64),
+            quote(&tool.full_name(), 128)
+        );
+        warnings.push(Warning::new(&Location::root().name("approvers"), "self_approval", &message));
     }
 }
 
@@ -233,6 +253,25 @@ mod tests {
         };
         assert!(hinted(r#""readOnlyHint":false"#, "look").contains(&"effect_read".to_owned()));
         assert!(!hinted(r#""readOnlyHint":true"#, "write_of_query").contains(&"effect_read".to_owned()));
+    }
+
+    #[test]
+    fn approvers_whom_the_agent_can_play_are_told() {
+        let schema = r#"{"properties":{"command":{"type":"string"}}}"#;
+        for (permit, approver, is_told) in [
+            (r#""allow""#, r#"{"principal":"anna"}"#, true),
+            (r#""allow""#, r#"{"principal":"ben","key":"k"},{"principal":"anna"}"#, true),
+            (r#""allow""#, r#"{"principal":"anna","key":"k"}"#, false),
+            (r#""deny""#, r#"{"principal":"anna"}"#, false),
+            (r#"{"approval":{"by":["on"],"ttl_s":60}}"#, r#"{"principal":"anna"}"#, false),
+        ] {
+            let text = format!(
+                r#"{{"agent":"a","approvers":{{"on":[{approver}]}},"tools":[{{"name":"run","effect":"effectful","permit":{permit},"arguments":{schema}}}]}}"#
+            );
+            let profile = Profile::compile(&text).expect("a profile");
+            let told = lint(&profile, &text).iter().any(|warning| warning.code == "self_approval");
+            assert_eq!(told, is_told, "{text}");
+        }
     }
 
     #[test]

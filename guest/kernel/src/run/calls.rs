@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    kernel_api::{Document, Json, digest, short},
+    kernel_api::{Document, Json, NodeId, digest, quote, short, sort},
 };
 
 use super::{
@@ -18,9 +18,10 @@ use crate::{
     counts,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
-    document::CAPS,
-    facts::{Decided, Verdict},
-    permit::permit,
+    document::{CAPS, number_in, texts_in},
+    facts::{Decided, Remembered, Verdict},
+    permit::{action, needed, permit},
+    remembered,
     sanitize::sanitize,
     surface,
     tool::{Effect, Tool},
@@ -28,6 +29,10 @@ use crate::{
 
 /// A record shows so many bytes of arguments.
 const MAX_SHOWN: usize = 4096;
+
+/// How many further calls a remembered approval covers, and how long, if the person says nothing else.
+const REMEMBERED_TIMES: u64 = 10;
+const REMEMBERED_TTL_S: u64 = 3600;
 
 /// Without a limit of its own, the same denial may come so often.
 const MAX_DENIALS: u64 = 2;
@@ -156,7 +161,7 @@ impl Run<'_> {
                     self.settle(index, Phase::Cancelled, "cancelled", "The run has to end: the call was not sent.");
                 }
                 Phase::Held => self.judge(index)?,
-                Phase::Asked if is_approved() => self.judge(index)?,
+                Phase::Asked if is_approved() || !self.state.facts.remembered.is_empty() => self.judge(index)?,
                 _ => {}
             }
         }
@@ -343,6 +348,9 @@ impl Run<'_> {
             self.ignore("approver", "this principal may not decide about this");
             return Ok(());
         }
+        if event.text("decision") == Some("edited") {
+            return self.edited(index, &principal, event);
+        }
         if event.text("token").is_none() && keys(self.profile, self.above.as_deref(), &principal).is_some() {
             self.ignore("token", "this principal has a key, and decides by a token that is signed with it");
             return Ok(());
@@ -350,8 +358,75 @@ impl Run<'_> {
         let decision = Verdict::of(&word("decision"));
         let reason = event.text("reason").map(str::to_owned);
         let at = self.now();
+        if let Some(remember) = event.member("remember").filter(|_| decision == Verdict::Approved) {
+            if event.text("token").is_some() {
+                self.ignore("token", "a signed decision is about one call: it cannot be remembered for others");
+                return Ok(());
+            }
+            self.remember_approval(index, &principal, event.document(), remember)?;
+        }
         self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, reason, spent: false });
+        self.judge(index)?;
+        // It may cover others that wait.
+        if event.member("remember").is_some() { self.judge_asked_again() } else { Ok(()) }
+    }
+
+    /// A person changed the arguments of a call that waits. It is judged again as if the model had asked for it so.
+    fn edited(&mut self, index: usize, principal: &str, event: &Event) -> Result<(), Fault> {
+        let Some(arguments) = event.text("arguments") else {
+            self.ignore("arguments", "the decision \"edited\" needs \"arguments\"");
+            return Ok(());
+        };
+        if !self.profile.has_loop() {
+            self.ignore("loop", "a client gets the result of the call that it made: reject it, with a reason");
+            return Ok(());
+        }
+        let why = event.text("reason").map(|reason| format!(" ({})", sanitize(reason).text)).unwrap_or_default();
+        let shown = short(&sanitize(arguments).text, MAX_SHOWN);
+        let call = &mut self.state.calls[index];
+        call.edited = Some(format!(
+            "{} changed the arguments of this call{}. What follows is about these: {shown}",
+            quote(principal, 64),
+            short(&why, 512)
+        ));
+        call.arguments = arguments.to_owned();
+        if let Some(reason) = self.too_large() {
+            self.deny(index, reason);
+            return Ok(());
+        }
         self.judge(index)
+    }
+
+    /// Remembers an approval for further calls of the run.
+    fn remember_approval(
+        &mut self,
+        index: usize,
+        principal: &str,
+        document: &Document,
+        remember: NodeId,
+    ) -> Result<(), Fault> {
+        let mut any = texts_in(document, remember, "any");
+        sort(&mut any);
+        any.dedup();
+        let number = |name: &str, default: u64| number_in(document, remember, name).unwrap_or(default);
+        let (left, ttl_s) = (number("times", REMEMBERED_TIMES), number("ttl_s", REMEMBERED_TTL_S));
+        let call = self.as_call(index);
+        let facts = self.facts()?;
+        let Ok(tool) = surface::known(self.profile, &call) else { return Ok(()) };
+        let Some(digest) = remembered::digest(&action(self.profile, &facts, tool, &call), &call, &any) else {
+            return Ok(());
+        };
+        let why = needed(self.profile, &facts, tool, &call)?.into_iter().map(|needed| needed.reason.message).collect();
+        let at = self.now();
+        let expires = at.saturating_add(ttl_s.saturating_mul(1000));
+        let principal = principal.to_owned();
+        let all = &mut self.state.facts.remembered;
+        all.retain(|one| one.digest != digest && one.expires > at);
+        if all.len() >= remembered::MAX_REMEMBERED {
+            all.remove(0);
+        }
+        all.push(Remembered { digest, any, principal, at, expires, left, why });
+        Ok(())
     }
 
     pub(super) fn tool_started(&mut self, event: &Event) {

@@ -262,6 +262,7 @@ impl<'p> Run<'p> {
             asks: Vec::new(),
             approvals: Vec::new(),
             programs: Programs::new(),
+            remembered: Vec::new(),
             parent: event.source("parent").map(raw),
         };
         let state = State::new(profile, facts);

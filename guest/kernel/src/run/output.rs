@@ -185,6 +185,7 @@ impl Run<'_> {
             by: Vec::new(),
             expires: None,
             carved: None,
+            edited: None,
             told: None,
             seen: None,
         }

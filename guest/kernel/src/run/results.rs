@@ -206,6 +206,14 @@ impl Run<'_> {
 impl CallState {
     /// What the model reads about this call.
     pub(super) fn message(&self, nonce: &str, with_data: bool) -> String {
+        let message = self.unedited_message(nonce, with_data);
+        match &self.edited {
+            Some(edited) => format!("{edited}\n{message}"),
+            None => message,
+        }
+    }
+
+    fn unedited_message(&self, nonce: &str, with_data: bool) -> String {
         let told = self.told.as_deref();
         match (&self.seen, told) {
             (Some(seen), Some(about)) => match &seen.text {

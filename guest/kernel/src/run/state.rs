@@ -198,6 +198,9 @@ pub(crate) struct CallState {
     /// What was carved from the budget for a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) carved: Option<Carved>,
+    /// Says who changed the arguments, and to what. The model reads it before what it is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) edited: Option<String>,
     /// What the model is told, without data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) told: Option<String>,

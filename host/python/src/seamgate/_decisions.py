@@ -73,6 +73,7 @@ class Facts(TypedDict, total=False):
         used: The use of budgets.
         asks: What a person was asked.
         approvals: What persons decided. The host writes them, never the model.
+        remembered: Approvals that persons gave for further calls of the run.
     """
 
     run: str
@@ -90,6 +91,7 @@ class Facts(TypedDict, total=False):
     used: Mapping[str, Any]
     asks: list[Mapping[str, Any]]
     approvals: list[Mapping[str, Any]]
+    remembered: list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ ResultStatus = Literal["ok", "error"]
 
 PossibleEffect = Literal["none", "unknown"]
 
-ApprovalAnswer = Literal["approved", "rejected"]
+ApprovalAnswer = Literal["approved", "rejected", "edited"]
 
 ResolutionOutcome = Literal["done", "not_done"]
 
@@ -58,8 +58,10 @@ IgnoredCode = Literal[
     "not_under_way",
     "not_uncertain",
     "no_ask",
+    "before_ask",
     "digest",
     "approver",
+    "arguments",
     "token",
     "not_asked",
     "mode",
@@ -214,6 +216,21 @@ class TokenUsage(TypedDict, total=False):
     output: int
 
 
+class ApprovalRemember(TypedDict, total=False):
+    """The approval covers further calls of this run, too: those of the same tool with the same arguments but for some,
+    as long as they need approval for no other reason. Not with a token.
+
+    Attributes:
+        any: The names of the arguments that may differ or be missing.
+        times: How many further calls it covers.
+        ttl_s: How long it holds, in seconds from now.
+    """
+
+    any: list[str]
+    times: int
+    ttl_s: int
+
+
 class ChildUse(TypedDict, total=False):
     """What it used. A member that is missing is nothing; without this, it used all that it had.
 
@@ -323,16 +340,21 @@ class ModelPrompt(TypedDict):
     tools: list[VisibleTool]
 
 
-class ApprovalDict(TypedDict):
+class _ApprovalDict(TypedDict):
+    principal: str
+    at: int
+
+
+class ApprovalDict(_ApprovalDict, total=False):
     """The approval that it uses.
 
     Attributes:
         principal: Who approved.
         at: In milliseconds since 1970.
+        remembered: Whether it was given for another call of the run, and covers this one, too.
     """
 
-    principal: str
-    at: int
+    remembered: bool
 
 
 class _AskDict(TypedDict):
@@ -707,14 +729,21 @@ class _ApprovalEvent(TypedDict):
 
 
 class ApprovalEvent(_ApprovalEvent, total=False):
-    """What a person decided about one ask.
+    """What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then
+    judged again: if it needs approval, that is a new ask.
 
     Attributes:
         key: The key of a call, as its action has it.
-        reason: Why, in the person's words. The model reads it if the call is rejected.
+        arguments: The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only
+            in a loop.
+        remember: The approval covers further calls of this run, too: those of the same tool with the same arguments
+            but for some, as long as they need approval for no other reason. Not with a token.
+        reason: Why, in the person's words. The model reads it if the call is rejected or edited.
         token: What the host verified before it appended this.
     """
 
+    arguments: str
+    remember: ApprovalRemember
     reason: str
     token: str
 
@@ -1351,10 +1380,12 @@ class Approval:
     Attributes:
         principal: Who approved.
         at: In milliseconds since 1970.
+        remembered: Whether it was given for another call of the run, and covers this one, too.
     """
 
     principal: str
     at: int
+    remembered: bool | None = None
 
 
 @dataclass(frozen=True)

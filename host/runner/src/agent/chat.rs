@@ -1,12 +1,15 @@
-//! Translates prompts into the chat-completions form that most model servers speak, and responses into answers.
+//! Translates prompts into the chat-completions form that most model servers speak.
 
 use std::collections::BTreeMap;
 
-use seamgate::{AskModelAction, Finish, Json, ModelCall, PromptMessage, RequestedCall, TokenUsage};
+use seamgate::{AskModelAction, Json, PromptMessage, RequestedCall};
 use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::event::Answer;
+use super::{
+    event::Answer,
+    response::{self, NoCompletion},
+};
 
 /// The members of a tool's definition that a model needs.
 #[derive(Default, Deserialize)]
@@ -22,7 +25,13 @@ struct Body<'b> {
     messages: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool>,
+    /// Members that the user adds.
+    #[serde(flatten)]
+    more: &'b BTreeMap<String, Json>,
 }
+
+/// The members of a request that the run itself writes, and `stream`: the response is read whole.
+pub const OWN_MEMBERS: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 #[derive(Serialize)]
 struct Message<'m> {
@@ -103,8 +112,12 @@ impl Names {
 }
 
 impl Chat {
-    /// Writes the request for an action `ask_model`.
-    pub(super) fn new(action: &AskModelAction, model: &str) -> Result<Self, serde_json::Error> {
+    /// Writes the request for an action `ask_model`, with more members such as `temperature`.
+    pub(super) fn new(
+        action: &AskModelAction,
+        model: &str,
+        more: &BTreeMap<String, Json>,
+    ) -> Result<Self, serde_json::Error> {
         let prompt = action.prompt.whole().ok_or_else(|| serde_json::Error::custom("it is an artifact"))?;
         let mut names = Names::default();
         let any = || RawValue::from_string(r#"{"type":"object"}"#.to_owned());
@@ -124,81 +137,19 @@ impl Chat {
             None => to_raw_value(&Message::of(message, &names)),
         });
         let messages = messages.collect::<Result<_, _>>()?;
-        Ok(Chat { body: serde_json::to_string(&Body { model, messages, tools })?, names })
+        Ok(Chat { body: serde_json::to_string(&Body { model, messages, tools, more })?, names })
     }
 
-    /// Reads a response. An error says what is wrong with it.
-    pub(super) fn answer(&self, response: &str) -> Result<Answer, String> {
-        #[derive(Deserialize)]
-        struct Response {
-            choices: Vec<Choice>,
-            usage: Option<Usage>,
-        }
-        #[derive(Deserialize)]
-        struct Choice {
-            message: Box<RawValue>,
-            finish_reason: Option<String>,
-        }
-        #[derive(Deserialize)]
-        struct Usage {
-            prompt_tokens: Option<u64>,
-            completion_tokens: Option<u64>,
-        }
-        #[derive(Deserialize)]
-        struct Said {
-            content: Option<String>,
-            refusal: Option<String>,
-            #[serde(default)]
-            tool_calls: Option<Vec<Called>>,
-        }
-        #[derive(Deserialize)]
-        struct Called {
-            id: Option<String>,
-            function: Named,
-        }
-        #[derive(Deserialize)]
-        struct Named {
-            name: String,
-            arguments: String,
-        }
-        let wrong = |error: serde_json::Error| format!("expected a chat completion: {error}");
-        let Response { choices, usage } = serde_json::from_str(response).map_err(wrong)?;
-        let Some(Choice { message, finish_reason }) = choices.into_iter().next() else {
-            return Err("expected a chat completion with a choice".to_owned());
-        };
-        let Said { content, refusal, tool_calls } = serde_json::from_str(message.get()).map_err(wrong)?;
-        let calls: Vec<ModelCall> = tool_calls
-            .unwrap_or_default()
-            .into_iter()
-            .map(|Called { id, function: Named { name, arguments } }| {
-                let (server, tool) = match self.names.0.get(&name) {
-                    Some((server, tool)) => (Some(server.clone()).filter(|server| !server.is_empty()), tool.clone()),
-                    // The request has no such name, so the run denies the call.
-                    None => (None, name),
-                };
-                Ok(ModelCall { id, server, tool, arguments: Json::of(&arguments)? })
-            })
-            .collect::<Result<_, _>>()
-            .map_err(wrong)?;
-        let finish = match (finish_reason.as_deref(), &refusal) {
-            (_, Some(_)) => Finish::Refusal,
-            (Some("stop"), _) => Finish::Stop,
-            (Some("length"), _) => Finish::Length,
-            (Some("content_filter"), _) => Finish::ContentFilter,
-            (Some("tool_calls" | "function_call"), _) => Finish::ToolCall,
-            _ => Finish::Unknown,
-        };
-        let usage = usage.and_then(|usage| {
-            let output = Some(usage.completion_tokens.unwrap_or_default());
-            Some(TokenUsage { input: Some(usage.prompt_tokens?), output })
-        });
-        Ok(Answer {
-            text: content.or(refusal),
-            // The server needs its own message again if that has more than text.
-            message: (!calls.is_empty()).then(|| message.into()),
-            calls: Some(calls).filter(|calls| !calls.is_empty()),
-            finish: Some(finish),
-            usage,
+    /// Reads a response to this request.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`response::read`].
+    pub(super) fn answer(&self, response: &str) -> Result<Answer, NoCompletion> {
+        response::read(response, &|name| match self.names.0.get(name) {
+            Some((server, tool)) => (Some(server.clone()).filter(|server| !server.is_empty()), tool.clone()),
+            // The request has no such name, so the run denies the call.
+            None => (None, name.to_owned()),
         })
     }
 }
@@ -225,6 +176,8 @@ impl<'m> Message<'m> {
 
 #[cfg(test)]
 mod tests {
+    use seamgate::{Finish, TokenUsage};
+
     use super::*;
 
     const ASKED: &str = r#"{"type":"ask_model","key":"r/1/0","purpose":"step","expires":1,"prompt":{
@@ -243,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_prompt_becomes_a_request() {
-        let chat = Chat::new(&asked(), "m").expect("a request");
+        let chat = Chat::new(&asked(), "m", &BTreeMap::new()).expect("a request");
         let expected = concat!(
             r#"{"model":"m","messages":["#,
             r#"{"role":"system","content":"You look after services."},"#,
@@ -254,11 +207,17 @@ mod tests {
             r#"{"type":"function","function":{"name":"b_c__find","parameters":{"type":"object"}}}]}"#,
         );
         assert_eq!(chat.body, expected);
+        let number = |text: &str| Json::parse(text).expect("JSON");
+        let more =
+            BTreeMap::from([("max_tokens".to_owned(), number("64")), ("temperature".to_owned(), number("0.10"))]);
+        let chat = Chat::new(&asked(), "m", &more).expect("a request");
+        let members = r#","max_tokens":64,"temperature":0.10}"#;
+        assert_eq!(chat.body, format!("{}{members}", &expected[..expected.len() - 1]));
     }
 
     #[test]
     fn a_response_becomes_an_answer() {
-        let chat = Chat::new(&asked(), "m").expect("a request");
+        let chat = Chat::new(&asked(), "m", &BTreeMap::new()).expect("a request");
         let response = r#"{"id":"1","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,
             "tool_calls":[{"id":"y","type":"function","function":{"name":"b_c__find","arguments":"{}"}},
                           {"id":"z","type":"function","function":{"name":"other","arguments":"{"}}]}}],
@@ -270,11 +229,5 @@ mod tests {
         assert_eq!(answer.usage, Some(TokenUsage { input: Some(12), output: Some(3) }));
         assert_eq!(answer.finish, Some(Finish::ToolCall));
         assert!(answer.message.is_some());
-        let refused = r#"{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"No."}}]}"#;
-        let refused = chat.answer(refused).expect("an answer");
-        assert_eq!((refused.text.as_deref(), refused.finish), (Some("No."), Some(Finish::Refusal)));
-        for wrong in ["", "{}", r#"{"choices":[]}"#, r#"{"choices":[{"message":3}]}"#] {
-            assert!(chat.answer(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
-use super::{model::Model, person::Person};
+use super::{model::Model, model_server::ModelServer, person::Person};
 use crate::{
-    error::{Result, bail},
+    error::{Error, Result, bail},
     process::Signals,
     run_dir::{ModelPlan, Plan, Profiles, Servers},
+    variables::variables,
 };
 
 /// The context that all runs of a process share: profiles, servers, the model, and the person at the terminal.
@@ -25,19 +26,21 @@ impl Context {
     pub fn new(plan: &Plan, principal: String) -> Result<Self> {
         let mut servers = plan.servers.as_deref().map(Servers::read).transpose()?.unwrap_or_default();
         let signals = Signals::install()?;
-        let (model, key) = match &plan.model {
+        let (model, secret) = match &plan.model {
             ModelPlan::Command(words) => {
                 let command = words.iter().map(OsString::from).collect();
-                (Model::Command { command, folder: plan.folder.clone() }, None)
+                (Model::Command { command, folder: plan.folder.clone() }, Vec::new())
             }
-            ModelPlan::Url { url, name, key_env } => {
+            ModelPlan::Url { url, name, key_env, settings } => {
                 let key = std::env::var(key_env).ok().filter(|key| !key.is_empty());
-                (Model::Url { url: url.clone(), name: name.clone(), key }, Some(key_env.as_str()))
+                let server = ModelServer::new(url, name, key, settings).map_err(Error::invalid)?;
+                let named = settings.headers.values().flat_map(|value| variables(value));
+                (Model::Server(server), std::iter::once(key_env.clone()).chain(named).collect())
             }
             ModelPlan::Client => bail!("the run is of 'seamgate mcp', and ends with it: it cannot be resumed"),
         };
         let profiles = Profiles::read(&plan.profiles)?;
-        servers.start(profiles.environment(), key)?;
+        servers.start(profiles.environment(), &secret)?;
         Ok(Context { profiles, servers, model, signals, person: Person::new(principal) })
     }
 

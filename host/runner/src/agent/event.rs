@@ -3,7 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use seamgate::{Finish, Json, ModelCall, ModelOutputEvent, TokenUsage, ToolResultEvent};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
 
 /// The most bytes of each end of a result that is too large to be handed on.
 pub const MAX_END: usize = 64 * 1024;
@@ -20,15 +21,15 @@ pub fn result_ends(call: &str, text: &str, digest: String) -> ToolResultEvent {
     event
 }
 
-/// An answer of a model, as it writes it: the members of the event `model_output` without those that the host knows.
+/// An answer of a model, as a program writes it: the members of the event `model_output` without those that the host knows.
+/// Unknown members are ignored, as those of a model server are.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The text of the answer.
     #[serde(default)]
     pub text: Option<String>,
     /// The calls that the model makes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "calls")]
     pub calls: Option<Vec<ModelCall>>,
     /// The message as the model's server wrote it.
     #[serde(default)]
@@ -41,7 +42,56 @@ pub struct Answer {
     pub usage: Option<TokenUsage>,
 }
 
+/// Returns the arguments of a call. An object and the text of one are the same, and a call without arguments has none.
+///
+/// # Errors
+///
+/// A value cannot be written as JSON.
+pub(super) fn arguments(given: Option<&Value>) -> Result<Json, serde_json::Error> {
+    let none = || Json::of(&Value::Object(serde_json::Map::new()));
+    match given {
+        None | Some(Value::Null) => none(),
+        Some(Value::String(text)) if text.trim().is_empty() => none(),
+        Some(value @ (Value::String(_) | Value::Object(_))) => Json::of(value),
+        // The kernel says what is wrong with them.
+        Some(other) => Json::of(&other.to_string()),
+    }
+}
+
+/// Reads calls, whose arguments have all the shapes that those of a model server have.
+fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ModelCall>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Call {
+        #[serde(default)]
+        id: Option<String>,
+        #[serde(default)]
+        server: Option<String>,
+        tool: String,
+        #[serde(default)]
+        arguments: Option<Value>,
+    }
+    let call = |Call { id, server, tool, arguments }| {
+        let arguments = self::arguments(arguments.as_ref()).map_err(D::Error::custom)?;
+        Ok(ModelCall { id, server, tool, arguments })
+    };
+    let calls: Option<Vec<Call>> = Deserialize::deserialize(deserializer)?;
+    calls.map(|calls| calls.into_iter().map(call).collect()).transpose()
+}
+
 impl Answer {
+    /// Reads the answer of a program.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a JSON object, or a member has another type.
+    pub(super) fn read(json: &[u8]) -> serde_json::Result<Self> {
+        // serde takes a list for an object, too.
+        match json.trim_ascii_start().first() {
+            Some(b'[') => Err(serde_json::Error::custom("must be an object")),
+            _ => serde_json::from_slice(json),
+        }
+    }
+
     /// Returns the event for the answer to the action with this key.
     pub(super) fn into_event(self, key: &str) -> ModelOutputEvent {
         let Answer { text, calls, message, finish, usage } = self;
@@ -59,4 +109,22 @@ impl Answer {
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_may_say_more_and_give_no_arguments() {
+        let answer = r#"{"text":null,"model":"m","calls":[{"tool":"a"},{"tool":"b","arguments":null,"x":1},
+            {"id":"7","tool":"c","server":"s","arguments":""},{"tool":"d","arguments":{"n":1.50}},{"tool":"e","arguments":"{"}],
+            "usage":{"input":1,"output":2,"cached":3}}"#;
+        let calls = Answer::read(answer.as_bytes()).expect("an answer").calls.expect("calls");
+        let arguments: Vec<&str> = calls.iter().map(|call| call.arguments.as_str()).collect();
+        assert_eq!(arguments, ["{}", "{}", "{}", r#"{"n":1.50}"#, r#""{""#]);
+        for wrong in [r#"{"calls":[{"arguments":{}}]}"#, r#"{"calls":{}}"#, "[]", "3"] {
+            assert!(Answer::read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
 }

@@ -6,8 +6,11 @@ mod child;
 mod context;
 mod event;
 mod model;
+mod model_server;
+mod no_answer;
 mod person;
 mod progress;
+mod response;
 mod runner;
 mod tool;
 
@@ -21,6 +24,7 @@ use seamgate::{Action, FileJournal, FinishAction, Json, ResumedEvent, Run, Start
 
 pub use self::{
     action::{End, Waiting},
+    chat::OWN_MEMBERS,
     context::Context,
     event::{Answer, MAX_END, now, result_ends},
     person::{Prompt, YesOrNo, ask_rows, held_reason, question_rows, to_decide},

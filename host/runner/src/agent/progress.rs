@@ -1,5 +1,7 @@
 //! Progress of a run on standard error: a line for each decision and each result.
 
+use std::time::Duration;
+
 use seamgate::{FileJournal, IgnoredRecord, Permit, Record, Run};
 use seamgate_text::{escape_terminal, say, shorten, tool_name};
 
@@ -28,6 +30,12 @@ pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
         say(&format!("seamgate: {}: {}", escape_terminal(run.agent()), escape_terminal(&shorten(&line, MAX_LINE))));
     }
     Ok(())
+}
+
+/// Says that the model of an agent has not answered for some time.
+pub(super) fn tell_slow(agent: &str, waited: Duration) {
+    let seconds = waited.as_secs();
+    say(&format!("seamgate: {}: the model has not answered for {seconds} s", escape_terminal(agent)));
 }
 
 fn line(record: &Record) -> Option<String> {

@@ -20,7 +20,7 @@ use super::{
     child,
     context::Context,
     event::{Answer, MAX_END, now, result_ends},
-    model::NoAnswer,
+    no_answer::NoAnswer,
     person::{Prompt, Reply, held_reason, place},
     progress,
     tool::{self, Body, Outcome},
@@ -43,6 +43,18 @@ enum Input {
     Signal(i32),
 }
 
+/// A question to the model that is in flight.
+struct Asked {
+    /// The key of its action.
+    key: String,
+    stop: Stop,
+    /// When it is said next that the model has not answered, and how long the wait is by then.
+    notice: (Instant, Duration),
+}
+
+/// The waits for the model after which the run says that it still waits: this long, then each time twice as long.
+const FIRST_NOTICE: Duration = Duration::from_secs(15);
+
 /// The loop of one run, with its calls in flight.
 pub struct Runner<'s> {
     context: &'s Context,
@@ -51,8 +63,8 @@ pub struct Runner<'s> {
     todo: VecDeque<Action>,
     /// The calls in flight, by their keys.
     under_way: HashMap<String, Stop>,
-    /// The key of the action that asks the model now.
-    asked: Option<(String, Stop)>,
+    /// The question to the model that is in flight.
+    asked: Option<Asked>,
     /// The prompts that nobody has answered, by the keys of calls and of questions.
     waiting: BTreeMap<String, Prompt>,
     /// The prompts of children.
@@ -104,8 +116,8 @@ impl<'s> Runner<'s> {
     fn stop_all(&mut self) {
         self.under_way.values().for_each(Stop::stop);
         // Nobody waits for its answer.
-        if let Some((_, stop)) = self.asked.take() {
-            stop.stop();
+        if let Some(asked) = self.asked.take() {
+            asked.stop.stop();
         }
     }
 
@@ -221,9 +233,12 @@ impl<'s> Runner<'s> {
 
     /// Waits for the next input, or until something lapses.
     fn receive(&mut self) -> Result<()> {
-        let input = match self.run.wake_at().filter(|_| self.signal.is_none()) {
+        let wake = self.run.wake_at().filter(|_| self.signal.is_none());
+        let wake = wake.map(|at| Duration::from_millis(at.saturating_sub(now())));
+        let notice = self.asked.as_ref().map(|asked| asked.notice.0.saturating_duration_since(Instant::now()));
+        let input = match wake.into_iter().chain(notice).min() {
             None => self.inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => self.inputs.recv_timeout(Duration::from_millis(at.saturating_sub(now()))),
+            Some(wait) => self.inputs.recv_timeout(wait),
         };
         match input {
             Ok(Input::Signal(signal)) => {
@@ -233,7 +248,7 @@ impl<'s> Runner<'s> {
             }
             Ok(Input::Model { key, answer }) => {
                 // The answer belongs to an earlier action: it is too late.
-                if self.asked.take_if(|(asked, _)| *asked == key).is_none() {
+                if self.asked.take_if(|asked| asked.key == key).is_none() {
                     return Ok(());
                 }
                 self.answered(&key, answer)
@@ -246,9 +261,21 @@ impl<'s> Runner<'s> {
                 self.under_way.remove(&call);
                 self.child_ended(&call, end?)
             }
+            Err(RecvTimeoutError::Timeout) if wake.is_none_or(|wake| notice.is_some_and(|notice| notice < wake)) => {
+                self.tell_slow();
+                Ok(())
+            }
             Err(RecvTimeoutError::Timeout) => self.send(TickEvent::new()),
             Err(RecvTimeoutError::Disconnected) => bail!("nobody works on the run"),
         }
+    }
+
+    /// Says that the model has not answered yet.
+    fn tell_slow(&mut self) {
+        let Some(Asked { notice: (at, waited), .. }) = &mut self.asked else { return };
+        progress::tell_slow(self.run.agent(), *waited);
+        *at += *waited;
+        *waited *= 2;
     }
 
     /// Sends an event. The loop then does the actions that it leads to.
@@ -307,8 +334,9 @@ impl<'s> Runner<'s> {
         let timeout = Duration::from_millis(action.expires.saturating_sub(now()));
         let (context, key) = (self.context, action.key.clone());
         let stop = Stop::default();
-        if let Some((_, late)) = self.asked.replace((key.clone(), stop.clone())) {
-            late.stop();
+        let notice = (Instant::now() + FIRST_NOTICE, FIRST_NOTICE);
+        if let Some(late) = self.asked.replace(Asked { key: key.clone(), stop: stop.clone(), notice }) {
+            late.stop.stop();
         }
         let sender = self.sender.clone();
         scope.spawn(move || {
@@ -352,6 +380,8 @@ impl<'s> Runner<'s> {
     }
 
     fn execute<'e>(&mut self, execute: ExecuteAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        // A remembered approval may cover a call that waited.
+        self.waiting.remove(&execute.call);
         if !self.start(&execute.call)? {
             return Ok(());
         }
@@ -442,6 +472,7 @@ impl<'s> Runner<'s> {
     }
 
     fn delegate<'e>(&mut self, delegate: DelegateAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        self.waiting.remove(&delegate.call);
         if !self.start(&delegate.call)? {
             return Ok(());
         }

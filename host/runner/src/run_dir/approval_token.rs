@@ -4,6 +4,7 @@ use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{ED25519, UnparsedPublicKey};
 use serde::Deserialize;
 
+use super::signing::public_key;
 use crate::error::{Result, bail};
 
 /// The longest token, in bytes: what an event may have.
@@ -30,7 +31,7 @@ pub struct Claims {
     pub exp: Option<u64>,
 }
 
-/// Reads a token, and verifies that its principal signed it. `keys` returns the public keys of a principal (base64url); `now` is
+/// Reads a token, and verifies that its principal signed it. `keys` returns the public keys of a principal; `now` is
 /// in milliseconds since 1970.
 pub fn verify<'k>(token: &str, keys: impl Fn(&str) -> &'k [String], now: u64) -> Result<Claims> {
     #[derive(Deserialize)]
@@ -59,8 +60,7 @@ pub fn verify<'k>(token: &str, keys: impl Fn(&str) -> &'k [String], now: u64) ->
     };
     let signed = &token.as_bytes()[..token.rfind('.').unwrap_or_default()];
     let is_by = |key: &String| {
-        let key = BASE64URL_NOPAD.decode(key.as_bytes()).unwrap_or_default();
-        UnparsedPublicKey::new(&ED25519, key).verify(signed, &signature).is_ok()
+        public_key(key).is_some_and(|key| UnparsedPublicKey::new(&ED25519, key).verify(signed, &signature).is_ok())
     };
     let keys = keys(&claims.principal);
     if keys.is_empty() {

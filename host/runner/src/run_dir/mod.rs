@@ -7,12 +7,15 @@ mod profile_copy;
 mod profiles;
 mod program_text;
 mod servers;
+mod signing;
+mod ssh_agent;
 
 pub use self::{
     approval_token::{Claims, MAX_TOKEN, verify},
     lock::Lock,
-    plan::{ModelPlan, Plan},
+    plan::{ModelPlan, ModelSettings, Plan},
     profile_copy::ProfileCopy,
     profiles::{Pinned, Profiles, Registered},
     servers::{Command, Server, Servers},
+    signing::{Decision, SigningKey},
 };

@@ -1,11 +1,12 @@
 //! How a run goes on: `agent.json` in its folder holds all that another process needs besides the journal.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     path::{Path, PathBuf},
 };
 
-use seamgate::{read_named, write_private};
+use seamgate::{Json, read_named, write_private};
 use serde::{Deserialize, Serialize};
 
 use super::profile_copy::ProfileCopy;
@@ -42,6 +43,17 @@ pub struct Plan {
     pub principal: String,
 }
 
+/// What the user adds to each request to a model server.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct ModelSettings {
+    /// Headers. `${NAME}` in a value stands for a variable of the environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Members of the body, such as `temperature`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub body: BTreeMap<String, Json>,
+}
+
 /// The model that a run asks.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,6 +68,9 @@ pub enum ModelPlan {
         name: String,
         /// The environment variable with its key.
         key_env: String,
+        /// What else requests have.
+        #[serde(default)]
+        settings: ModelSettings,
     },
     /// The client of an MCP gate: the run has no loop, and ends with the gate's process.
     Client,

@@ -153,16 +153,23 @@ impl Servers {
     }
 
     /// Starts the servers that speak MCP. They end when this is dropped. `named` has the variables of this process's environment
-    /// that profiles name for a server, and `key` the one that no tool gets: the key of the model server.
-    pub fn start(&mut self, named: BTreeMap<String, Vec<String>>, key: Option<&str>) -> Result<()> {
+    /// that profiles name for a server, and `secret` those that no program gets: the secrets of the model server.
+    pub fn start(&mut self, named: BTreeMap<String, Vec<String>>, secret: &[String]) -> Result<()> {
         self.named = named;
+        if let Some(notifier) = &self.notifier
+            && let Some(variable) = notifier.inherited.iter().find(|variable| secret.contains(variable))
+        {
+            bail!(
+                "\"notify\": {variable} has a secret of the model server, which no program gets: take it out of \"environment\""
+            );
+        }
         for (name, server) in &self.all {
             let inherited = server.commands().flat_map(|command| self.inherited(name, command));
             let named = server.endpoint().into_iter().flat_map(Endpoint::variables);
             for variable in inherited.chain(named) {
-                if let Some(key) = key.filter(|key| variable == *key) {
+                if secret.contains(&variable) {
                     bail!(
-                        "the server {name:?}: {key} has the key of the model server, which no tool gets: take it out of \"environment\" or \
+                        "the server {name:?}: {variable} has the key of the model server, which no tool gets: take it out of \"environment\" or \
                          \"headers\", or name another variable with --key-env"
                     );
                 }

@@ -1,0 +1,48 @@
+//! Approvals for further calls of a run: the same tool with the same arguments, but for those that a person left open.
+
+use seamgate_core::kernel_api::{Document, Json, Kind, canonical, json, sort};
+
+use crate::{
+    approval::Needed,
+    call::Call,
+    decision::Used,
+    digest::Action,
+    document::CAPS,
+    facts::{Facts, Remembered},
+};
+
+/// The most approvals that a run remembers. The oldest is forgotten first.
+pub(crate) const MAX_REMEMBERED: usize = 64;
+
+/// Returns the digest of an action without the arguments with some names. `None` if the arguments are not an object.
+pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<String> {
+    let document = Json::read(&call.arguments, &CAPS).ok().filter(|it| it.kind(Document::ROOT) == Kind::Object)?;
+    let is_held = |name: &str| !any.iter().any(|open| open == name);
+    let members = document.members(Document::ROOT).map(|(name, value)| (document.string(name), value));
+    let mut held: Vec<[String; 2]> = members
+        .filter(|(name, _)| is_held(name))
+        .map(|(name, value)| [name.to_owned(), canonical(&document, value)])
+        .collect();
+    sort(&mut held);
+    // No text of arguments begins so: they are an object.
+    let pattern = format!("pattern {}", json(&(any, held)));
+    Some(Action { arguments: &pattern, ..*action }.digest())
+}
+
+/// Finds the approval that covers a call: by one who may approve each of what is needed, not lapsed or used up, and given for
+/// all reasons for which the call needs approval now. Returns it as used, and what is remembered after that.
+pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed]) -> Option<(Used, Vec<Remembered>)> {
+    let covers = |one: &Remembered| {
+        one.left > 0
+            && facts.at < one.expires
+            && needed.iter().all(|now| now.by.contains(&one.principal) && one.why.contains(&now.reason.message))
+            && digest(action, call, &one.any).as_ref() == Some(&one.digest)
+    };
+    let place = facts.remembered.iter().position(covers)?;
+    let mut remembered = facts.remembered.clone();
+    let one = &mut remembered[place];
+    let used = Used { principal: one.principal.clone(), at: one.at, remembered: true };
+    one.left -= 1;
+    remembered.retain(|one| one.left > 0);
+    Some((used, remembered))
+}
