@@ -89,6 +89,6 @@ fn docs() -> Result<()> {
 }
 
 fn tests() -> Result<()> {
-    cargo(["test", "--quiet", "--profile", "xtask", "--package", "xtask", "--locked"])?;
+    cargo(["test", "--quiet", "--profile", "xtask", "--package", "xtask", "--package", "xtask-generate", "--locked"])?;
     test::all()
 }

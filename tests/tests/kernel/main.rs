@@ -2,6 +2,7 @@
 
 mod children;
 mod clean;
+mod defaults;
 mod equal;
 mod media;
 mod model;

@@ -99,7 +99,7 @@ fn bytes(value: u64) -> String {
     }
 }
 
-fn grouped(value: u64, mark: &str) -> String {
+pub(super) fn grouped(value: u64, mark: &str) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -10,6 +10,8 @@ mod copies;
 mod json;
 mod limits;
 mod model;
+mod ordered;
+mod profiles;
 mod python;
 mod rust;
 mod schema;
@@ -47,6 +49,7 @@ fn main() -> Result<()> {
         ("host/js/src/defaults.ts", limits::typescript()),
         ("host/python/src/seamgate/_defaults.py", limits::python()),
         ("docs/limits.md", limits::document()?),
+        ("docs/profiles.md", profiles::document()?),
         ("docs/codes.md", codes::document(&model)?),
         ("host/cli/src/codes.json", codes::table(&model)?),
         ("host/js/src/types.ts", typescript::types(&model)?),

@@ -264,8 +264,16 @@ impl Reader<'_, '_> {
         if document.kind(at) != Kind::Object {
             return word(at);
         }
-        let labels = texts_in(document, rule, "labels");
+        let labels = self.labels(Some(rule));
         labels.iter().filter_map(|label| document.member(at, label)).map(word).max().unwrap_or_default()
+    }
+
+    /// Returns the labels of a tool's results. Results of which the profile says nothing are not trusted.
+    fn labels(&self, rule: Option<NodeId>) -> Vec<String> {
+        match rule.filter(|&rule| self.member(rule, "labels").is_some()) {
+            Some(rule) => texts_in(self.document, rule, "labels"),
+            None => vec!["untrusted".to_owned()],
+        }
     }
 
     /// What a task is held to: a contract, because the model may have to make it.
@@ -721,11 +729,7 @@ impl Reader<'_, '_> {
             confidence: rule.and_then(|at| self.path(at, "confidence")),
             sampled: rule.and_then(|at| self.path(at, "sampled")),
             partial: rule.and_then(|at| self.path(at, "partial")),
-            // What nothing is said about is not trusted.
-            labels: match (inside("labels"), rule) {
-                (Some(_), Some(rule)) => texts_in(document, rule, "labels"),
-                _ => vec!["untrusted".to_owned()],
-            },
+            labels: self.labels(rule),
             supports: self.supports(rule),
         }
     }

@@ -2,7 +2,6 @@
 
 mod model;
 mod names;
-mod ordered;
 mod python;
 mod rust;
 mod typescript;

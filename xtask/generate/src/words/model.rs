@@ -4,10 +4,8 @@ use std::{collections::BTreeMap, fs};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{
-    names::{EXTERNAL, LARGE, NAMES},
-    ordered::Node,
-};
+use super::names::{EXTERNAL, LARGE, NAMES};
+use crate::ordered::Node;
 
 /// The type of a member.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,8 @@ use serde::{
 pub(super) enum Node {
     Bool(bool),
     Text(String),
-    /// A number or null, which no generated word needs.
+    Count(u64),
+    /// Another number or null, which nothing that is generated needs.
     Other,
     List(Vec<Node>),
     Object(Vec<(String, Node)>),
@@ -36,6 +37,13 @@ impl Node {
         match self {
             Node::List(items) => items,
             _ => &[],
+        }
+    }
+
+    pub(super) fn count(&self) -> Option<u64> {
+        match self {
+            Node::Count(value) => Some(*value),
+            _ => None,
         }
     }
 
@@ -71,8 +79,8 @@ impl<'de> Visitor<'de> for Nodes {
         Ok(Node::Bool(value))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Other)
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Count(value))
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
