@@ -1,12 +1,11 @@
-import { asContract, asPlainJson, type Contract, type ContractDocument, isContract } from "./contract.js";
+import { type Checks, withChecks } from "./checks.js";
+import { type Contract, type TypedContract, takeSubject } from "./contract.js";
 import { SeamgateFault } from "./fault.js";
-import { feedback } from "./feedback.js";
 import { Gate, type Seen } from "./gate.js";
-import { inJson } from "./plain.js";
 import { type Reply, type Said, said } from "./replies.js";
 import { type Judged, Report, type Usage } from "./report.js";
-import { compiled, contractOf } from "./schemas.js";
-import { isStandard, read, type StandardSchema } from "./standard.js";
+import { compiled, type SchemaOptions, takeSchema } from "./schemas.js";
+import { isStandard, type StandardSchema } from "./standard.js";
 import type { Violation } from "./types.js";
 
 export type { Reply } from "./replies.js";
@@ -25,12 +24,10 @@ export type Prompt<M = never> = string | readonly M[];
  * `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
  * ones that the next would pass the limit on outputs.
  */
-export type Stop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
+export type Stop = "accepted" | "refused" | "not_retryable" | "repeated" | "limit";
 
 /** What comes with a question. */
-export interface AskOptions {
-  /** For a schema: what the contract says beside it, as `{ retry: { limit: 3 } }`. */
-  readonly contract?: ContractDocument;
+export interface AskOptions extends SchemaOptions {
   /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
   readonly gate?: Gate;
   /** Lists that the contract's `allow` names. */
@@ -43,9 +40,9 @@ export interface AskOptions {
 export interface Attempt {
   /** What `callLlm` returned, with what else its client says: for one, how many tokens were used. */
   readonly reply: unknown;
-  /** The gate's report on this answer alone. */
+  /** The gate's report on this answer alone, without the schema's own checks. */
   readonly report: Judged;
-  /** What the schema's own checks found in what the gate accepted. */
+  /** What is wrong with this answer, as the gate says, and what the schema's own checks found with it. */
   readonly violations: readonly Violation[];
   /** What the model was told; empty where it is asked no more. */
   readonly feedback: string;
@@ -54,9 +51,9 @@ export interface Attempt {
 }
 
 interface Result<M> {
-  /** The gate's report on all attempts together. It may accept what the schema's own checks then rejected. */
+  /** The report on all attempts together, with the verdict of the schema's own checks. */
   readonly report: Judged;
-  /** What is wrong: as the gate says, or as the schema's own checks do. */
+  /** What is wrong: as the gate says, and as the schema's own checks do. */
   readonly violations: readonly Violation[];
   /** What to tell the model. Empty where it is accepted. */
   readonly feedback: string;
@@ -111,6 +108,12 @@ export async function ask<T, M extends object = never>(
   prompt?: Prompt<M>,
   options?: AskOptions,
 ): Promise<AskResult<T, M>>;
+export async function ask<T, M extends object = never>(
+  of: TypedContract<T>,
+  callLlm: CallLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskOptions,
+): Promise<AskResult<T, M>>;
 export async function ask<T = unknown, M extends object = never>(
   of: Contract,
   callLlm: CallLlm<M>,
@@ -133,11 +136,18 @@ export async function ask<T, M extends object>(
   }
 }
 
+/** What answers are judged by. */
+interface Judging {
+  readonly gate: Gate;
+  readonly agent: string;
+  readonly checks: Checks | undefined;
+  /** What the model is told that the answer must be. */
+  readonly wanted: string;
+}
+
 /** A conversation with one model, and the verdict on all its answers together. */
 class Question<T, M extends object> {
-  readonly #schema: StandardSchema<T> | undefined;
-  readonly #gate: Gate;
-  readonly #agent: string;
+  readonly #judging: Judging;
   readonly #options: AskOptions;
   readonly #retries: number;
   readonly #messages: (M | Message)[];
@@ -148,11 +158,10 @@ class Question<T, M extends object> {
   #length = 0;
 
   constructor(of: StandardSchema<T> | Contract, prompt: Prompt<M>, options: AskOptions, beside: Gate) {
-    this.#schema = isStandard<T>(of) ? of : undefined;
-    [this.#gate, this.#agent] = judge(of, options, beside);
+    this.#judging = judging(of, options, beside);
     this.#options = options;
-    this.#retries = this.#gate.contract(this.#agent).retry_limit;
-    this.#messages = asking(prompt, this.#gate.describe(this.#agent));
+    this.#retries = this.#judging.gate.contract(this.#judging.agent).retry_limit;
+    this.#messages = asking(prompt, this.#judging.wanted);
   }
 
   /** The conversation so far, to be sent. */
@@ -162,30 +171,23 @@ class Question<T, M extends object> {
 
   /** Judge an answer. Undefined where the model is to be asked again. */
   async take(reply: unknown): Promise<AskResult<T, M> | undefined> {
-    const { report, usage: judging } = this.#validate(said(reply));
+    const { report, usage: judged } = this.#validate(said(reply));
     this.#reports.push(report);
     this.#length += report.json.length;
-    const { merged, usage } = this.#merge(judging);
-    let data = merged.output as T;
-    let found: readonly Violation[] = [];
-    let told = merged.feedback;
-    if (this.#schema !== undefined && merged.outputJson !== null) {
-      const checked = await read(this.#schema, merged.output);
-      if (checked.wrong === undefined) {
-        data = checked.value;
-      } else {
-        found = checked.wrong;
-      }
-    }
+    const { merged, usage } = this.#merge(judged);
+    const { checks } = this.#judging;
+    const whole = checks === undefined ? merged : await withChecks(merged, checks);
+    const found = whole.json === merged.json ? [] : without(whole.violations, merged.violations);
+    let told = whole.feedback;
     if (found.length > 0) {
-      told = feedback([...found, ...merged.quarantined.flatMap(({ violations }) => violations)]);
-      // Everything is asked for again: what is valid to the gate is not kept.
-      this.#reports = [];
+      // The next answer is put together with what the checks left. After a rejection everything is asked for again.
+      this.#reports = whole.outputJson === null ? [] : [whole];
     } else if (merged.outputJson !== null && report.disposition === "rejected" && told !== report.feedback) {
       told = useless(report, told);
     }
-    const stop = this.#stop(merged, report, found);
-    this.#attempts.push({ reply, report, violations: found, feedback: stop === undefined ? told : "", usage });
+    const stop = this.#stop(whole, report);
+    const violations = [...report.violations, ...found];
+    this.#attempts.push({ reply, report, violations, feedback: stop === undefined ? told : "", usage });
     if (report.raw.trim() !== "") {
       // Some interfaces refuse an empty message.
       this.#messages.push({ role: "assistant", content: report.raw });
@@ -194,34 +196,36 @@ class Question<T, M extends object> {
       this.#messages.push({ role: "user", content: told });
       return undefined;
     }
-    return this.#result(merged, data, found, told, stop);
+    return this.#result(whole as Judged<T>, told, stop);
   }
 
   #validate({ text, finish }: Said): { report: Judged; usage: Usage } {
+    const { gate, agent } = this.#judging;
     const { lists, evidence } = this.#options;
     const given = { ...(lists && { lists }), ...(evidence && { evidence }) };
     try {
-      return this.#gate.validate(this.#agent, text, { ...given, finish });
+      return gate.unchecked(agent, text, { ...given, finish });
     } catch (fault) {
       const { violations = [] } = fault instanceof SeamgateFault ? fault.detail : {};
       if (!violations.some(({ pointer }) => pointer === "/finish")) {
         throw fault;
       }
       // Interfaces have new words, now and then.
-      return this.#gate.validate(this.#agent, text, given);
+      return gate.unchecked(agent, text, given);
     }
   }
 
   /** The report on all answers together. */
   #merge(usage: Usage): { merged: Judged; usage: Usage } {
+    const { gate, agent } = this.#judging;
     const last = this.#reports.at(-1) as Judged;
     if (this.#reports.slice(0, -1).every(({ outputJson }) => outputJson === null)) {
       return { merged: last, usage };
     }
     const { lists, evidence } = this.#options;
-    const members = JSON.stringify({ op: "merge", agent: this.#agent, lists, evidence }).slice(0, -1);
+    const members = JSON.stringify({ op: "merge", agent, lists, evidence }).slice(0, -1);
     // The reports stand in it as they are: what is written again has other digits.
-    const answer = this.#gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
+    const answer = gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
     const before = '{"id":null,"report":';
     if (!answer.json.startsWith(before)) {
       throw SeamgateFault.of(JSON.parse(answer.json).fault);
@@ -231,75 +235,75 @@ class Question<T, M extends object> {
   }
 
   /** Why not to ask again, as the harness step of the library does. Undefined where it is to be asked again. */
-  #stop(merged: Judged, last: Judged, found: readonly Violation[]): Stop | undefined {
-    const wrong = withoutSpans(merged, last, found);
+  #stop(whole: Judged, last: Judged): Stop | undefined {
+    const wrong = withoutSpans(whole, last);
     const same = wrong === this.#wrong;
     this.#wrong = wrong;
-    if (found.length === 0) {
-      if (merged.disposition === "accepted" || merged.disposition === "refused") {
-        return merged.disposition;
-      }
-      if (merged.disposition === "partial" && merged.wanted === "nothing") {
-        return "not_retryable";
-      }
+    if (whole.disposition === "accepted" || whole.disposition === "refused") {
+      return whole.disposition;
     }
-    if (last.disposition === "refused" || last.error?.retryable === false) {
+    const isDone = whole.disposition === "partial" && whole.wanted === "nothing";
+    if (isDone || last.disposition === "refused" || last.error?.retryable === false) {
       return "not_retryable";
     }
     if (same) {
       return "repeated";
     }
     // What is put together of all answers must be within the limit of one.
-    const isLong = this.#length > this.#gate.limits.outputBytes / 2;
+    const isLong = this.#length > this.#judging.gate.limits.outputBytes / 2;
     return isLong || this.#attempts.length >= this.#retries ? "limit" : undefined;
   }
 
-  #result(merged: Judged, data: T, found: readonly Violation[], told: string, stop: Stop): AskResult<T, M> {
-    const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
-    const rejected = merged.error === null ? quarantined : merged.error.violations;
+  #result(report: Judged<T>, told: string, stop: Stop): AskResult<T, M> {
     const rest = {
-      report: merged,
-      violations: found.length > 0 ? found : rejected,
+      report,
+      violations: report.violations,
       feedback: told,
       stop,
       attempts: this.#attempts,
       usage: sum(this.#attempts.map(({ usage }) => usage)),
       messages: this.messages(),
     };
-    if (found.length > 0 || merged.disposition === "rejected") {
-      return { ...rest, success: false, disposition: "rejected", data: null };
+    switch (report.disposition) {
+      case "accepted":
+        return { ...rest, success: true, disposition: "accepted", data: report.data };
+      case "partial":
+        return { ...rest, success: false, disposition: "partial", data: report.data };
+      case "refused": {
+        const refusal = this.#attempts.at(-1)?.report.raw ?? "";
+        return { ...rest, success: false, disposition: "refused", data: null, refusal };
+      }
+      default:
+        return { ...rest, success: false, disposition: "rejected", data: null };
     }
-    if (merged.disposition === "refused") {
-      const refusal = this.#attempts.at(-1)?.report.raw ?? "";
-      return { ...rest, success: false, disposition: "refused", data: null, refusal };
-    }
-    return merged.disposition === "accepted"
-      ? { ...rest, success: true, disposition: "accepted", data }
-      : { ...rest, success: false, disposition: "partial", data };
   }
 }
 
-/** Where the contract is registered, under which name. */
-function judge(of: StandardSchema | Contract, { contract: policy }: AskOptions, beside: Gate): [Gate, string] {
-  if (!isStandard(of)) {
-    if (policy !== undefined) {
-      throw new TypeError("`contract` goes with a schema: a contract says everything itself");
+/** What answers are judged by: a schema, a contract, or that of an agent. */
+function judging(of: unknown, options: AskOptions, beside: Gate): Judging {
+  if (isStandard(of)) {
+    const { text, described, checks } = takeSchema(of, options);
+    const { gate, info } = compiled(text, beside);
+    const words = text === described ? { gate, info } : compiled(described, beside);
+    return { gate, agent: info.agent, checks, wanted: words.gate.describe(words.info.agent) };
+  }
+  for (const name of ["contract", "preprocess"] as const) {
+    if (options[name] !== undefined) {
+      throw new TypeError(`\`${name}\` goes with a schema of a library: a contract says everything itself`);
     }
-    return isContract(of) ? registered(asContract(of), beside) : [beside, of as string];
   }
-  if (policy !== undefined && ("schema" in policy || "jtd" in policy)) {
-    throw new TypeError("`contract` has no schema of its own beside this one");
+  const { agent, contract, checks } = takeSubject(of, "of");
+  if (contract === undefined) {
+    return { gate: beside, agent, checks: beside.checksOf(agent), wanted: beside.describe(agent) };
   }
-  // What libraries write of themselves may look around in patterns: those have a step limit.
-  const members = asPlainJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
-  const schema = inJson(of);
-  const isNamed = policy !== undefined && "agent" in policy;
-  return registered(isNamed ? `{${members},"schema":${schema}}` : contractOf(schema, `${members},`), beside);
-}
-
-function registered(contract: string, beside: Gate): [Gate, string] {
   const { gate, info } = compiled(contract, beside);
-  return [gate, info.agent];
+  return { gate, agent: info.agent, checks, wanted: gate.describe(info.agent) };
+}
+
+/** The violations that are not among others. */
+function without(all: readonly Violation[], others: readonly Violation[]): Violation[] {
+  const known = new Set(others.map((violation) => JSON.stringify(violation)));
+  return all.filter((violation) => !known.has(JSON.stringify(violation)));
 }
 
 /** The conversation, with what the answer must be at its end. */
@@ -322,11 +326,11 @@ function useless(last: Judged, told: string): string {
 }
 
 /** What is wrong, as far as it is the same in another text. */
-function withoutSpans(merged: Judged, last: Judged, found: readonly Violation[]): string {
-  const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
-  const all = [last.error?.violations ?? [], merged.error?.violations ?? [], quarantined, found].flat();
-  const wrong = all.map((violation) => ({ ...violation, span: null }));
-  return JSON.stringify([wrong, merged.quarantined.map(({ index, reason }) => [index, reason]), merged.wanted]);
+function withoutSpans(whole: Judged, last: Judged): string {
+  const wrong = [last, whole].flatMap(({ violations }) =>
+    violations.map((violation) => ({ ...violation, span: null })),
+  );
+  return JSON.stringify([wrong, whole.quarantined.map(({ index, reason }) => [index, reason]), whole.wanted]);
 }
 
 function sum(all: readonly Usage[]): Usage {

@@ -1,5 +1,16 @@
+import { type Checks, withChecksNow } from "./checks.js";
 import type { Component } from "./component.js";
-import { asContract, asJson, asProfile, type Contract, type Profile } from "./contract.js";
+import {
+  asAgent,
+  asContract,
+  asJson,
+  asProfile,
+  type Contract,
+  type Profile,
+  type TypedContract,
+  takeContract,
+  takeSubject,
+} from "./contract.js";
 import {
   type Audience,
   type Call,
@@ -20,7 +31,7 @@ import type { OutputOptions, RunOptions } from "./options.js";
 import { engine } from "./platform.js";
 import { type Answer, type Judged, Report, type Verdict } from "./report.js";
 import { Session } from "./session.js";
-import { measure } from "./text.js";
+import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 import type { Decision, Observation } from "./words.js";
 
@@ -53,6 +64,7 @@ export class Gate {
   /** What one call may use. */
   readonly limits: Readonly<Required<Limits>>;
   readonly #engine: Engine;
+  readonly #checks = new Map<string, Checks>();
 
   private constructor(engine: Engine, limits: Required<Limits>) {
     this.#engine = engine;
@@ -91,15 +103,32 @@ export class Gate {
    * nothing. It is one whole document, as JSON text or as an object; the schema is inside, not the name of a file.
    *
    * @throws {SeamgateFault} `bad_contract`, also where the agent has another contract already; or a limit was passed.
-   * @throws {TypeError} It holds something else than JSON, as a schema of Zod: the message says what to pass.
+   * As `schema` it may have a schema of a library: its JSON Schema is registered, and its own checks run on what the gate accepts.
+   *
+   * @throws {TypeError} It holds something else than JSON: the message says what to pass.
    */
   register(contract: Contract): ContractInfo {
-    return this.#engine.register(asContract(contract));
+    const { text, checks } = takeContract(contract);
+    const info = this.#engine.register(text);
+    if (checks !== undefined) this.#checks.set(info.agent, checks);
+    return info;
+  }
+
+  /** @internal A verdict without the checks that the schema of the agent makes itself. */
+  unchecked(agent: string, output: string | Uint8Array, options: OutputOptions): Verdict {
+    smallEnough(this.limits, lengthOf(output));
+    const { json, outputLength, raw, usage } = this.#engine.validate(takeSubject(agent), output, options);
+    return { report: new Report(json, raw, outputLength) as Judged, usage };
+  }
+
+  /** @internal The checks that a schema of a library makes itself. */
+  checksOf(agent: string): Checks | undefined {
+    return this.#checks.get(agent);
   }
 
   /** Whether a contract is registered for an agent. */
   has(agent: string): boolean {
-    return this.#engine.contracts.has(agent);
+    return this.#engine.contracts.has(asAgent(agent));
   }
 
   /** The agents that have a contract, in ascending order. */
@@ -113,7 +142,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`.
    */
   contract(agent: string): ContractInfo {
-    return this.#engine.contracts.of(agent).info;
+    return this.#engine.contracts.of(asAgent(agent)).info;
   }
 
   /**
@@ -122,7 +151,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
    */
   describe(agent: string): string {
-    return this.#engine.describe(agent);
+    return this.#engine.describe(asAgent(agent));
   }
 
   /**
@@ -143,14 +172,25 @@ export class Gate {
    *   surrogate pairs in a string, reject it, with the place.
    * @throws {SeamgateFault} There is no verdict: for one, a list is missing that the contract's `allow` names
    *   (`bad_request`). A rejected output is none of these: it is a report.
-   * @throws {TypeError} A contract holds something else than JSON.
+   * @throws {TypeError} A contract holds something else than JSON; or its schema has asynchronous checks, for which only a
+   *   {@link WorkerGate} and `ask` wait.
    */
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T, Input>;
   validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T>;
+  validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Verdict<T> {
-    return judge<T>(this.#engine, this.limits, agentOrContract, output, options);
+    return judge<T>(this.#engine, this, agentOrContract, output, options);
   }
 
   /**
@@ -169,7 +209,8 @@ export class Gate {
       reports.map((report) => report.json),
       options,
     );
-    return { report: new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>, usage };
+    const report = new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>;
+    return { report: checkedNow(report, this.#checks.get(report.agent)), usage };
   }
 
   /**
@@ -180,7 +221,8 @@ export class Gate {
   session<T = unknown>(agent: string, options: OutputOptions = {}): Session<T> {
     const whole = (output: string, finish: OutputOptions["finish"]) =>
       this.validate<T>(agent, output, finish === undefined ? options : { ...options, finish });
-    return new Session<T>(this.#engine.session(agent, options), whole);
+    const checked = (report: Judged<T>) => checkedNow(report, this.#checks.get(agent));
+    return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
   }
 
   /**
@@ -197,6 +239,11 @@ export class Gate {
     produce: (feedback: string | null, attempt: number) => Produced | PromiseLike<Produced>,
     options: RunOptions = {},
   ): Promise<Outcome<T>> {
+    if (this.#checks.has(asAgent(agent))) {
+      throw new TypeError(
+        `\`agent\`: the schema of ${JSON.stringify(agent)} has checks of its own, and gate.run judges by JSON Schema alone: use ask`,
+      );
+    }
     return run<T>(this.#engine, agent, produce, options);
   }
 
@@ -231,7 +278,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
    */
   describeProfile(agent: string): string {
-    return this.#engine.describeProfile(agent);
+    return this.#engine.describeProfile(asAgent(agent));
   }
 
   /**
@@ -306,7 +353,7 @@ export class Gate {
    * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
    */
   loop(agent: string, facts: Begin, options: LoopOptions = {}): Loop {
-    return new Loop(this, agent, facts, options);
+    return new Loop(this, asAgent(agent), facts, options);
   }
 
   /**
@@ -314,7 +361,7 @@ export class Gate {
    * one finds. The reports are the same bytes, and contracts are compiled once.
    */
   instance(): Instance {
-    return new Instance(this.#engine.instance(), this.limits);
+    return new Instance(this.#engine.instance(), this);
   }
 
   /** @internal What a contract is; it is not kept. */
@@ -368,51 +415,64 @@ class Decider {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
     smallEnough(this.#limits, bytes);
-    return this.#judge.decide(operation, agent, Object.fromEntries(texts), bytes);
+    return this.#judge.decide(operation, asAgent(agent), Object.fromEntries(texts), bytes);
   }
 }
 
 /** An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one. */
 export class Instance extends Decider {
   readonly #judge: Judge;
-  readonly #limits: Required<Limits>;
+  readonly #gate: Gate;
 
   /** @internal Use {@link Gate.instance}. */
-  constructor(judge: Judge, limits: Required<Limits>) {
-    super(judge, limits);
+  constructor(judge: Judge, gate: Gate) {
+    super(judge, gate.limits);
     this.#judge = judge;
-    this.#limits = limits;
+    this.#gate = gate;
   }
 
   /** Judge one output: see {@link Gate.validate}. */
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T, Input>;
   validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T>;
+  validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Verdict<T> {
-    return judge<T>(this.#judge, this.#limits, agentOrContract, output, options);
+    return judge<T>(this.#judge, this.#gate, agentOrContract, output, options);
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */
   call(request: string): Answer {
-    return asked(this.#judge, this.#limits, request);
+    return asked(this.#judge, this.#gate.limits, request);
   }
 }
 
 function judge<T>(
   judge: Judge,
-  limits: Required<Limits>,
+  gate: Gate,
   agentOrContract: string | Contract,
   output: string | Uint8Array,
   options: OutputOptions,
 ): Verdict<T> {
-  if (typeof output !== "string" && !(output instanceof Uint8Array)) {
-    throw new TypeError(`an output must be a string or a Uint8Array, not ${output === null ? "null" : typeof output}`);
-  }
-  // Bounded before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
-  smallEnough(limits, output.length);
-  const { json, outputLength, raw, usage } = judge.validate(agentOrContract, output, options);
-  return { report: new Report<T>(json, raw, outputLength) as Judged<T>, usage };
+  const subject = takeSubject(agentOrContract);
+  smallEnough(gate.limits, lengthOf(output));
+  const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
+  const report = new Report<T>(json, raw, outputLength) as Judged<T>;
+  return { report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage };
+}
+
+/** The verdict of a schema's own checks, where there are any. */
+function checkedNow<T>(report: Judged<T>, checks: Checks | undefined): Judged<T> {
+  return checks === undefined ? report : (withChecksNow(report as Judged, checks) as Judged<T>);
 }
 
 function asked(judge: Judge, limits: Required<Limits>, request: string): Answer {

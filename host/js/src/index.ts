@@ -9,7 +9,7 @@ export {
   type Stop,
 } from "./ask.js";
 export type { Component } from "./component.js";
-export type { Contract, ContractDocument, JsonSchema, Profile } from "./contract.js";
+export type { Contract, ContractDocument, ContractPolicy, JsonSchema, Profile, TypedContract } from "./contract.js";
 export type {
   Asked,
   Audience,
@@ -32,12 +32,13 @@ export type { Outcome, Produced, RunStop } from "./harness.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
 export type { RunJournal, RunOptions } from "./options.js";
-export { type ParseResult, ResultParser } from "./parser.js";
+export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
 export { type Journal, Run } from "./run.js";
+export type { SchemaOptions } from "./schemas.js";
 export { Session } from "./session.js";
-export type { StandardSchema } from "./standard.js";
+export { type StandardSchema, type ValidatingSchema, withJsonSchema } from "./standard.js";
 export type {
   Candidate,
   Change,

@@ -1,5 +1,5 @@
 import type { Component } from "./component.js";
-import { asContract, type Contract, isContract } from "./contract.js";
+import type { Subject } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
 import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
 import { FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
@@ -193,8 +193,8 @@ export class NativeEngine implements Engine {
     return JSON.parse(told(() => this.gate.lintProfile(profile)));
   }
 
-  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
-    return this.#judge.validate(agentOrContract, output, options, this.gate);
+  validate(subject: Subject, output: string | Uint8Array, options: OutputOptions): Judged {
+    return this.#judge.validate(subject, output, options, this.gate);
   }
 
   call(request: string): Answer {
@@ -280,27 +280,22 @@ export class NativeEngine implements Engine {
   }
 
   /** @internal */
-  async validateLater(
-    subject: string | Contract,
-    output: string | Uint8Array,
-    options: OutputOptions,
-  ): Promise<Judged> {
+  async validateLater(subject: Subject, output: string | Uint8Array, options: OutputOptions): Promise<Judged> {
+    const { agent, contract } = subject;
     const given = typeof output === "string" ? ofString(output) : ofBytes(output);
-    const contract = isContract(subject) ? asContract(subject) : undefined;
     const text = textOf(options);
     if (typeof output === "string" && given.invalid !== undefined) {
-      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      const answer = await this.callLater(wireRequest(subject, given, options));
       return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
     }
     const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
-    const agent = contract === undefined ? (subject as string) : "";
     try {
       const done = await later(this.gate.validateLater(agent, contract, bytes, text));
       return { json: done.json, raw: given.text, usage: used(done, this.#digest) };
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Something in the options is wrong: the component says what.
-      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      const answer = await this.callLater(wireRequest(subject, given, options));
       return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
     }
   }
@@ -319,12 +314,12 @@ class NativeJudge implements Judge {
   }
 
   validate(
-    subject: string | Contract,
+    subject: Subject,
     output: string | Uint8Array,
     options: OutputOptions,
     gate: AddonGate | undefined = this.#gate,
   ): Judged {
-    const contract = isContract(subject) ? asContract(subject) : undefined;
+    const { agent, contract } = subject;
     const isText = typeof output === "string";
     const raw = isText ? output : ofBytes(output).text;
     try {
@@ -337,8 +332,8 @@ class NativeJudge implements Judge {
           return { json: given.json, raw, usage: used(given, this.#digest) };
         }
         const [json, fuel, memory, elapsed, outputLength] = isText
-          ? this.#judge.validate(subject as string, output, text)
-          : this.#judge.validateBytes(subject as string, output, text);
+          ? this.#judge.validate(agent, output, text)
+          : this.#judge.validateBytes(agent, output, text);
         const usage = { fuel, memory, elapsed, component: this.#digest };
         return { json, outputLength: outputLength < 0 ? undefined : outputLength, raw, usage };
       }
@@ -348,7 +343,7 @@ class NativeJudge implements Judge {
       if (!(known instanceof TypeError)) throw known;
     }
     const given = isText ? ofString(output) : ofBytes(output);
-    const { json, usage } = this.call(wireRequest(subject as string, contract, given, options));
+    const { json, usage } = this.call(wireRequest(subject, given, options));
     return { json: answered(json, "report"), raw: given.text, usage };
   }
 
@@ -508,13 +503,12 @@ function textOf(options: OutputOptions): string | undefined {
 }
 
 function wireRequest(
-  subject: string,
-  contract: string | undefined,
+  { agent, contract }: Subject,
   given: { readonly text: string; readonly invalid?: number },
   options: OutputOptions,
 ): string {
-  const agent = contract === undefined ? { agent: subject } : {};
-  const rest = JSON.stringify({ ...agent, output: given.text, invalid_utf8: given.invalid, ...extras(options) });
+  const subject = contract === undefined ? { agent } : {};
+  const rest = JSON.stringify({ ...subject, output: given.text, invalid_utf8: given.invalid, ...extras(options) });
   return contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
 }
 

@@ -26,7 +26,7 @@ const ACCEPTED = `${HEAD}accepted"`;
 const OUTPUT = '"output":';
 
 /** The members of a report. */
-export interface Report<T = unknown> extends ReportDocument<T> {}
+export interface Report<T = unknown, Output = T> extends ReportDocument<Output> {}
 
 /**
  * The verdict on one output. Data, never an exception.
@@ -39,14 +39,23 @@ export interface Report<T = unknown> extends ReportDocument<T> {}
  * Report.outputJson}.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class has a property for each member of the interface.
-export class Report<T = unknown> {
+export class Report<T = unknown, Output = T> {
   /** The report as JSON text: the same bytes in every runtime. */
   readonly json: string;
   /** The output that was judged. What was not Unicode in it is U+FFFD here. */
   readonly raw: string;
   readonly #outputLength: number | undefined;
-  #document: ReportDocument<T> | undefined;
-  #output: { readonly value: T | null } | undefined;
+  #document: ReportDocument<Output> | undefined;
+  #output: { readonly value: unknown } | undefined;
+  /** What the checks of a schema made of the document. */
+  #value: { readonly value: T } | undefined;
+
+  /** @internal A report with what the checks of a schema made of the document. */
+  static with<T, Output>(json: string, raw: string, value: T): Judged<T, Output> {
+    const report = new Report<T, Output>(json, raw);
+    report.#value = { value };
+    return report as Judged<T, Output>;
+  }
 
   /**
    * @internal
@@ -80,12 +89,12 @@ export class Report<T = unknown> {
     Object.defineProperty(
       Report.prototype,
       "output",
-      property((report) => report.data),
+      property((report) => report.#parsed()),
     );
   }
 
-  #read(): ReportDocument<T> {
-    this.#document ??= JSON.parse(this.json) as ReportDocument<T>;
+  #read(): ReportDocument<Output> {
+    this.#document ??= JSON.parse(this.json) as ReportDocument<Output>;
     return this.#document;
   }
 
@@ -94,13 +103,25 @@ export class Report<T = unknown> {
     return this.json.startsWith(ACCEPTED);
   }
 
-  /** The validated document, as `output`: also of a partial verdict, and null where there is none. */
+  /**
+   * The validated document: also of a partial verdict, and null where there is none. Where the contract has a schema of a library, it is
+   * what that schema makes of the document, and `output` is the document.
+   */
   get data(): T | null {
+    return this.#value === undefined ? (this.#parsed() as T | null) : this.#value.value;
+  }
+
+  #parsed(): unknown {
     if (this.#output === undefined) {
       const alone = this.#document === undefined && this.#outputLength !== undefined ? this.outputJson : null;
       this.#output = { value: alone === null ? this.#read().output : JSON.parse(alone) };
     }
     return this.#output.value;
+  }
+
+  /** What is wrong: with the output, and then with each item in quarantine. Empty where it was accepted or refused. */
+  get violations(): readonly Violation[] {
+    return [...(this.error?.violations ?? []), ...this.quarantined.flatMap(({ violations }) => violations)];
   }
 
   /** What is wrong with the document. Empty where none was found or read: then see {@link Report.extractionError}. */
@@ -130,21 +151,21 @@ export class Report<T = unknown> {
   }
 
   /** The report as `JSON.stringify` writes it: an object of its own, with the members that every host gives. */
-  toJSON(): ReportDocument<T> {
+  toJSON(): ReportDocument<Output> {
     return JSON.parse(this.json);
   }
 
   /** @internal What `console.log` shows in Node. */
-  [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<T> {
+  [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<Output> {
     return this.toJSON();
   }
 }
 
 /** The verdict on one output: `success` and `disposition` say whether there is a document. */
-export type Judged<T = unknown> = Report<T> &
+export type Judged<T = unknown, Output = T> = Report<T, Output> &
   (
-    | { readonly success: true; readonly disposition: "accepted"; readonly output: T; readonly data: T }
-    | { readonly success: false; readonly disposition: "partial"; readonly output: T; readonly data: T }
+    | { readonly success: true; readonly disposition: "accepted"; readonly output: Output; readonly data: T }
+    | { readonly success: false; readonly disposition: "partial"; readonly output: Output; readonly data: T }
     | {
         readonly success: false;
         readonly disposition: "rejected" | "refused";
@@ -173,7 +194,7 @@ export interface Answer {
 }
 
 /** The verdict on one output, and what it took. */
-export interface Verdict<T = unknown> {
-  readonly report: Judged<T>;
+export interface Verdict<T = unknown, Output = T> {
+  readonly report: Judged<T, Output>;
   readonly usage: Usage;
 }

@@ -18,6 +18,8 @@ export class Session<T = unknown> {
   readonly #coming: Coming;
   /** Judges the whole text. */
   readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
+  /** Adds the verdict of a schema's own checks. */
+  readonly #checked: (report: Judged<T>) => Judged<T>;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #raw = "";
@@ -28,9 +30,14 @@ export class Session<T = unknown> {
   #over = false;
 
   /** @internal Use `Gate.session`. */
-  constructor(coming: Coming, whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>) {
+  constructor(
+    coming: Coming,
+    whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>,
+    checked: (report: Judged<T>) => Judged<T>,
+  ) {
     this.#coming = coming;
     this.#whole = whole;
+    this.#checked = checked;
   }
 
   /**
@@ -72,7 +79,7 @@ export class Session<T = unknown> {
       return this.#whole(raw, finish);
     }
     const { json, usage } = this.#coming.finish(finish);
-    return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    return { report: this.#checked(new Report<T>(json, raw) as Judged<T>), usage };
   }
 
   /**

@@ -1,5 +1,14 @@
+import { type Checks, withChecks } from "./checks.js";
 import type { Component } from "./component.js";
-import { asContract, type Contract, isContract } from "./contract.js";
+import {
+  asAgent,
+  asContract,
+  type Contract,
+  type Subject,
+  type TypedContract,
+  takeContract,
+  takeSubject,
+} from "./contract.js";
 import type { Backend, Engine } from "./engine.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions } from "./gate.js";
@@ -9,7 +18,7 @@ import type { OutputOptions } from "./options.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
-import { measure } from "./text.js";
+import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 
 /** How a gate with workers is set up; every setting has a default. */
@@ -46,7 +55,7 @@ export interface Job {
     | readonly ["register" | "lint", contract: string]
     | readonly ["describe", agent: string]
     | readonly ["call", request: string]
-    | readonly ["validate", agentOrContract: string, output: string | Uint8Array, options: OutputOptions];
+    | readonly ["validate", subject: Omit<Subject, "checks">, output: string | Uint8Array, options: OutputOptions];
 }
 
 /** What it answers. The first one, which is null, says that it is ready. */
@@ -92,6 +101,8 @@ export class WorkerGate {
   readonly #deadline: number;
   readonly #most: number;
   readonly #contracts: Contracts;
+  /** The checks that schemas of libraries make themselves, on this thread. */
+  readonly #checks = new Map<string, Checks>();
   readonly #running = new Set<Running>();
   readonly #queue: Waiting[] = [];
   /** What the addon has under way. */
@@ -144,16 +155,17 @@ export class WorkerGate {
 
   /** Check a contract and keep it: see {@link Gate.register}. */
   async register(contract: Contract): Promise<ContractInfo> {
-    const text = asContract(contract);
+    const { text, checks } = takeContract(contract);
     const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
     // The addon has kept it.
     if (this.#native === undefined) this.#contracts.keep(text, info);
+    if (checks !== undefined) this.#checks.set(info.agent, checks);
     return info;
   }
 
   /** Whether a contract is registered for an agent. */
   has(agent: string): boolean {
-    return this.#contracts.has(agent);
+    return this.#contracts.has(asAgent(agent));
   }
 
   /** The agents that have a contract, in ascending order. */
@@ -182,27 +194,41 @@ export class WorkerGate {
    *
    * @throws {SeamgateFault} As there; and `timeout`.
    */
-  async validate<T = unknown>(
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Promise<Verdict<T, Input>>;
+  validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Promise<Verdict<T>>;
+  async validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Promise<Verdict<T>> {
+    const { agent, contract, checks } = takeSubject(agentOrContract);
     // Before it is copied to the worker.
-    smallEnough(this.#limits, output.length);
-    const subject = isContract(agentOrContract) ? asContract(agentOrContract) : (agentOrContract as string);
-    if (subject === agentOrContract && !isContract(subject)) {
-      this.#registered(subject);
+    smallEnough(this.#limits, lengthOf(output));
+    if (contract === undefined) {
+      this.#registered(agent);
     }
     const { finish, lists, evidence } = options;
-    const done = await this.#ask(
-      [subject],
-      ["validate", subject, output, { finish, lists, evidence } as OutputOptions],
-    );
+    const done = await this.#ask(contract === undefined ? [agent] : [], [
+      "validate",
+      { agent, contract },
+      output,
+      { finish, lists, evidence } as OutputOptions,
+    ]);
     if (!("verdict" in done)) {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }
     const { json, raw, usage } = done.verdict;
-    return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    const report = new Report<T>(json, raw) as Judged<T>;
+    const own = checks ?? this.#checks.get(agent);
+    return { report: own === undefined ? report : ((await withChecks(report as Judged, own)) as Judged<T>), usage };
   }
 
   /**
@@ -244,7 +270,7 @@ export class WorkerGate {
   }
 
   #registered(agent: string): { info: ContractInfo } {
-    return this.#contracts.of(agent);
+    return this.#contracts.of(asAgent(agent));
   }
 
   #ask(agents: readonly string[], call: Job["call"]): Promise<Answered> {
@@ -396,7 +422,7 @@ function mayBeNative(component: Component | Uint8Array | undefined): boolean {
 async function asked(native: NativeEngine, call: Job["call"]): Promise<Answered> {
   switch (call[0]) {
     case "validate":
-      return { verdict: await native.validateLater(call[1], call[2], call[3]) };
+      return { verdict: await native.validateLater({ ...call[1], checks: undefined }, call[2], call[3]) };
     case "register":
       return { value: await native.registerLater(call[1]) };
     case "lint":

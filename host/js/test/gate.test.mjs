@@ -285,12 +285,12 @@ test("a fresh instance has nothing of the outputs before, and takes the same fue
 test("what is no text is no output", async () => {
   const gate = await Gate.load();
   for (const [output, name] of [
-    [5, "number"],
+    [5, "a number"],
     [null, "null"],
     [undefined, "undefined"],
-    [{ length: 1 }, "object"],
+    [{ length: 1 }, "an object"],
   ]) {
-    const message = `an output must be a string or a Uint8Array, not ${name}`;
+    const message = `\`output\` must be a string or a Uint8Array, not ${name}`;
     assert.throws(() => gate.validate(anything, output), { name: "TypeError", message });
   }
 });

@@ -17,8 +17,20 @@ import {
   SeamgateFault,
   type Verdict,
   WorkerGate,
+  withJsonSchema,
 } from "seamgate";
 import { z } from "zod";
+import * as mini from "zod/mini";
+
+/** An interface has no index signature. */
+interface OwnContract {
+  agent: string;
+  schema: { type: string };
+}
+
+class Model {
+  type = "object";
+}
 
 interface Greeting {
   readonly greeting: string;
@@ -47,21 +59,49 @@ export async function uses(): Promise<void> {
   const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
   new ContractRegistry(gate).list();
   const Order = z.object({ sku: z.string() });
-  // @ts-expect-error A schema of a library is not JSON: it says what it is itself.
   gate.register({ agent: "order", schema: Order });
-  // @ts-expect-error
-  gate.validate({ agent: "order", schema: Order }, "{}");
-  // @ts-expect-error
+  const typed = gate.validate({ agent: "order", schema: z.object({ n: z.string().transform(Number) }) }, "{}").report;
+  const made: number | undefined = typed.data?.n;
+  const written: string | undefined = typed.output?.n;
+  const asked: number | undefined =
+    (await ask({ agent: "n", schema: z.string().transform(Number) }, () => "{}")).data ?? 1;
+  // @ts-expect-error A schema of a library is no contract.
   gate.lint(Order);
   // @ts-expect-error
-  await ask({ agent: "order", schema: Order }, () => "{}");
+  gate.register(Order);
+  // @ts-expect-error It does not say what it is in JSON.
+  gate.register({ agent: "order", schema: mini.object({}) });
+  // @ts-expect-error
+  await ask(mini.object({}), () => "{}");
+  await ask(withJsonSchema(mini.object({}), {}), () => "{}");
+  // @ts-expect-error
+  gate.register(null);
+  // @ts-expect-error
+  gate.register([]);
+  // @ts-expect-error
+  gate.register({ agent: "order", schema: new Model() });
+  // @ts-expect-error
+  gate.register({ agent: "order", schema: () => true });
+  // @ts-expect-error
+  gate.register({ agent: "order", schema: [] as string[] });
+  // @ts-expect-error It is `retry`.
+  gate.register({ agent: "order", schema: true, retries: 3 });
+  // @ts-expect-error It is `limit`.
+  gate.register({ agent: "order", schema: true, retry: { limt: 3 } });
+  const own: OwnContract = { agent: "own", schema: { type: "object" } };
+  gate.register(own);
+  new ResultParser(gate).parseWithSchema("1", Order, {
+    contract: { coerce: "lossless" },
+    preprocess: true,
+    finish: "stop",
+  });
   gate.register({ agent: "order", schema: z.toJSONSchema(Order, { io: "input" }) });
   const given: Record<string, unknown> = { agent: "given", schema: {} };
   gate.register(given);
   gate.session("order").close();
   gate.session("order")[Symbol.dispose]();
   await using_(await WorkerGate.load({ limits, deadline: 100, workers: 2 }));
-  void [greeting, span, fuel, parsed, wrong, lists];
+  void [greeting, span, fuel, parsed, wrong, lists, made, written, asked];
 }
 
 async function using_(gate: WorkerGate): Promise<string> {
