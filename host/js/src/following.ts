@@ -1,17 +1,16 @@
 import type { Subject } from "./contract.js";
-import type { Coming, Engine, Judge, Judged } from "./engine.js";
+import type { Coming, Engine, Judged } from "./engine.js";
 import { type Limits, smallEnough } from "./limits.js";
 import type { OutputOptions } from "./options.js";
 import type { Progress } from "./types.js";
 import { answered } from "./wire.js";
 
-/** An output that is still coming: what is known of it, in an instance; the verdict is asked for on the whole text. */
+/** An output that is still coming: its state is a text between pushes, and the verdict is asked for on the whole text. */
 export class Following implements Coming {
   readonly #engine: Engine;
   readonly #subject: Subject;
   readonly #options: OutputOptions;
   readonly #limits: Required<Limits>;
-  #instance: Judge | undefined;
   /** Pieces may end within a character. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #chunks: Uint8Array[] = [];
@@ -34,8 +33,8 @@ export class Following implements Coming {
     this.#chunks.push(chunk.slice());
     const text = this.#decoder.decode(chunk, { stream: true });
     const request = JSON.stringify({ op: "push", agent: this.#subject.agent, chunk: text, state: this.#state });
-    this.#instance ??= this.#engine.instance();
-    const { state, progress } = JSON.parse(answered(this.#instance.call(request).json, "result"));
+    // Each in a fresh instance, as verdicts are: a session that nobody ends holds none.
+    const { state, progress } = JSON.parse(answered(this.#engine.call(request).json, "result"));
     this.#state = state;
     return progress;
   }
@@ -53,7 +52,6 @@ export class Following implements Coming {
   }
 
   close(): void {
-    this.#instance = undefined;
     this.#chunks.length = 0;
   }
 }

@@ -7,6 +7,7 @@ declare global {
   /** As in `lib.esnext.disposable.d.ts`, for programs that are compiled without it. */
   interface SymbolConstructor {
     readonly dispose: unique symbol;
+    readonly asyncDispose: unique symbol;
   }
 }
 

@@ -66,6 +66,15 @@ export type Done =
   | { readonly fault: ReturnType<SeamgateFault["toJSON"]> }
   | { readonly error: string };
 
+/** A worker that is not ready after so long, in milliseconds, is ended. */
+const START = 30_000;
+
+/**
+ * So long after its deadline, in milliseconds, a call is still looked at: what answered it in time may stand in line behind the timer,
+ * where the thread was busy.
+ */
+const GRACE = 20;
+
 type Answered = Exclude<Done, null | { fault: unknown } | { error: unknown }>;
 
 interface Waiting {
@@ -269,6 +278,11 @@ export class WorkerGate {
     }
   }
 
+  /** The same as {@link WorkerGate.close}: `await using gate = await WorkerGate.load()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #registered(agent: string): { info: ContractInfo } {
     return this.#contracts.of(asAgent(agent));
   }
@@ -304,20 +318,32 @@ export class WorkerGate {
     }
   }
 
-  /** Have the addon do what waits. */
+  /** Have the addon do what waits. It has a clock of its own, which does not run while the threads of libuv are busy with other work. */
   #have(native: NativeEngine, waiting: Waiting): void {
     this.#under.add(waiting);
     const done = () => {
+      clearTimeout(timer);
       this.#under.delete(waiting);
       this.#go();
     };
+    const late = () => {
+      waiting.reject(this.#timeout());
+      done();
+    };
+    const timer = setTimeout(late, 2 * this.#deadline + GRACE);
     asked(native, waiting.call).then(waiting.resolve, waiting.reject).finally(done);
+  }
+
+  #timeout(): SeamgateFault {
+    const limit = this.#deadline;
+    return new SeamgateFault("timeout", `the verdict took longer than ${limit} ms`, { limit });
   }
 
   #begin(first?: Running["first"]): void {
     const port = platform().worker(this.#start);
     const running: Running = { port, first, agents: new Set(), isReady: false, job: undefined, timer: undefined };
     this.#running.add(running);
+    running.timer = setTimeout(() => this.#ended(running, new Error(`it was not ready after ${START} ms`)), START);
     port.listen(
       (data) => this.#heard(running, data as Done),
       (why) => this.#ended(running, why),
@@ -325,12 +351,15 @@ export class WorkerGate {
   }
 
   #heard(running: Running, done: Done): void {
+    if (!this.#running.has(running)) {
+      return;
+    }
+    clearTimeout(running.timer);
     if (done === null) {
       running.isReady = true;
       running.first?.resolve();
     } else {
       const job = running.job;
-      clearTimeout(running.timer);
       running.job = undefined;
       if ("fault" in done) {
         job?.reject(SeamgateFault.of(done.fault));
@@ -351,7 +380,9 @@ export class WorkerGate {
       return;
     }
     running.job = job;
-    running.timer = setTimeout(() => this.#late(running), this.#deadline);
+    running.timer = setTimeout(() => {
+      running.timer = setTimeout(() => this.#late(running), GRACE);
+    }, this.#deadline);
     const lacking = job.agents.filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
     const contracts = lacking.map((agent) => this.#contracts.of(agent).text);
     for (const agent of lacking) {
@@ -369,8 +400,7 @@ export class WorkerGate {
   }
 
   #late(running: Running): void {
-    const limit = this.#deadline;
-    this.#end(running)?.reject(new SeamgateFault("timeout", `the verdict took longer than ${limit} ms`, { limit }));
+    this.#end(running)?.reject(this.#timeout());
     this.#go();
   }
 
