@@ -304,13 +304,13 @@ export class Gate {
 
   /**
    * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop} keeps the
-   * facts.
+   * facts. A decision is an object in any case: its `permit` says whether the call may run.
    *
    * @throws {SeamgateFault} `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode, or a
    *   list that a scope names; or a limit was passed. A denied call is none of these: it is a decision.
    */
-  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
-    return new Decider(this.#engine, this.limits).permit(agent, facts, call);
+  decide(agent: string, facts: Facts | string, call: Call | string): Decision {
+    return new Decider(this.#engine, this.limits).decide(agent, facts, call);
   }
 
   /**
@@ -390,8 +390,8 @@ class Decider {
     return ofText(this.#made("surface", agent, listed === undefined ? { facts } : { facts, listed }));
   }
 
-  /** Decide whether a call may run: see {@link Gate.permit}. */
-  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
+  /** Decide whether a call may run: see {@link Gate.decide}. */
+  decide(agent: string, facts: Facts | string, call: Call | string): Decision {
     return ofText(this.#made("permit", agent, { facts, call }));
   }
 

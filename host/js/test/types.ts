@@ -113,16 +113,39 @@ async function using_(gate: WorkerGate): Promise<string> {
 export function owns(gate: Gate): void {
   const loop = gate.loop("ops", { run: "r1", principal: "joe", lists: { services: ["cart"] } }, { now: () => 0 });
   const call: Call = { key: "1", tool: "logs", arguments: { q: "x" } };
-  const decision: Decision = loop.permit(call);
+  const decision: Decision = loop.decide(call);
   const permitted: "allow" | "deny" | "approval" = decision.permit;
   // @ts-expect-error: a denied call has nothing to send.
   decision.arguments;
   const sent: string | undefined = decision.allows ? decision.arguments : undefined;
+  // @ts-expect-error: it may be denied.
+  loop.permit(call).arguments;
+  const allowed = loop.permit(call);
+  if (allowed) {
+    const text: string = allowed.arguments;
+    const word: "allow" = allowed.permit;
+    console.log(text, word);
+  }
+  switch (decision.permit) {
+    case "allow":
+      console.log(decision.arguments);
+      break;
+    case "approval":
+      console.log(decision.ask.view);
+      break;
+    case "deny":
+      console.log(decision.message);
+      break;
+    default: {
+      const none: never = decision;
+      console.log(none);
+    }
+  }
   const asked: readonly string[] = decision.permit === "approval" ? decision.ask.by : [];
   loop.approve(decision, "anna");
   const observation: Observation = loop.observe(call, { text: "x", status: "error" });
   const facts: Facts = loop.facts;
-  gate.permit("ops", facts, call);
+  gate.decide("ops", facts, call);
   // @ts-expect-error: a result has a body.
   loop.observe(call, { status: "ok" });
   // @ts-expect-error: a run has a principal.
