@@ -1,12 +1,14 @@
 import { type Checks, withChecks } from "./checks.js";
+import { Clock, type ClockOptions } from "./clock.js";
 import { type Contract, type TypedContract, takeSubject } from "./contract.js";
 import { SeamgateFault } from "./fault.js";
-import { Gate, type Seen } from "./gate.js";
+import { asGate, Gate, type Seen } from "./gate.js";
+import { type Names, only } from "./options.js";
+import { kindOf } from "./plain.js";
 import { type Reply, type Said, said } from "./replies.js";
-import { type Judged, Report, type Usage } from "./report.js";
-import { compiled, type SchemaOptions, takeSchema } from "./schemas.js";
+import { type Judged, type LocatedViolation, Report, type Usage } from "./report.js";
+import { compiled, SCHEMA_OPTIONS, type SchemaOptions, takeSchema } from "./schemas.js";
 import { isStandard, type StandardSchema } from "./standard.js";
-import type { Violation } from "./types.js";
 
 export type { Reply } from "./replies.js";
 
@@ -27,7 +29,7 @@ export type Prompt<M = never> = string | readonly M[];
 export type Stop = "accepted" | "refused" | "not_retryable" | "repeated" | "limit";
 
 /** What comes with a question. */
-export interface AskOptions extends SchemaOptions {
+export interface AskOptions extends SchemaOptions, ClockOptions {
   /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
   readonly gate?: Gate;
   /** Lists that the contract's `allow` names. */
@@ -36,6 +38,15 @@ export interface AskOptions extends SchemaOptions {
   readonly evidence?: readonly Seen[];
 }
 
+const ASK_OPTIONS: Names<AskOptions> = {
+  ...SCHEMA_OPTIONS,
+  gate: true,
+  lists: true,
+  evidence: true,
+  signal: true,
+  timeoutMs: true,
+};
+
 /** One answer of the model, and what was made of it. */
 export interface Attempt {
   /** What `callLlm` returned, with what else its client says: for one, how many tokens were used. */
@@ -43,7 +54,7 @@ export interface Attempt {
   /** The gate's report on this answer alone, without the schema's own checks. */
   readonly report: Judged;
   /** What is wrong with this answer, as the gate says, and what the schema's own checks found with it. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly LocatedViolation[];
   /** What the model was told; empty where it is asked no more. */
   readonly feedback: string;
   /** What it took to judge it. */
@@ -51,10 +62,8 @@ export interface Attempt {
 }
 
 interface Result<M> {
-  /** The report on all attempts together, with the verdict of the schema's own checks. */
-  readonly report: Judged;
   /** What is wrong: as the gate says, and as the schema's own checks do. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly LocatedViolation[];
   /** What to tell the model. Empty where it is accepted. */
   readonly feedback: string;
   /** Why it was asked no more. */
@@ -71,8 +80,10 @@ interface Result<M> {
  * What became of a question; `success` and `disposition` say which of four it is. A partial answer is no success: `data` is
  * there, and `report` says what is in quarantine and what changed. That the model declined is no failure.
  */
-export type AskResult<T, M = never> = Result<M> &
-  (
+export type AskResult<T, M = never> = Result<M> & {
+  /** The report on all attempts together, with the verdict of the schema's own checks. */
+  readonly report: Judged<T>;
+} & (
     | { readonly success: true; readonly disposition: "accepted"; readonly data: T }
     | { readonly success: false; readonly disposition: "partial"; readonly data: T }
     | { readonly success: false; readonly disposition: "rejected"; readonly data: null }
@@ -85,8 +96,16 @@ export type AskResult<T, M = never> = Result<M> &
       }
   );
 
+/** What a function that calls a model gets beside the conversation. */
+export interface CallContext {
+  /** Aborted when `signal` of the options is, or `timeoutMs` is over: hand it on to the client. */
+  readonly signal: AbortSignal;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+}
+
 /** Calls a model with a conversation. */
-type CallLlm<M> = (messages: (M | Message)[]) => Reply | Promise<Reply>;
+type CallLlm<M> = (messages: (M | Message)[], context: CallContext) => Reply | PromiseLike<Reply>;
 
 let shared: Promise<Gate> | undefined;
 
@@ -98,7 +117,8 @@ let shared: Promise<Gate> | undefined;
  * @param callLlm - Calls a model. It gets the conversation, and returns the response of OpenAI, Anthropic or the AI SDK as it
  *   is; or the text; or `{ text, finish }`, with why the model stopped. Its errors pass through.
  * @param prompt - What is asked for. What the answer must be is added to it.
- * @throws {SeamgateFault} There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
+ * @throws {SeamgateFault} There is no verdict: the contract is invalid (`bad_contract`), a limit was passed, or `timeoutMs` is over
+ *   (`timeout`). If `signal` is aborted, its reason is thrown.
  * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON; or a contract holds
  *   something else than JSON, as a schema of a library.
  */
@@ -126,14 +146,37 @@ export async function ask<T, M extends object>(
   prompt: Prompt<M> = "",
   options: AskOptions = {},
 ): Promise<AskResult<T, M>> {
-  shared ??= Gate.load();
-  const question = new Question<T, M>(of, prompt, options, options.gate ?? (await shared));
-  for (;;) {
-    const result = await question.take(await callLlm(question.messages()));
-    if (result !== undefined) {
-      return result;
-    }
+  only("options", options, ASK_OPTIONS);
+  if (typeof callLlm !== "function") {
+    throw new TypeError(`\`callLlm\` must be a function that calls the model, not ${kindOf(callLlm)}`);
   }
+  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
+    throw new TypeError(`\`prompt\` must be a text or a list of messages, not ${kindOf(prompt)}`);
+  }
+  const beside = options.gate === undefined ? await common() : asGate(options.gate);
+  const clock = new Clock("ask", options);
+  try {
+    const question = new Question<T, M>(of, prompt, options, beside);
+    for (let attempt = 1; ; attempt += 1) {
+      const context = { signal: clock.signal, attempt };
+      const reply = await clock.during(() => callLlm(question.messages(), context));
+      const result = await clock.during(() => question.take(reply));
+      if (result !== undefined) {
+        return result;
+      }
+    }
+  } finally {
+    clock.end();
+  }
+}
+
+/** The gate of calls that name none. One that could not be loaded is tried again. */
+function common(): Promise<Gate> {
+  shared ??= Gate.load().catch((error: unknown) => {
+    shared = undefined;
+    throw error;
+  });
+  return shared;
 }
 
 /** What answers are judged by. */
@@ -160,7 +203,7 @@ class Question<T, M extends object> {
   constructor(of: StandardSchema<T> | Contract, prompt: Prompt<M>, options: AskOptions, beside: Gate) {
     this.#judging = judging(of, options, beside);
     this.#options = options;
-    this.#retries = this.#judging.gate.contract(this.#judging.agent).retry_limit;
+    this.#retries = this.#judging.gate.contract(this.#judging.agent).retryLimit;
     this.#messages = asking(prompt, this.#judging.wanted);
   }
 
@@ -301,7 +344,7 @@ function judging(of: unknown, options: AskOptions, beside: Gate): Judging {
 }
 
 /** The violations that are not among others. */
-function without(all: readonly Violation[], others: readonly Violation[]): Violation[] {
+function without(all: readonly LocatedViolation[], others: readonly LocatedViolation[]): LocatedViolation[] {
   const known = new Set(others.map((violation) => JSON.stringify(violation)));
   return all.filter((violation) => !known.has(JSON.stringify(violation)));
 }
@@ -337,7 +380,7 @@ function sum(all: readonly Usage[]): Usage {
   return {
     fuel: all.reduce((total, { fuel }) => total + fuel, 0),
     memory: Math.max(...all.map(({ memory }) => memory)),
-    elapsed: all.reduce((total, { elapsed }) => total + elapsed, 0),
+    elapsedMs: all.reduce((total, { elapsedMs }) => total + elapsedMs, 0),
     component: all[0]?.component ?? "",
   };
 }

@@ -3,7 +3,7 @@ import type { Coming, Engine, Judged } from "./engine.js";
 import { type Limits, smallEnough } from "./limits.js";
 import type { OutputOptions } from "./options.js";
 import type { Progress } from "./types.js";
-import { answered } from "./wire.js";
+import { answered, progressOf } from "./wire.js";
 
 /** An output that is still coming: its state is a text between pushes, and the verdict is asked for on the whole text. */
 export class Following implements Coming {
@@ -36,7 +36,7 @@ export class Following implements Coming {
     // Each in a fresh instance, as verdicts are: a session that nobody ends holds none.
     const { state, progress } = JSON.parse(answered(this.#engine.call(request).json, "result"));
     this.#state = state;
-    return progress;
+    return progressOf(JSON.stringify(progress));
   }
 
   finish(finish: string | undefined): Omit<Judged, "raw"> {

@@ -27,7 +27,8 @@ import { SeamgateFault } from "./fault.js";
 import { type Outcome, type Produced, run } from "./harness.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
-import type { OutputOptions, RunOptions } from "./options.js";
+import { type Names, OUTPUT_OPTIONS, type OutputOptions, only, type RunOptions } from "./options.js";
+import { kindOf } from "./plain.js";
 import { engine } from "./platform.js";
 import { type Answer, type Judged, Report, type Verdict } from "./report.js";
 import { Session } from "./session.js";
@@ -51,7 +52,18 @@ export interface GateOptions {
    * The wall clock for each call, in milliseconds. Past it, it ends in the fault `timeout`. Default: 5,000 in the native addon. The
    * engine of JavaScript has none: there, only a `WorkerGate` takes it.
    */
-  readonly deadline?: number;
+  readonly deadlineMs?: number;
+}
+
+const GATE_OPTIONS: Names<GateOptions> = { component: true, limits: true, deadlineMs: true };
+const RUN_OPTIONS: Names<RunOptions> = { lists: true, evidence: true, allowPartial: true, journal: true };
+
+/** @throws {TypeError} It is no gate that judges at once. */
+export function asGate(gate: Gate, argument = "gate"): Gate {
+  if (!(gate instanceof Gate)) {
+    throw new TypeError(`\`${argument}\` must be a Gate, made by \`await Gate.load()\`, not ${kindOf(gate)}`);
+  }
+  return gate;
 }
 
 /**
@@ -67,6 +79,9 @@ export class Gate {
   readonly #checks = new Map<string, Checks>();
 
   private constructor(engine: Engine, limits: Required<Limits>) {
+    if (engine === undefined) {
+      throw new TypeError("a Gate is made by `await Gate.load()`");
+    }
     this.#engine = engine;
     this.limits = limits;
   }
@@ -79,6 +94,7 @@ export class Gate {
    * @throws {TypeError} A limit is no integer from 0.
    */
   static async load(options: GateOptions = {}): Promise<Gate> {
+    only("options", options, GATE_OPTIONS);
     const limits = complete(options.limits);
     return new Gate(await engine(options, limits), limits);
   }
@@ -202,6 +218,10 @@ export class Gate {
    * @throws {SeamgateFault} `bad_request`: there is no report, one is of another contract, or a list or the evidence is missing.
    */
   merge<T = unknown>(reports: readonly Report[], options: OutputOptions = {}): Verdict<T> {
+    only("options", options, OUTPUT_OPTIONS);
+    if (!Array.isArray(reports) || reports.some((report) => !(report instanceof Report))) {
+      throw new TypeError("`reports` must be a list of reports, as `validate` gives them");
+    }
     if (reports.length === 0) {
       throw new SeamgateFault("bad_request", "reports: there must be one at least to merge");
     }
@@ -221,6 +241,7 @@ export class Gate {
   session<T = unknown>(agent: string, options: OutputOptions = {}): Session<T> {
     const whole = (output: string, finish: OutputOptions["finish"]) =>
       this.validate<T>(agent, output, finish === undefined ? options : { ...options, finish });
+    only("options", options, OUTPUT_OPTIONS);
     const checked = (report: Judged<T>) => checkedNow(report, this.#checks.get(agent));
     return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
   }
@@ -239,6 +260,10 @@ export class Gate {
     produce: (feedback: string | null, attempt: number) => Produced | PromiseLike<Produced>,
     options: RunOptions = {},
   ): Promise<Outcome<T>> {
+    only("options", options, RUN_OPTIONS);
+    if (typeof produce !== "function") {
+      throw new TypeError(`\`produce\` must be a function that asks the producer, not ${kindOf(produce)}`);
+    }
     if (this.#checks.has(asAgent(agent))) {
       throw new TypeError(
         `\`agent\`: the schema of ${JSON.stringify(agent)} has checks of its own, and gate.run judges by JSON Schema alone: use ask`,
@@ -353,6 +378,10 @@ export class Gate {
    * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
    */
   loop(agent: string, facts: Begin, options: LoopOptions = {}): Loop {
+    only("options", options, { now: true });
+    if (Object(facts) !== facts) {
+      throw new TypeError(`\`facts\` must be an object with \`run\` and \`principal\`, not ${kindOf(facts)}`);
+    }
     return new Loop(this, asAgent(agent), facts, options);
   }
 
@@ -464,6 +493,7 @@ function judge<T>(
   options: OutputOptions,
 ): Verdict<T> {
   const subject = takeSubject(agentOrContract);
+  only("options", options, OUTPUT_OPTIONS);
   smallEnough(gate.limits, lengthOf(output));
   const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
   const report = new Report<T>(json, raw, outputLength) as Judged<T>;

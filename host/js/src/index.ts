@@ -1,8 +1,11 @@
+import type { Backend } from "./engine.js";
+
 export {
   type AskOptions,
   type AskResult,
   type Attempt,
   ask,
+  type CallContext,
   type Message,
   type Prompt,
   type Reply,
@@ -34,7 +37,14 @@ export type { Begin, Loop, LoopOptions } from "./loop.js";
 export type { RunJournal, RunOptions } from "./options.js";
 export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
-export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
+export {
+  type Answer,
+  type Judged as Report,
+  type LocatedViolation,
+  NotAcceptedError,
+  type Usage,
+  type Verdict,
+} from "./report.js";
 export { type Journal, Run } from "./run.js";
 export type { SchemaOptions } from "./schemas.js";
 export { Session } from "./session.js";
@@ -163,3 +173,6 @@ export type {
   VisibleTool,
 } from "./words.js";
 export { type WorkerAnswer, WorkerGate, type WorkerOptions, type WorkerRequest } from "./worker-gate.js";
+
+/** What runs the sandbox of gates that are given no component. Each platform's entry point has it. */
+export declare const backend: Backend;

@@ -8,8 +8,8 @@ import type { OutputOptions, RunJournal, RunOptions } from "./options.js";
 import { Contracts, Profiles } from "./registered.js";
 import type { Answer, Usage } from "./report.js";
 import { ofBytes, ofString } from "./text.js";
-import type { ContractInfo, Progress, Warning } from "./types.js";
-import { answered, extras } from "./wire.js";
+import type { ContractInfo, Warning } from "./types.js";
+import { answered, contractInfo, extras, progressOf } from "./wire.js";
 
 /** What the addon gives for a call. */
 interface Given {
@@ -156,13 +156,13 @@ export class NativeEngine implements Engine {
     this.#judge = new NativeJudge(this.gate, this.#digest);
     if (baked !== undefined) {
       const { agents, profiles } = JSON.parse(told(() => this.gate.inspect()));
-      for (const info of agents) this.contracts.keep("", info);
+      for (const info of agents) this.contracts.keep("", contractInfo(JSON.stringify(info)));
       for (const info of profiles) this.profiles.keep("", info);
     }
   }
 
   register(contract: string): ContractInfo {
-    const info: ContractInfo = JSON.parse(told(() => this.gate.register(contract)));
+    const info = contractInfo(told(() => this.gate.register(contract)));
     this.contracts.keep("", info);
     return info;
   }
@@ -214,7 +214,7 @@ export class NativeEngine implements Engine {
     this.contracts.of(agent);
     const session = told(() => this.gate.session(agent, textOf(options)));
     return {
-      push: (chunk): Progress => JSON.parse(told(() => session.push(chunk))),
+      push: (chunk) => progressOf(told(() => session.push(chunk))),
       finish: (finish) => {
         const given = told(() => session.finish(finish ?? options.finish));
         return { json: given.json, usage: used(given, this.#digest) };
@@ -258,7 +258,7 @@ export class NativeEngine implements Engine {
 
   /** @internal Off this thread: what a `WorkerGate` asks. */
   async registerLater(contract: string): Promise<ContractInfo> {
-    const info: ContractInfo = JSON.parse(await later(this.gate.registerLater(contract)));
+    const info = contractInfo(await later(this.gate.registerLater(contract)));
     this.contracts.keep("", info);
     return info;
   }
@@ -334,7 +334,7 @@ class NativeJudge implements Judge {
         const [json, fuel, memory, elapsed, outputLength] = isText
           ? this.#judge.validate(agent, output, text)
           : this.#judge.validateBytes(agent, output, text);
-        const usage = { fuel, memory, elapsed, component: this.#digest };
+        const usage = { fuel, memory, elapsedMs: elapsed, component: this.#digest };
         return { json, outputLength: outputLength < 0 ? undefined : outputLength, raw, usage };
       }
     } catch (error) {
@@ -491,7 +491,7 @@ function ours(code: string, message: string, cause: unknown): unknown {
 }
 
 function used({ fuel, memory, elapsed }: Given, component: string): Usage {
-  return { fuel, memory, elapsed, component };
+  return { fuel, memory, elapsedMs: elapsed, component };
 }
 
 /** What comes with an output as JSON text; undefined where nothing does. */

@@ -1,5 +1,6 @@
 import { asPlainJson, type ContractPolicy, type TakenContract } from "./contract.js";
 import type { Gate } from "./gate.js";
+import type { Names } from "./options.js";
 import { inJson, kindOf } from "./plain.js";
 import { isStandard } from "./standard.js";
 import type { ContractInfo } from "./types.js";
@@ -58,6 +59,8 @@ export interface SchemaOptions {
    */
   readonly preprocess?: boolean | undefined;
 }
+
+export const SCHEMA_OPTIONS: Names<SchemaOptions> = { contract: true, preprocess: true };
 
 /** A schema that stands for a contract. */
 export interface OfSchema extends TakenContract {

@@ -1,6 +1,7 @@
 import type { Coming } from "./engine.js";
 import type { OutputOptions } from "./options.js";
 import { type Judged, Report, type Verdict } from "./report.js";
+import { lengthOf } from "./text.js";
 import type { Progress } from "./types.js";
 
 declare global {
@@ -47,6 +48,7 @@ export class Session<T = unknown> {
    * @throws {SeamgateFault} A limit was passed. The session is over then.
    */
   push(chunk: string | Uint8Array): Progress {
+    lengthOf(chunk, "chunk");
     this.#goesOn();
     if (typeof chunk !== "string") {
       this.#raw += this.#decoder.decode(chunk, { stream: true });

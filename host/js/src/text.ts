@@ -1,4 +1,5 @@
 import { kindOf } from "./plain.js";
+import type { Span } from "./types.js";
 
 /** An output as the component takes it. */
 export interface Given {
@@ -144,6 +145,36 @@ export function memberOf(json: string, start: number, step: string | number): nu
     at = json[end] === "," ? end + 1 : end;
   }
   return undefined;
+}
+
+/** Bytes of UTF-8 -> units of UTF-16, for spans of one text in any order. */
+export class Places {
+  readonly #text: string;
+  /** A place that is known. */
+  #bytes = 0;
+  #units = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  of([start, end]: Span): Span {
+    return [this.#unit(start), this.#unit(end)];
+  }
+
+  /** The first unit that does not begin before so many bytes. */
+  #unit(bytes: number): number {
+    if (bytes < this.#bytes) {
+      this.#bytes = 0;
+      this.#units = 0;
+    }
+    while (this.#bytes < bytes && this.#units < this.#text.length) {
+      const code = this.#text.codePointAt(this.#units) as number;
+      this.#bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      this.#units += code < 0x10000 ? 1 : 2;
+    }
+    return this.#units;
+  }
 }
 
 const encoder = new TextEncoder();

@@ -11,7 +11,7 @@ import { Contracts, Profiles, type Registered } from "./registered.js";
 import type { Answer, Usage } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
-import { answered, extras } from "./wire.js";
+import { answered, contractInfo, extras } from "./wire.js";
 
 /** The operations for which an instance needs a profile, and nothing else. */
 const DECISIONS: readonly unknown[] = ["surface", "permit", "observe", "advance", "project"];
@@ -43,7 +43,7 @@ export class WebAssemblyEngine implements Engine {
   }
 
   compiled(contract: string): ContractInfo {
-    return JSON.parse(new Instance(this).about("register", "contract", contract));
+    return contractInfo(new Instance(this).about("register", "contract", contract));
   }
 
   registerProfile(profile: string): ProfileInfo {
@@ -267,8 +267,8 @@ class Instance implements Judge {
       // Where it was stopped, its memory is in no state to go on with: it is dropped.
       throw error instanceof SeamgateFault ? error : live.fault(error, within, usedBy);
     }
-    const elapsed = performance.now() - start;
-    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };
+    const elapsedMs = performance.now() - start;
+    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsedMs, component: digest };
     if (this.#once) {
       engine.renew(keys, live);
     } else {

@@ -14,7 +14,8 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { isNative, NativeEngine } from "./native.js";
-import type { OutputOptions } from "./options.js";
+import { type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
+import { kindOf } from "./plain.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
@@ -24,7 +25,7 @@ import type { ContractInfo, Warning } from "./types.js";
 /** How a gate with workers is set up; every setting has a default. */
 export interface WorkerOptions extends GateOptions {
   /** Wall clock for each call, in milliseconds, from when a worker has it. Default: 5,000. */
-  readonly deadline?: number;
+  readonly deadlineMs?: number;
   /**
    * How many workers there can be; each is started when it is needed. With the native addon they are threads of libuv, of which there
    * are four unless `UV_THREADPOOL_SIZE` says otherwise. Default: as many as there are processors.
@@ -65,6 +66,8 @@ export type Done =
   | { readonly verdict: { readonly json: string; readonly raw: string; readonly usage: Usage } }
   | { readonly fault: ReturnType<SeamgateFault["toJSON"]> }
   | { readonly error: string };
+
+const WORKER_OPTIONS: Names<WorkerOptions> = { component: true, limits: true, deadlineMs: true, workers: true };
 
 /** A worker that is not ready after so long, in milliseconds, is ended. */
 const START = 30_000;
@@ -134,17 +137,18 @@ export class WorkerGate {
    * @throws {TypeError} A setting is not in its bounds.
    */
   static async load(options: WorkerOptions = {}): Promise<WorkerGate> {
+    only("options", options, WORKER_OPTIONS);
     const limits = complete(options.limits);
-    const deadline = options.deadline ?? 5000;
+    const deadline = options.deadlineMs ?? 5000;
     checkDeadline(deadline);
     const most = options.workers ?? platform().processors();
     if (!(Number.isSafeInteger(most) && most > 0)) {
-      throw new TypeError(`workers must be an integer from 1, not ${String(most)}`);
+      throw new TypeError(`\`workers\` must be an integer from 1, not ${String(most)}`);
     }
     if (mayBeNative(options.component)) {
       const { component } = options;
       return new WorkerGate(
-        await engine({ ...(component && { component }), deadline }, limits),
+        await engine({ ...(component && { component }), deadlineMs: deadline }, limits),
         limits,
         deadline,
         most,
@@ -219,6 +223,7 @@ export class WorkerGate {
     options: OutputOptions = {},
   ): Promise<Verdict<T>> {
     const { agent, contract, checks } = takeSubject(agentOrContract);
+    only("options", options, OUTPUT_OPTIONS);
     // Before it is copied to the worker.
     smallEnough(this.#limits, lengthOf(output));
     if (contract === undefined) {
@@ -245,7 +250,15 @@ export class WorkerGate {
    * and the others go on.
    */
   async validateAll<T = unknown>(requests: Iterable<WorkerRequest>): Promise<WorkerAnswer<T>[]> {
-    const answers = Array.from(requests, ({ agent, output, ...options }) =>
+    if (typeof (requests as Iterable<WorkerRequest> | undefined)?.[Symbol.iterator] !== "function") {
+      throw new TypeError(`\`requests\` must be a list, or another iterable, not ${kindOf(requests)}`);
+    }
+    const all = Array.from(requests);
+    const wrong = all.findIndex((request) => Object(request) !== request);
+    if (wrong >= 0) {
+      throw new TypeError(`\`requests[${wrong}]\` must be an object, not ${kindOf(all[wrong])}`);
+    }
+    const answers = all.map(({ agent, output, ...options }) =>
       this.validate<T>(agent, output, options).catch((error: unknown) => {
         if (error instanceof SeamgateFault) {
           return error;

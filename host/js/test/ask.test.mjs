@@ -175,8 +175,8 @@ test("schemas are compiled once, out of sight", async (context) => {
   const parser = new ResultParser(gate);
   for (let n = 0; n < 3; n++) {
     await ask(Order, script("1", "2"), "", { gate });
-    parser.parseWithSchema("1", Order);
-    parser.parseWithSchema("1", { type: "integer" });
+    parser.parseWithSchema(Order, "1");
+    parser.parseWithSchema({ type: "integer" }, "1");
   }
   assert.equal(register.mock.callCount(), 2);
   assert.deepEqual(gate.names(), []);

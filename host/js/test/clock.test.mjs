@@ -64,7 +64,7 @@ test("a worker that goes silent costs one call, and so does one that dies", asyn
     else port.message(verdict);
   };
   const ports = withWorkers(context, { job });
-  const gate = await WorkerGate.load({ workers: 1, deadline: 100 });
+  const gate = await WorkerGate.load({ workers: 1, deadlineMs: 100 });
   const call = (agent) => gate.validate({ agent, schema: true }, "1");
   const calls = ["silent", "next", "dies", "last"].map(call);
   const [silent, next, dies, last] = calls;

@@ -83,7 +83,7 @@ const inContracts = {
   ...(backend === "native" && { bake: (contract) => bake([contract]) }),
 };
 const alone = {
-  parseWithSchema: (schema) => parser.parseWithSchema("{}", schema),
+  parseWithSchema: (schema) => parser.parseWithSchema(schema, "{}"),
   describeSchema: (schema) => parser.describeSchema(schema),
 };
 
@@ -127,11 +127,11 @@ test("a schema of a library in place of a contract is refused", async () => {
     if (name !== "ask") await refused(() => call(Order), "$", /a Zod schema/, name);
   }
   // These take it, and hold outputs to it.
-  assert.equal(parser.parseWithSchema('{"sku":"a","count":1}', Order).success, true);
-  assert.equal(parser.parseWithSchema('{"sku":"a","count":-5}', Order).success, false);
+  assert.equal(parser.parseWithSchema(Order, '{"sku":"a","count":1}').success, true);
+  assert.equal(parser.parseWithSchema(Order, '{"sku":"a","count":-5}').success, false);
   assert.equal((await ask(Order, () => '{"sku":1}')).success, false);
   for (const schema of [valibot, arktype, other]) {
-    assert.throws(() => parser.parseWithSchema("{}", schema), /does not say what it is in JSON/);
+    assert.throws(() => parser.parseWithSchema(schema, "{}"), /does not say what it is in JSON/);
     for (const [name, call] of Object.entries(inContracts)) {
       const given = name === "ask" ? schema : { agent: "a", schema };
       await assert.rejects(
@@ -174,7 +174,7 @@ test("what is JSON is taken, whoever made it", async () => {
     const contract = { agent: "a", schema, retry: undefined };
     for (const judge of [
       (output) => gate.validate(contract, output).report.success,
-      (output) => parser.parseWithSchema(output, schema).success,
+      (output) => parser.parseWithSchema(schema, output).success,
     ]) {
       assert.deepEqual([judge(good), judge(bad)], [true, false], JSON.stringify(schema));
     }
@@ -184,7 +184,7 @@ test("what is JSON is taken, whoever made it", async () => {
 });
 
 test("sessions that nobody ends hold up nothing, and end when they are closed", async () => {
-  const gate = await Gate.load(backend === "native" ? { deadline: 2_000 } : {});
+  const gate = await Gate.load(backend === "native" ? { deadlineMs: 2_000 } : {});
   gate.register({ agent: "any", schema: { type: "array" } });
   const count = backend === "native" ? 1_000 : 50;
   const sessions = Array.from({ length: count }, () => gate.session("any"));

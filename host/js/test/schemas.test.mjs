@@ -70,7 +70,7 @@ const judges = {
     const gate = await Gate.load();
     return new ResultParser(gate).parse(gate.register(contract).agent, output);
   },
-  parseWithSchema: async ({ schema }, output) => new ResultParser(await Gate.load()).parseWithSchema(output, schema),
+  parseWithSchema: async ({ schema }, output) => new ResultParser(await Gate.load()).parseWithSchema(schema, output),
   "ask, a schema": ({ schema }, output) => ask(schema, () => output),
   "ask, a contract": (contract, output) => ask(contract, () => output),
   "ask, by name": async (contract, output) => {
@@ -89,7 +89,7 @@ for (const [library, schema] of Object.entries(libraries)) {
       const rejected = await judge(contract, odd);
       assert.equal(rejected.data, null, name);
       assert.match(rejected.feedback, /\$\.count: .*must be even/, name);
-      const [violation] = rejected.violations ?? rejected.validationErrors;
+      const [violation] = rejected.violations ?? rejected.violations;
       assert.deepEqual([violation.path, violation.pointer, violation.received], ["$.count", "/count", "3"], name);
     }
   });
@@ -153,7 +153,7 @@ test("an item that fails its own check costs that item, as one that fails the JS
   const output = text(issue("a", 1), issue("b", "x"), issue("c", 9), issue("d", 2), issue("e", 7));
   for (const judged of [
     gate.validate({ agent: "a", ...policy, schema: Triage }, output).report,
-    new ResultParser(gate).parseWithSchema(output, Triage, { contract: policy }).report,
+    new ResultParser(gate).parseWithSchema(Triage, output, { contract: policy }).report,
     (await ask(Triage, () => output, "", { contract: { ...policy, retry: { limit: 0 } } })).report,
     (await workers.validate({ agent: "a", ...policy, schema: Triage }, output)).report,
   ]) {
@@ -168,7 +168,7 @@ test("an item that fails its own check costs that item, as one that fails the JS
       judged.quarantined[2].violations.map(({ path, pointer }) => [path, pointer]),
       [["$.issues[4].severity", "/issues/4/severity"]],
     );
-    assert.deepEqual([judged.review_required, judged.wanted], [true, "items"]);
+    assert.deepEqual([judged.reviewRequired, judged.wanted], [true, "items"]);
     assert.match(judged.feedback, /\$\.issues\[2\]\.severity: must be below five\. Received: "9"\n/);
     assert.match(
       judged.feedback,
@@ -270,7 +270,7 @@ test("asynchronous checks are waited for, or refused where nothing can wait", as
     () => gate.validate(contract, "2"),
     () => gate.validate("late", "2"),
     () => gate.instance().validate("late", "2"),
-    () => new ResultParser(gate).parseWithSchema("2", schema),
+    () => new ResultParser(gate).parseWithSchema(schema, "2"),
   ]) {
     assert.throws(call, /^TypeError: `schema` has asynchronous checks: use ask or a WorkerGate/);
   }
@@ -291,8 +291,8 @@ test("preprocess and coerce see what the model wrote, if they are to run first",
   const output = '{"level":"HIGH","count":"3"}';
   const made = { level: "high", count: 3, tags: [] };
   const parser = new ResultParser(await Gate.load());
-  assert.equal(parser.parseWithSchema(output, Level).success, false);
-  assert.deepEqual(parser.parseWithSchema(output, Level, { preprocess: true }).data, made);
+  assert.equal(parser.parseWithSchema(Level, output).success, false);
+  assert.deepEqual(parser.parseWithSchema(Level, output, { preprocess: true }).data, made);
   const sent = [];
   const model = (messages) => {
     sent.push(messages);
@@ -302,22 +302,22 @@ test("preprocess and coerce see what the model wrote, if they are to run first",
   assert.deepEqual([answer.data, answer.attempts.length], [made, 1]);
   assert.match(sent[0][0].content, /"high" or "low"|one of.*"high".*"low"/s);
   // What it then rejects is told.
-  const wrong = parser.parseWithSchema('{"level":"none","count":"x"}', Level, { preprocess: true });
+  const wrong = parser.parseWithSchema(Level, '{"level":"none","count":"x"}', { preprocess: true });
   assert.deepEqual(
     wrong.report.violations.map(({ path }) => path),
     ["$.level", "$.count"],
   );
   // Items, too.
   const items = { preprocess: true, contract: { items: { path: "$[*]" } } };
-  const part = parser.parseWithSchema('[{"level":"LOW","count":"1"},{"level":"?"}]', z.array(Level), items);
+  const part = parser.parseWithSchema(z.array(Level), '[{"level":"LOW","count":"1"},{"level":"?"}]', items);
   assert.deepEqual([part.report.disposition, part.data], ["partial", [{ level: "low", count: 1, tags: [] }]]);
   for (const schema of [true, { type: "object" }]) {
-    assert.throws(() => parser.parseWithSchema("{}", schema, { preprocess: true }), /^TypeError: `preprocess` needs/);
+    assert.throws(() => parser.parseWithSchema(schema, "{}", { preprocess: true }), /^TypeError: `preprocess` needs/);
   }
   // The contract's own coercion loses nothing.
   const lossless = { contract: { coerce: "lossless" } };
   const Count = z.object({ count: z.int() });
-  assert.deepEqual(parser.parseWithSchema('{"count":"3"}', Count, lossless).data, { count: 3 });
+  assert.deepEqual(parser.parseWithSchema(Count, '{"count":"3"}', lossless).data, { count: 3 });
   assert.deepEqual((await ask(Count, () => '{"count":"3"}', "", lossless)).data, { count: 3 });
 });
 
@@ -342,7 +342,7 @@ test("anything else in place of a schema, a contract or a name is refused by the
     },
     of: { ask: (value) => ask(value, () => "1") },
     schema: {
-      parseWithSchema: (value) => parser.parseWithSchema("1", value),
+      parseWithSchema: (value) => parser.parseWithSchema(value, "1"),
       describeSchema: (value) => parser.describeSchema(value),
     },
     agent: {

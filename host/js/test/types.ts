@@ -2,6 +2,7 @@
 
 import {
   ask,
+  backend,
   type Call,
   type ContractInfo,
   ContractRegistry,
@@ -54,9 +55,9 @@ export async function uses(): Promise<void> {
   // @ts-expect-error It is a word.
   gate.validate("greeter", "{}", { finish: 1 });
   const lists: readonly string[] = info.lists;
-  const parsed: ParseResult<number> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
+  const parsed: ParseResult<number> = new ResultParser(gate).parseWithSchema(z.string().transform(Number), "1");
   // @ts-expect-error The transform makes a number of it.
-  const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
+  const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema(z.string().transform(Number), "1");
   new ContractRegistry(gate).list();
   const Order = z.object({ sku: z.string() });
   gate.register({ agent: "order", schema: Order });
@@ -90,7 +91,7 @@ export async function uses(): Promise<void> {
   gate.register({ agent: "order", schema: true, retry: { limt: 3 } });
   const own: OwnContract = { agent: "own", schema: { type: "object" } };
   gate.register(own);
-  new ResultParser(gate).parseWithSchema("1", Order, {
+  new ResultParser(gate).parseWithSchema(Order, "1", {
     contract: { coerce: "lossless" },
     preprocess: true,
     finish: "stop",
@@ -98,9 +99,22 @@ export async function uses(): Promise<void> {
   gate.register({ agent: "order", schema: z.toJSONSchema(Order, { io: "input" }) });
   const given: Record<string, unknown> = { agent: "given", schema: {} };
   gate.register(given);
+  const runs: "native" | "webassembly" = backend;
+  const violation = gate.validate("order", "{}").report.violations[0];
+  const place: readonly [number, number] | null | undefined = violation?.textSpan;
+  const unwrapped: Greeting = gate.validate<Greeting>("order", "{}").report.unwrap();
+  const answer = await ask(Order, (_, { signal, attempt }) => ({ text: `${signal.aborted} ${attempt}` }), "", {
+    timeoutMs: 1,
+  });
+  const sku: string = answer.report.unwrap().sku;
+  // @ts-expect-error It is `deadlineMs`.
+  await Gate.load({ deadline: 1 });
+  // @ts-expect-error The schema stands first.
+  new ResultParser(gate).parseWithSchema("1", Order);
+  console.log(runs, place, unwrapped, sku);
   gate.session("order").close();
   gate.session("order")[Symbol.dispose]();
-  await using_(await WorkerGate.load({ limits, deadline: 100, workers: 2 }));
+  await using_(await WorkerGate.load({ limits, deadlineMs: 100, workers: 2 }));
   void [greeting, span, fuel, parsed, wrong, lists, made, written, asked];
 }
 
@@ -175,7 +189,7 @@ export async function asks(gate: Gate): Promise<void> {
     async (messages) => ({ text: messages.map(({ content }) => content).join(), finish: "stop" }),
     [{ role: "system", content: "Be short." }],
   );
-  const parsed = new ResultParser(gate).parseWithSchema("1", Order);
+  const parsed = new ResultParser(gate).parseWithSchema(Order, "1");
   const { report } = gate.validate<{ greeting: string }>("greeter", "{}");
   // @ts-expect-error There may be none.
   parsed.data.count;
