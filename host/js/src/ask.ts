@@ -1,14 +1,16 @@
-import { type Checks, withChecks } from "./checks.js";
 import { Clock, type ClockOptions } from "./clock.js";
-import { type Contract, type TypedContract, takeSubject } from "./contract.js";
-import { SeamgateFault } from "./fault.js";
+import type { Contract, TypedContract } from "./contract.js";
 import { asGate, Gate, type Seen } from "./gate.js";
-import { type Names, only } from "./options.js";
+import { asHook, type Names, only } from "./options.js";
+import type { CompletedItem, DeepPartial } from "./partial.js";
 import { kindOf } from "./plain.js";
-import { type Reply, type Said, said } from "./replies.js";
-import { type Judged, type LocatedViolation, Report, type Usage } from "./report.js";
-import { compiled, SCHEMA_OPTIONS, type SchemaOptions, takeSchema } from "./schemas.js";
-import { isStandard, type StandardSchema } from "./standard.js";
+import { Question } from "./question.js";
+import type { Reply, Said } from "./replies.js";
+import type { Judged, LocatedViolation, Usage } from "./report.js";
+import { SCHEMA_OPTIONS, type SchemaOptions } from "./schemas.js";
+import type { StandardSchema } from "./standard.js";
+import { pieces, type ReplyStream } from "./streams.js";
+import type { Completeness, DeadEnd } from "./types.js";
 
 export type { Reply } from "./replies.js";
 
@@ -36,6 +38,17 @@ export interface AskOptions extends SchemaOptions, ClockOptions {
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** What the model saw, where the contract has `evidence`. */
   readonly evidence?: readonly Seen[];
+  /** Told of each attempt once it is judged, for logs and metrics. What it throws ends the call. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
+}
+
+/** What comes with a question whose answers are streamed. */
+export interface AskStreamOptions extends AskOptions {
+  /**
+   * Stop reading an answer that can no longer become right, whatever comes (`deadEnd`), and abort its request: the model is asked again
+   * at once. Default: false.
+   */
+  readonly stopEarly?: boolean | undefined;
 }
 
 const ASK_OPTIONS: Names<AskOptions> = {
@@ -45,7 +58,9 @@ const ASK_OPTIONS: Names<AskOptions> = {
   evidence: true,
   signal: true,
   timeoutMs: true,
+  onAttempt: true,
 };
+const STREAM_OPTIONS: Names<AskStreamOptions> = { ...ASK_OPTIONS, stopEarly: true };
 
 /** One answer of the model, and what was made of it. */
 export interface Attempt {
@@ -146,14 +161,7 @@ export async function ask<T, M extends object>(
   prompt: Prompt<M> = "",
   options: AskOptions = {},
 ): Promise<AskResult<T, M>> {
-  only("options", options, ASK_OPTIONS);
-  if (typeof callLlm !== "function") {
-    throw new TypeError(`\`callLlm\` must be a function that calls the model, not ${kindOf(callLlm)}`);
-  }
-  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
-    throw new TypeError(`\`prompt\` must be a text or a list of messages, not ${kindOf(prompt)}`);
-  }
-  const beside = options.gate === undefined ? await common() : asGate(options.gate);
+  const beside = await begun(callLlm, prompt, options, ASK_OPTIONS);
   const clock = new Clock("ask", options);
   try {
     const question = new Question<T, M>(of, prompt, options, beside);
@@ -170,6 +178,197 @@ export async function ask<T, M extends object>(
   }
 }
 
+/** Checks what a question comes with, and gives the gate beside which it is judged. */
+async function begun<Options extends AskOptions>(
+  callLlm: unknown,
+  prompt: unknown,
+  options: Options,
+  names: Names<Options>,
+): Promise<Gate> {
+  only("options", options, names);
+  if (typeof callLlm !== "function") {
+    throw new TypeError(`\`callLlm\` must be a function that calls the model, not ${kindOf(callLlm)}`);
+  }
+  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
+    throw new TypeError(`\`prompt\` must be a text or a list of messages, not ${kindOf(prompt)}`);
+  }
+  asHook("onAttempt", options.onAttempt);
+  return options.gate === undefined ? await common() : asGate(options.gate);
+}
+
+/** What happens while an answer is streamed. */
+export type AskEvent<T, Input = T, M = never> =
+  | {
+      readonly type: "progress";
+      /** Which attempt this is, from 1. */
+      readonly attempt: number;
+      /** How far the document has come. */
+      readonly completeness: Completeness;
+      /** Those that this piece completed, with their values. They are not judged. */
+      readonly items: readonly CompletedItem[];
+      /** The document as far as it has come: see {@link Session.partial}. */
+      readonly partial: DeepPartial<Input> | undefined;
+      /** Why the answer can no longer become right, where it cannot. */
+      readonly deadEnd: DeadEnd | null;
+    }
+  | { readonly type: "attempt"; readonly attempt: number; readonly outcome: Attempt }
+  | { readonly type: "result"; readonly result: AskResult<T, M> };
+
+/** Calls a model, and gives its answer as it comes. */
+type StreamLlm<M> = (
+  messages: (M | Message)[],
+  context: CallContext,
+) => ReplyStream | Reply | PromiseLike<ReplyStream | Reply>;
+
+/**
+ * A question whose answers are streamed. Iterate over its events, the last of which has the result; or wait for `result()`. Nothing is
+ * asked before somebody does one of these. To leave the loop early aborts the request.
+ */
+export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskEvent<T, Input, M>> {
+  readonly #events: AsyncGenerator<AskEvent<T, Input, M>, void, undefined>;
+  #result: AskResult<T, M> | undefined;
+
+  /** @internal Use `askStream`. */
+  constructor(events: AsyncGenerator<AskEvent<T, Input, M>, void, undefined>) {
+    this.#events = events;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<AskEvent<T, Input, M>, void, undefined> {
+    for await (const event of this.#events) {
+      if (event.type === "result") this.#result = event.result;
+      yield event;
+    }
+  }
+
+  /**
+   * What became of the question. Reads what is left of the stream.
+   *
+   * @throws As `ask`; and a `TypeError` where the loop over the events was left early.
+   */
+  async result(): Promise<AskResult<T, M>> {
+    for await (const _ of this) {
+      // What happens meanwhile is for nobody.
+    }
+    if (this.#result === undefined) {
+      throw new TypeError("the stream has no result: it was left before its end");
+    }
+    return this.#result;
+  }
+}
+
+/**
+ * Ask a model as {@link ask} does, and say what is known of each answer while it comes. The result is the same as without a stream.
+ *
+ * @param callLlm - As for {@link ask}; and what it returns may be a stream of text or bytes, of OpenAI, Anthropic or the AI SDK.
+ */
+export function askStream<T, Input, M extends object = never>(
+  of: StandardSchema<T, Input> | TypedContract<T, Input>,
+  callLlm: StreamLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskStreamOptions,
+): AnswerStream<T, Input, M>;
+export function askStream<T = unknown, M extends object = never>(
+  of: Contract,
+  callLlm: StreamLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskStreamOptions,
+): AnswerStream<T, T, M>;
+export function askStream<T, Input, M extends object>(
+  of: StandardSchema<T> | Contract,
+  callLlm: StreamLlm<M>,
+  prompt: Prompt<M> = "",
+  options: AskStreamOptions = {},
+): AnswerStream<T, Input, M> {
+  return new AnswerStream(asked<T, Input, M>(of, callLlm, prompt, options));
+}
+
+async function* asked<T, Input, M extends object>(
+  of: StandardSchema<T> | Contract,
+  callLlm: StreamLlm<M>,
+  prompt: Prompt<M>,
+  options: AskStreamOptions,
+): AsyncGenerator<AskEvent<T, Input, M>, void, undefined> {
+  const beside = await begun(callLlm, prompt, options, STREAM_OPTIONS);
+  const clock = new Clock("askStream", options);
+  try {
+    const question = new Question<T, M>(of, prompt, options, beside);
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = new Streamed();
+      const call = new Clock("a call", { signal: clock.signal });
+      const context = { signal: call.signal, attempt };
+      const reply = await clock.during(() => callLlm(question.messages(), context));
+      const session = question.session<Input>();
+      const stream = pieces(reply);
+      let isDone = false;
+      let left: DeadEnd | undefined;
+      try {
+        while (!isDone) {
+          const { done = false, value: piece } = await clock.during(() => stream.next());
+          isDone = done;
+          if (piece === undefined) break;
+          answer.take(piece);
+          if (piece.text === undefined) continue;
+          const { completeness, items, deadEnd } = session.push(piece.text);
+          const event = { type: "progress", attempt, completeness, items, deadEnd } as const;
+          yield Object.defineProperty(event, "partial", {
+            enumerable: true,
+            get: () => session.partial,
+          }) as typeof event & {
+            partial: DeepPartial<Input> | undefined;
+          };
+          if (options.stopEarly && deadEnd !== null) {
+            left = deadEnd;
+            break;
+          }
+        }
+      } finally {
+        session.close();
+        call.end();
+        if (!isDone) {
+          call.abort();
+          // A client that is stuck is not waited for.
+          stream.return().catch(() => {});
+        }
+      }
+      const result = await clock.during(() => question.take(reply, answer.said(), left));
+      yield { type: "attempt", attempt, outcome: question.attempts.at(-1) as Attempt };
+      if (result !== undefined) {
+        yield { type: "result", result };
+        return;
+      }
+    }
+  } finally {
+    clock.end();
+  }
+}
+
+/** What a stream has said, to be judged as it came. */
+class Streamed {
+  readonly #pieces: (string | Uint8Array)[] = [];
+  #finish = "unknown";
+
+  take({ text, finish }: { readonly text?: string | Uint8Array; readonly finish?: string }): void {
+    if (text !== undefined) this.#pieces.push(text);
+    if (finish !== undefined) this.#finish = finish;
+  }
+
+  said(): Said {
+    const finish = this.#finish;
+    if (this.#pieces.every((piece) => typeof piece === "string")) {
+      return { text: this.#pieces.join(""), finish };
+    }
+    const encoder = new TextEncoder();
+    const all = this.#pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
+    const text = new Uint8Array(all.reduce((length, { byteLength }) => length + byteLength, 0));
+    let at = 0;
+    for (const piece of all) {
+      text.set(piece, at);
+      at += piece.byteLength;
+    }
+    return { text, finish };
+  }
+}
+
 /** The gate of calls that name none. One that could not be loaded is tried again. */
 function common(): Promise<Gate> {
   shared ??= Gate.load().catch((error: unknown) => {
@@ -177,210 +376,4 @@ function common(): Promise<Gate> {
     throw error;
   });
   return shared;
-}
-
-/** What answers are judged by. */
-interface Judging {
-  readonly gate: Gate;
-  readonly agent: string;
-  readonly checks: Checks | undefined;
-  /** What the model is told that the answer must be. */
-  readonly wanted: string;
-}
-
-/** A conversation with one model, and the verdict on all its answers together. */
-class Question<T, M extends object> {
-  readonly #judging: Judging;
-  readonly #options: AskOptions;
-  readonly #retries: number;
-  readonly #messages: (M | Message)[];
-  /** Those that the next answer is put together with. */
-  #reports: Judged[] = [];
-  readonly #attempts: Attempt[] = [];
-  #wrong: string | undefined;
-  #length = 0;
-
-  constructor(of: StandardSchema<T> | Contract, prompt: Prompt<M>, options: AskOptions, beside: Gate) {
-    this.#judging = judging(of, options, beside);
-    this.#options = options;
-    this.#retries = this.#judging.gate.contract(this.#judging.agent).retryLimit;
-    this.#messages = asking(prompt, this.#judging.wanted);
-  }
-
-  /** The conversation so far, to be sent. */
-  messages(): (M | Message)[] {
-    return this.#messages.map((message) => ({ ...message }));
-  }
-
-  /** Judge an answer. Undefined where the model is to be asked again. */
-  async take(reply: unknown): Promise<AskResult<T, M> | undefined> {
-    const { report, usage: judged } = this.#validate(said(reply));
-    this.#reports.push(report);
-    this.#length += report.json.length;
-    const { merged, usage } = this.#merge(judged);
-    const { checks } = this.#judging;
-    const whole = checks === undefined ? merged : await withChecks(merged, checks);
-    const found = whole.json === merged.json ? [] : without(whole.violations, merged.violations);
-    let told = whole.feedback;
-    if (found.length > 0) {
-      // The next answer is put together with what the checks left. After a rejection everything is asked for again.
-      this.#reports = whole.outputJson === null ? [] : [whole];
-    } else if (merged.outputJson !== null && report.disposition === "rejected" && told !== report.feedback) {
-      told = useless(report, told);
-    }
-    const stop = this.#stop(whole, report);
-    const violations = [...report.violations, ...found];
-    this.#attempts.push({ reply, report, violations, feedback: stop === undefined ? told : "", usage });
-    if (report.raw.trim() !== "") {
-      // Some interfaces refuse an empty message.
-      this.#messages.push({ role: "assistant", content: report.raw });
-    }
-    if (stop === undefined) {
-      this.#messages.push({ role: "user", content: told });
-      return undefined;
-    }
-    return this.#result(whole as Judged<T>, told, stop);
-  }
-
-  #validate({ text, finish }: Said): { report: Judged; usage: Usage } {
-    const { gate, agent } = this.#judging;
-    const { lists, evidence } = this.#options;
-    const given = { ...(lists && { lists }), ...(evidence && { evidence }) };
-    try {
-      return gate.unchecked(agent, text, { ...given, finish });
-    } catch (fault) {
-      const { violations = [] } = fault instanceof SeamgateFault ? fault.detail : {};
-      if (!violations.some(({ pointer }) => pointer === "/finish")) {
-        throw fault;
-      }
-      // Interfaces have new words, now and then.
-      return gate.unchecked(agent, text, given);
-    }
-  }
-
-  /** The report on all answers together. */
-  #merge(usage: Usage): { merged: Judged; usage: Usage } {
-    const { gate, agent } = this.#judging;
-    const last = this.#reports.at(-1) as Judged;
-    if (this.#reports.slice(0, -1).every(({ outputJson }) => outputJson === null)) {
-      return { merged: last, usage };
-    }
-    const { lists, evidence } = this.#options;
-    const members = JSON.stringify({ op: "merge", agent, lists, evidence }).slice(0, -1);
-    // The reports stand in it as they are: what is written again has other digits.
-    const answer = gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
-    const before = '{"id":null,"report":';
-    if (!answer.json.startsWith(before)) {
-      throw SeamgateFault.of(JSON.parse(answer.json).fault);
-    }
-    const merged = new Report(answer.json.slice(before.length, -1), last.raw) as Judged;
-    return { merged, usage: sum([usage, answer.usage]) };
-  }
-
-  /** Why not to ask again, as the harness step of the library does. Undefined where it is to be asked again. */
-  #stop(whole: Judged, last: Judged): Stop | undefined {
-    const wrong = withoutSpans(whole, last);
-    const same = wrong === this.#wrong;
-    this.#wrong = wrong;
-    if (whole.disposition === "accepted" || whole.disposition === "refused") {
-      return whole.disposition;
-    }
-    const isDone = whole.disposition === "partial" && whole.wanted === "nothing";
-    if (isDone || last.disposition === "refused" || last.error?.retryable === false) {
-      return "not_retryable";
-    }
-    if (same) {
-      return "repeated";
-    }
-    // What is put together of all answers must be within the limit of one.
-    const isLong = this.#length > this.#judging.gate.limits.outputBytes / 2;
-    return isLong || this.#attempts.length >= this.#retries ? "limit" : undefined;
-  }
-
-  #result(report: Judged<T>, told: string, stop: Stop): AskResult<T, M> {
-    const rest = {
-      report,
-      violations: report.violations,
-      feedback: told,
-      stop,
-      attempts: this.#attempts,
-      usage: sum(this.#attempts.map(({ usage }) => usage)),
-      messages: this.messages(),
-    };
-    switch (report.disposition) {
-      case "accepted":
-        return { ...rest, success: true, disposition: "accepted", data: report.data };
-      case "partial":
-        return { ...rest, success: false, disposition: "partial", data: report.data };
-      case "refused": {
-        const refusal = this.#attempts.at(-1)?.report.raw ?? "";
-        return { ...rest, success: false, disposition: "refused", data: null, refusal };
-      }
-      default:
-        return { ...rest, success: false, disposition: "rejected", data: null };
-    }
-  }
-}
-
-/** What answers are judged by: a schema, a contract, or that of an agent. */
-function judging(of: unknown, options: AskOptions, beside: Gate): Judging {
-  if (isStandard(of)) {
-    const { text, described, checks } = takeSchema(of, options);
-    const { gate, info } = compiled(text, beside);
-    const words = text === described ? { gate, info } : compiled(described, beside);
-    return { gate, agent: info.agent, checks, wanted: words.gate.describe(words.info.agent) };
-  }
-  for (const name of ["contract", "preprocess"] as const) {
-    if (options[name] !== undefined) {
-      throw new TypeError(`\`${name}\` goes with a schema of a library: a contract says everything itself`);
-    }
-  }
-  const { agent, contract, checks } = takeSubject(of, "of");
-  if (contract === undefined) {
-    return { gate: beside, agent, checks: beside.checksOf(agent), wanted: beside.describe(agent) };
-  }
-  const { gate, info } = compiled(contract, beside);
-  return { gate, agent: info.agent, checks, wanted: gate.describe(info.agent) };
-}
-
-/** The violations that are not among others. */
-function without(all: readonly LocatedViolation[], others: readonly LocatedViolation[]): LocatedViolation[] {
-  const known = new Set(others.map((violation) => JSON.stringify(violation)));
-  return all.filter((violation) => !known.has(JSON.stringify(violation)));
-}
-
-/** The conversation, with what the answer must be at its end. */
-function asking<M extends object>(prompt: Prompt<M>, wanted: string): (M | Message)[] {
-  const messages = typeof prompt === "string" ? [{ role: "user", content: prompt } as const] : [...prompt];
-  const last = messages.at(-1) as { role?: unknown; content?: unknown } | undefined;
-  if (last?.role !== "user" || typeof last.content !== "string") {
-    return [...messages, { role: "user", content: wanted }];
-  }
-  const content = last.content === "" ? wanted : `${last.content}\n\n${wanted}`;
-  return [...messages.slice(0, -1), { ...last, role: "user", content }];
-}
-
-/** The feedback, where the last answer added nothing to those before: it also says why. */
-function useless(last: Judged, told: string): string {
-  const first = last.error?.violations[0];
-  return first === undefined
-    ? told
-    : `The last answer could not be used as it was:\n- at ${first.path}: ${first.message}.\n${told}`;
-}
-
-/** What is wrong, as far as it is the same in another text. */
-function withoutSpans(whole: Judged, last: Judged): string {
-  const wrong = [last, whole].flatMap(({ violations }) =>
-    violations.map((violation) => ({ ...violation, span: null })),
-  );
-  return JSON.stringify([wrong, whole.quarantined.map(({ index, reason }) => [index, reason]), whole.wanted]);
-}
-
-function sum(all: readonly Usage[]): Usage {
-  return {
-    fuel: all.reduce((total, { fuel }) => total + fuel, 0),
-    memory: Math.max(...all.map(({ memory }) => memory)),
-    elapsedMs: all.reduce((total, { elapsedMs }) => total + elapsedMs, 0),
-    component: all[0]?.component ?? "",
-  };
 }

@@ -53,6 +53,11 @@ export class Clock {
     });
   }
 
+  /** Abort its signal: what was begun is no longer needed. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
   /** Let go of the timer and of the outer signal. */
   end(): void {
     clearTimeout(this.#timer);

@@ -27,10 +27,10 @@ import { SeamgateFault } from "./fault.js";
 import { type Outcome, type Produced, run } from "./harness.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
-import { type Names, OUTPUT_OPTIONS, type OutputOptions, only, type RunOptions } from "./options.js";
+import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only, type RunOptions } from "./options.js";
 import { kindOf } from "./plain.js";
 import { engine } from "./platform.js";
-import { type Answer, type Judged, Report, type Verdict } from "./report.js";
+import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { Session } from "./session.js";
 import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
@@ -53,9 +53,11 @@ export interface GateOptions {
    * engine of JavaScript has none: there, only a `WorkerGate` takes it.
    */
   readonly deadlineMs?: number;
+  /** Told of each verdict of the gate, those of `ask` included, for logs and metrics. What it throws is thrown by the call. */
+  readonly onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
 
-const GATE_OPTIONS: Names<GateOptions> = { component: true, limits: true, deadlineMs: true };
+const GATE_OPTIONS: Names<GateOptions> = { component: true, limits: true, deadlineMs: true, onVerdict: true };
 const RUN_OPTIONS: Names<RunOptions> = { lists: true, evidence: true, allowPartial: true, journal: true };
 
 /** @throws {TypeError} It is no gate that judges at once. */
@@ -78,12 +80,15 @@ export class Gate {
   readonly #engine: Engine;
   readonly #checks = new Map<string, Checks>();
 
-  private constructor(engine: Engine, limits: Required<Limits>) {
+  readonly #onVerdict: GateOptions["onVerdict"];
+
+  private constructor(engine: Engine, limits: Required<Limits>, onVerdict?: GateOptions["onVerdict"]) {
     if (engine === undefined) {
       throw new TypeError("a Gate is made by `await Gate.load()`");
     }
     this.#engine = engine;
     this.limits = limits;
+    this.#onVerdict = onVerdict;
   }
 
   /**
@@ -96,12 +101,12 @@ export class Gate {
   static async load(options: GateOptions = {}): Promise<Gate> {
     only("options", options, GATE_OPTIONS);
     const limits = complete(options.limits);
-    return new Gate(await engine(options, limits), limits);
+    return new Gate(await engine(options, limits), limits, asHook("onVerdict", options.onVerdict));
   }
 
   /** @internal Another gate like this one, in which nothing is registered. */
   sibling(): Gate {
-    return new Gate(this.#engine.sibling(), this.limits);
+    return new Gate(this.#engine.sibling(), this.limits, this.#onVerdict);
   }
 
   /** What runs the sandbox. */
@@ -130,11 +135,17 @@ export class Gate {
     return info;
   }
 
+  /** @internal Tells the hook of a verdict, and gives it back. */
+  told<T>(verdict: Verdict<T>): Verdict<T> {
+    this.#onVerdict?.(verdict as Verdict);
+    return verdict;
+  }
+
   /** @internal A verdict without the checks that the schema of the agent makes itself. */
   unchecked(agent: string, output: string | Uint8Array, options: OutputOptions): Verdict {
     smallEnough(this.limits, lengthOf(output));
     const { json, outputLength, raw, usage } = this.#engine.validate(takeSubject(agent), output, options);
-    return { report: new Report(json, raw, outputLength) as Judged, usage };
+    return this.told({ report: new Report(json, raw, outputLength) as Judged, usage });
   }
 
   /** @internal The checks that a schema of a library makes itself. */
@@ -230,7 +241,7 @@ export class Gate {
       options,
     );
     const report = new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>;
-    return { report: checkedNow(report, this.#checks.get(report.agent)), usage };
+    return this.told({ report: checkedNow(report, this.#checks.get(report.agent)), usage });
   }
 
   /**
@@ -242,7 +253,8 @@ export class Gate {
     const whole = (output: string, finish: OutputOptions["finish"]) =>
       this.validate<T>(agent, output, finish === undefined ? options : { ...options, finish });
     only("options", options, OUTPUT_OPTIONS);
-    const checked = (report: Judged<T>) => checkedNow(report, this.#checks.get(agent));
+    const checked = (report: Judged<T>, usage: Usage) =>
+      this.told({ report: checkedNow(report, this.#checks.get(agent)), usage });
     return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
   }
 
@@ -497,7 +509,7 @@ function judge<T>(
   smallEnough(gate.limits, lengthOf(output));
   const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
   const report = new Report<T>(json, raw, outputLength) as Judged<T>;
-  return { report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage };
+  return gate.told({ report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage });
 }
 
 /** The verdict of a schema's own checks, where there are any. */

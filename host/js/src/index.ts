@@ -1,10 +1,14 @@
 import type { Backend } from "./engine.js";
 
 export {
+  AnswerStream,
+  type AskEvent,
   type AskOptions,
   type AskResult,
+  type AskStreamOptions,
   type Attempt,
   ask,
+  askStream,
   type CallContext,
   type Message,
   type Prompt,
@@ -36,6 +40,7 @@ export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
 export type { RunJournal, RunOptions } from "./options.js";
 export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
+export type { CompletedItem, DeepPartial } from "./partial.js";
 export { ContractRegistry } from "./registry.js";
 export {
   type Answer,
@@ -47,8 +52,9 @@ export {
 } from "./report.js";
 export { type Journal, Run } from "./run.js";
 export type { SchemaOptions } from "./schemas.js";
-export { Session } from "./session.js";
+export { Session, type SessionProgress, type Snapshot } from "./session.js";
 export { type StandardSchema, type ValidatingSchema, withJsonSchema } from "./standard.js";
+export type { ReplyStream } from "./streams.js";
 export type {
   Candidate,
   Change,

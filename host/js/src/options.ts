@@ -78,5 +78,13 @@ export function only<Options>(argument: string, options: Options, names: Names<O
   }
 }
 
+/** @throws {TypeError} It is no function. */
+export function asHook<Hook>(name: string, hook: Hook): Hook {
+  if (hook !== undefined && typeof hook !== "function") {
+    throw new TypeError(`\`${name}\` must be a function, not ${kindOf(hook)}`);
+  }
+  return hook;
+}
+
 /** The options of an output. */
 export const OUTPUT_OPTIONS: Names<OutputOptions> = { finish: true, lists: true, evidence: true };

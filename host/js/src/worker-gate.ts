@@ -14,7 +14,7 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { isNative, NativeEngine } from "./native.js";
-import { type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
+import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
 import { kindOf } from "./plain.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
@@ -67,7 +67,13 @@ export type Done =
   | { readonly fault: ReturnType<SeamgateFault["toJSON"]> }
   | { readonly error: string };
 
-const WORKER_OPTIONS: Names<WorkerOptions> = { component: true, limits: true, deadlineMs: true, workers: true };
+const WORKER_OPTIONS: Names<WorkerOptions> = {
+  component: true,
+  limits: true,
+  deadlineMs: true,
+  workers: true,
+  onVerdict: true,
+};
 
 /** A worker that is not ready after so long, in milliseconds, is ended. */
 const START = 30_000;
@@ -121,7 +127,16 @@ export class WorkerGate {
   readonly #under = new Set<Waiting>();
   #closed = false;
 
-  private constructor(below: Engine | Start, limits: Required<Limits>, deadline: number, most: number) {
+  readonly #onVerdict: GateOptions["onVerdict"];
+
+  private constructor(
+    below: Engine | Start,
+    limits: Required<Limits>,
+    deadline: number,
+    most: number,
+    onVerdict: GateOptions["onVerdict"],
+  ) {
+    this.#onVerdict = onVerdict;
     this.#native = below instanceof NativeEngine ? below : undefined;
     this.#start = this.#native === undefined ? { component: below.component, limits } : undefined;
     this.#contracts = this.#native?.contracts ?? new Contracts();
@@ -141,6 +156,7 @@ export class WorkerGate {
     const limits = complete(options.limits);
     const deadline = options.deadlineMs ?? 5000;
     checkDeadline(deadline);
+    const onVerdict = asHook("onVerdict", options.onVerdict);
     const most = options.workers ?? platform().processors();
     if (!(Number.isSafeInteger(most) && most > 0)) {
       throw new TypeError(`\`workers\` must be an integer from 1, not ${String(most)}`);
@@ -152,10 +168,11 @@ export class WorkerGate {
         limits,
         deadline,
         most,
+        onVerdict,
       );
     }
     const component = (options.component as Component | undefined) ?? (await platform().component());
-    const gate = new WorkerGate({ component, limits }, limits, deadline, most);
+    const gate = new WorkerGate({ component, limits }, limits, deadline, most, onVerdict);
     // The first worker tells whether the component can be run.
     await new Promise<void>((resolve, reject) => gate.#begin({ resolve, reject }));
     return gate;
@@ -242,7 +259,10 @@ export class WorkerGate {
     const { json, raw, usage } = done.verdict;
     const report = new Report<T>(json, raw) as Judged<T>;
     const own = checks ?? this.#checks.get(agent);
-    return { report: own === undefined ? report : ((await withChecks(report as Judged, own)) as Judged<T>), usage };
+    const judged = own === undefined ? report : ((await withChecks(report as Judged, own)) as Judged<T>);
+    const verdict = { report: judged, usage };
+    this.#onVerdict?.(verdict as Verdict);
+    return verdict;
   }
 
   /**

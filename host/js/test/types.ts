@@ -2,6 +2,7 @@
 
 import {
   ask,
+  askStream,
   backend,
   type Call,
   type ContractInfo,
@@ -198,4 +199,38 @@ export async function asks(gate: Gate): Promise<void> {
   const count: number = parsed.success ? parsed.data.count : 0;
   const greeting: string = report.success ? report.data.greeting : report.feedback;
   console.log(count, greeting);
+}
+
+// What comes before it is whole.
+export async function streams(gate: Gate, chunks: AsyncIterable<string>): Promise<void> {
+  const Order = z.object({ sku: z.string(), lines: z.array(z.object({ count: z.string().transform(Number) })) });
+  const stream = askStream(Order, () => chunks, "Which order?", {
+    stopEarly: true,
+    onAttempt: ({ violations }) => void violations,
+  });
+  for await (const event of stream) {
+    if (event.type === "progress") {
+      const sku: string | undefined = event.partial?.sku;
+      // The document is as the model writes it.
+      const count: string | undefined = event.partial?.lines?.[0]?.count;
+      // @ts-expect-error It may not be there yet.
+      event.partial.sku;
+      // @ts-expect-error
+      event.partial?.lines[0];
+      console.log(sku, count, event.items[0]?.value);
+    } else if (event.type === "result" && event.result.success) {
+      const count: number | undefined = event.result.data.lines[0]?.count;
+      console.log(count);
+    }
+  }
+  const result = await stream.result();
+  const made: number | undefined = result.data?.lines[0]?.count;
+  const session = gate.session<{ a: { b: string } }>("order");
+  for await (const { partial, items, deadEnd } of session.read(chunks)) {
+    const b: string | undefined = partial?.a?.b;
+    console.log(b, items[0]?.text, deadEnd?.at);
+  }
+  const whole: string | undefined = session.finish().report.data?.a.b;
+  await Gate.load({ onVerdict: ({ report, usage }) => console.log(report.disposition, usage.fuel) });
+  console.log(made, whole);
 }
