@@ -1,4 +1,4 @@
-// Vercel AI SDK: each call goes through `permit`, each result through `observe`, and an approval is an approval request.
+// Vercel AI SDK: each call goes through `decide`, each result through `observe`, and an approval is an approval request.
 
 import { readFileSync } from "node:fs";
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
@@ -45,14 +45,14 @@ export async function run(approver) {
       needsApproval(input, { toolCallId }) {
         const call = { key: toolCallId, tool: name, arguments: input };
         // The SDK asks again after the approval, and wants the same answer.
-        if (!judged.has(toolCallId)) judged.set(toolCallId, { call, decision: loop.permit(call) });
+        if (!judged.has(toolCallId)) judged.set(toolCallId, { call, decision: loop.decide(call) });
         return judged.get(toolCallId).decision.permit === "approval";
       },
       execute(_, { toolCallId }) {
         let { call, decision } = judged.get(toolCallId);
         judged.delete(toolCallId);
         // Where the SDK says that it is approved, the gate looks by whom, and when.
-        if (decision.permit === "approval") decision = loop.permit(call);
+        if (decision.permit === "approval") decision = loop.decide(call);
         if (decision.permit !== "allow") return decision.message;
         executed.push(decision.tool);
         return loop.observe(call, { result: TOOLS[decision.tool](JSON.parse(decision.arguments)) }).message;

@@ -37,7 +37,7 @@ GIVEN_IN_TYPESCRIPT = {
     "contract": "declare const contract: Record<string, unknown>;",
     "profile": "declare const profile: Record<string, unknown>;",
     "output": "declare const output: string;",
-    "run": "declare function run(tool: string | undefined, json: string | undefined): Promise<unknown>;",
+    "run": "declare function run(tool: string, json: string): Promise<unknown>;",
 }
 STRICT = {
     "module": "NodeNext",

@@ -20,7 +20,7 @@ export class Judge {
 
   /** @throws {SeamgateFault} The contract is none, or a limit was passed. */
   static async of(contract) {
-    const gate = await WorkerGate.load({ workers: 1, deadline: DEADLINE });
+    const gate = await WorkerGate.load({ workers: 1, deadlineMs: DEADLINE });
     try {
       return new Judge(gate, (await gate.register(contract)).agent);
     } catch (error) {
@@ -70,7 +70,7 @@ export async function syntax(text) {
     JSON.parse(text);
     return [];
   } catch {
-    const gate = await WorkerGate.load({ workers: 1, deadline: DEADLINE });
+    const gate = await WorkerGate.load({ workers: 1, deadlineMs: DEADLINE });
     try {
       const { report } = await gate.validate(TEXT, text);
       return report.error?.violations ?? [];

@@ -120,15 +120,15 @@ function show({ report, usage }, shown, text, progress) {
   const parts = [
     report.error === null ? "" : counted(report.error.violations.length, "violation"),
     report.quarantined.length === 0 ? "" : `${counted(report.quarantined.length, "item")} in quarantine`,
-    report.review_required ? "look before use" : "",
+    report.reviewRequired ? "look before use" : "",
     report.error?.retryable ? "another attempt can help" : "",
   ];
   told(report.disposition, parts.filter((part) => part !== "").join(", "));
   page.stopped.hidden = progress === undefined;
   page.progress.textContent = progress === undefined ? "" : standing(progress, shown, text);
   page.findings.replaceChildren(...listed(all, shown, (mark) => output.go(mark)));
-  const { fuel, memory, elapsed } = usage;
-  page.usage.textContent = `${fuel.toLocaleString("en")} fuel, ${memory / 1024} KiB, ${elapsed.toFixed(1)} ms`;
+  const { fuel, memory, elapsedMs } = usage;
+  page.usage.textContent = `${fuel.toLocaleString("en")} fuel, ${memory / 1024} KiB, ${elapsedMs.toFixed(1)} ms`;
   views.document.text = report.outputJson ?? "";
   views.feedback.text = report.feedback;
   views.prompt.text = current.prompt;
@@ -173,12 +173,12 @@ function completed({ items }, text) {
 }
 
 /** What is known of an output of which a part has come. */
-function standing({ completeness, items, dead_end }, shown, text) {
+function standing({ completeness, items, deadEnd }, shown, text) {
   const came = `${bytes(shown).toLocaleString("en")} of ${counted(bytes(text), "byte")} came`;
   const parts = [
     completeness === "soft_complete" ? "this is a whole document (soft-complete)" : "in flight",
     items.length === 0 ? "" : `${counted(items.length, "item")} complete`,
-    dead_end === null ? "" : `dead end at byte ${dead_end.at}: ${visible(cut(dead_end.message, 300))}`,
+    deadEnd === null ? "" : `dead end at byte ${deadEnd.at}: ${visible(cut(deadEnd.message, 300))}`,
   ];
   return `${came}: ${parts.filter((part) => part !== "").join(", ")}.`;
 }

@@ -1,13 +1,16 @@
-import { asContract, asPlainJson, type Contract, type ContractDocument, isContract } from "./contract.js";
-import { SeamgateFault } from "./fault.js";
-import { feedback } from "./feedback.js";
-import { Gate, type Seen } from "./gate.js";
-import { inJson } from "./plain.js";
-import { type Reply, type Said, said } from "./replies.js";
-import { type Judged, Report, type Usage } from "./report.js";
-import { compiled, contractOf } from "./schemas.js";
-import { isStandard, read, type StandardSchema } from "./standard.js";
-import type { Violation } from "./types.js";
+import { Clock, type ClockOptions } from "./clock.js";
+import type { Contract, TypedContract } from "./contract.js";
+import { asGate, Gate, type Seen } from "./gate.js";
+import { asHook, type Names, only } from "./options.js";
+import type { CompletedItem, DeepPartial } from "./partial.js";
+import { kindOf } from "./plain.js";
+import { Question } from "./question.js";
+import type { Reply, Said } from "./replies.js";
+import type { Judged, LocatedViolation, Usage } from "./report.js";
+import { SCHEMA_OPTIONS, type SchemaOptions } from "./schemas.js";
+import type { StandardSchema } from "./standard.js";
+import { pieces, type ReplyStream } from "./streams.js";
+import type { Completeness, DeadEnd } from "./types.js";
 
 export type { Reply } from "./replies.js";
 
@@ -25,28 +28,48 @@ export type Prompt<M = never> = string | readonly M[];
  * `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
  * ones that the next would pass the limit on outputs.
  */
-export type Stop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
+export type Stop = "accepted" | "refused" | "not_retryable" | "repeated" | "limit";
 
 /** What comes with a question. */
-export interface AskOptions {
-  /** For a schema: what the contract says beside it, as `{ retry: { limit: 3 } }`. */
-  readonly contract?: ContractDocument;
+export interface AskOptions extends SchemaOptions, ClockOptions {
   /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
   readonly gate?: Gate;
   /** Lists that the contract's `allow` names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** What the model saw, where the contract has `evidence`. */
   readonly evidence?: readonly Seen[];
+  /** Told of each attempt once it is judged, for logs and metrics. What it throws ends the call. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
 }
+
+/** What comes with a question whose answers are streamed. */
+export interface AskStreamOptions extends AskOptions {
+  /**
+   * Stop reading an answer that can no longer become right, whatever comes (`deadEnd`), and abort its request: the model is asked again
+   * at once. Default: false.
+   */
+  readonly stopEarly?: boolean | undefined;
+}
+
+const ASK_OPTIONS: Names<AskOptions> = {
+  ...SCHEMA_OPTIONS,
+  gate: true,
+  lists: true,
+  evidence: true,
+  signal: true,
+  timeoutMs: true,
+  onAttempt: true,
+};
+const STREAM_OPTIONS: Names<AskStreamOptions> = { ...ASK_OPTIONS, stopEarly: true };
 
 /** One answer of the model, and what was made of it. */
 export interface Attempt {
   /** What `callLlm` returned, with what else its client says: for one, how many tokens were used. */
   readonly reply: unknown;
-  /** The gate's report on this answer alone. */
+  /** The gate's report on this answer alone, without the schema's own checks. */
   readonly report: Judged;
-  /** What the schema's own checks found in what the gate accepted. */
-  readonly violations: readonly Violation[];
+  /** What is wrong with this answer, as the gate says, and what the schema's own checks found with it. */
+  readonly violations: readonly LocatedViolation[];
   /** What the model was told; empty where it is asked no more. */
   readonly feedback: string;
   /** What it took to judge it. */
@@ -54,10 +77,8 @@ export interface Attempt {
 }
 
 interface Result<M> {
-  /** The gate's report on all attempts together. It may accept what the schema's own checks then rejected. */
-  readonly report: Judged;
-  /** What is wrong: as the gate says, or as the schema's own checks do. */
-  readonly violations: readonly Violation[];
+  /** What is wrong: as the gate says, and as the schema's own checks do. */
+  readonly violations: readonly LocatedViolation[];
   /** What to tell the model. Empty where it is accepted. */
   readonly feedback: string;
   /** Why it was asked no more. */
@@ -74,8 +95,10 @@ interface Result<M> {
  * What became of a question; `success` and `disposition` say which of four it is. A partial answer is no success: `data` is
  * there, and `report` says what is in quarantine and what changed. That the model declined is no failure.
  */
-export type AskResult<T, M = never> = Result<M> &
-  (
+export type AskResult<T, M = never> = Result<M> & {
+  /** The report on all attempts together, with the verdict of the schema's own checks. */
+  readonly report: Judged<T>;
+} & (
     | { readonly success: true; readonly disposition: "accepted"; readonly data: T }
     | { readonly success: false; readonly disposition: "partial"; readonly data: T }
     | { readonly success: false; readonly disposition: "rejected"; readonly data: null }
@@ -88,8 +111,16 @@ export type AskResult<T, M = never> = Result<M> &
       }
   );
 
+/** What a function that calls a model gets beside the conversation. */
+export interface CallContext {
+  /** Aborted when `signal` of the options is, or `timeoutMs` is over: hand it on to the client. */
+  readonly signal: AbortSignal;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+}
+
 /** Calls a model with a conversation. */
-type CallLlm<M> = (messages: (M | Message)[]) => Reply | Promise<Reply>;
+type CallLlm<M> = (messages: (M | Message)[], context: CallContext) => Reply | PromiseLike<Reply>;
 
 let shared: Promise<Gate> | undefined;
 
@@ -101,12 +132,19 @@ let shared: Promise<Gate> | undefined;
  * @param callLlm - Calls a model. It gets the conversation, and returns the response of OpenAI, Anthropic or the AI SDK as it
  *   is; or the text; or `{ text, finish }`, with why the model stopped. Its errors pass through.
  * @param prompt - What is asked for. What the answer must be is added to it.
- * @throws {SeamgateFault} There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
+ * @throws {SeamgateFault} There is no verdict: the contract is invalid (`bad_contract`), a limit was passed, or `timeoutMs` is over
+ *   (`timeout`). If `signal` is aborted, its reason is thrown.
  * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON; or a contract holds
  *   something else than JSON, as a schema of a library.
  */
 export async function ask<T, M extends object = never>(
   of: StandardSchema<T>,
+  callLlm: CallLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskOptions,
+): Promise<AskResult<T, M>>;
+export async function ask<T, M extends object = never>(
+  of: TypedContract<T>,
   callLlm: CallLlm<M>,
   prompt?: Prompt<M>,
   options?: AskOptions,
@@ -123,217 +161,219 @@ export async function ask<T, M extends object>(
   prompt: Prompt<M> = "",
   options: AskOptions = {},
 ): Promise<AskResult<T, M>> {
-  shared ??= Gate.load();
-  const question = new Question<T, M>(of, prompt, options, options.gate ?? (await shared));
-  for (;;) {
-    const result = await question.take(await callLlm(question.messages()));
-    if (result !== undefined) {
-      return result;
-    }
-  }
-}
-
-/** A conversation with one model, and the verdict on all its answers together. */
-class Question<T, M extends object> {
-  readonly #schema: StandardSchema<T> | undefined;
-  readonly #gate: Gate;
-  readonly #agent: string;
-  readonly #options: AskOptions;
-  readonly #retries: number;
-  readonly #messages: (M | Message)[];
-  /** Those that the next answer is put together with. */
-  #reports: Judged[] = [];
-  readonly #attempts: Attempt[] = [];
-  #wrong: string | undefined;
-  #length = 0;
-
-  constructor(of: StandardSchema<T> | Contract, prompt: Prompt<M>, options: AskOptions, beside: Gate) {
-    this.#schema = isStandard<T>(of) ? of : undefined;
-    [this.#gate, this.#agent] = judge(of, options, beside);
-    this.#options = options;
-    this.#retries = this.#gate.contract(this.#agent).retry_limit;
-    this.#messages = asking(prompt, this.#gate.describe(this.#agent));
-  }
-
-  /** The conversation so far, to be sent. */
-  messages(): (M | Message)[] {
-    return this.#messages.map((message) => ({ ...message }));
-  }
-
-  /** Judge an answer. Undefined where the model is to be asked again. */
-  async take(reply: unknown): Promise<AskResult<T, M> | undefined> {
-    const { report, usage: judging } = this.#validate(said(reply));
-    this.#reports.push(report);
-    this.#length += report.json.length;
-    const { merged, usage } = this.#merge(judging);
-    let data = merged.output as T;
-    let found: readonly Violation[] = [];
-    let told = merged.feedback;
-    if (this.#schema !== undefined && merged.outputJson !== null) {
-      const checked = await read(this.#schema, merged.output);
-      if (checked.wrong === undefined) {
-        data = checked.value;
-      } else {
-        found = checked.wrong;
+  const beside = await begun(callLlm, prompt, options, ASK_OPTIONS);
+  const clock = new Clock("ask", options);
+  try {
+    const question = new Question<T, M>(of, prompt, options, beside);
+    for (let attempt = 1; ; attempt += 1) {
+      const context = { signal: clock.signal, attempt };
+      const reply = await clock.during(() => callLlm(question.messages(), context));
+      const result = await clock.during(() => question.take(reply));
+      if (result !== undefined) {
+        return result;
       }
     }
-    if (found.length > 0) {
-      told = feedback([...found, ...merged.quarantined.flatMap(({ violations }) => violations)]);
-      // Everything is asked for again: what is valid to the gate is not kept.
-      this.#reports = [];
-    } else if (merged.outputJson !== null && report.disposition === "rejected" && told !== report.feedback) {
-      told = useless(report, told);
+  } finally {
+    clock.end();
+  }
+}
+
+/** Checks what a question comes with, and gives the gate beside which it is judged. */
+async function begun<Options extends AskOptions>(
+  callLlm: unknown,
+  prompt: unknown,
+  options: Options,
+  names: Names<Options>,
+): Promise<Gate> {
+  only("options", options, names);
+  if (typeof callLlm !== "function") {
+    throw new TypeError(`\`callLlm\` must be a function that calls the model, not ${kindOf(callLlm)}`);
+  }
+  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
+    throw new TypeError(`\`prompt\` must be a text or a list of messages, not ${kindOf(prompt)}`);
+  }
+  asHook("onAttempt", options.onAttempt);
+  return options.gate === undefined ? await common() : asGate(options.gate);
+}
+
+/** What happens while an answer is streamed. */
+export type AskEvent<T, Input = T, M = never> =
+  | {
+      readonly type: "progress";
+      /** Which attempt this is, from 1. */
+      readonly attempt: number;
+      /** How far the document has come. */
+      readonly completeness: Completeness;
+      /** Those that this piece completed, with their values. They are not judged. */
+      readonly items: readonly CompletedItem[];
+      /** The document as far as it has come: see {@link Session.partial}. */
+      readonly partial: DeepPartial<Input> | undefined;
+      /** Why the answer can no longer become right, where it cannot. */
+      readonly deadEnd: DeadEnd | null;
     }
-    const stop = this.#stop(merged, report, found);
-    this.#attempts.push({ reply, report, violations: found, feedback: stop === undefined ? told : "", usage });
-    if (report.raw.trim() !== "") {
-      // Some interfaces refuse an empty message.
-      this.#messages.push({ role: "assistant", content: report.raw });
-    }
-    if (stop === undefined) {
-      this.#messages.push({ role: "user", content: told });
-      return undefined;
-    }
-    return this.#result(merged, data, found, told, stop);
+  | { readonly type: "attempt"; readonly attempt: number; readonly outcome: Attempt }
+  | { readonly type: "result"; readonly result: AskResult<T, M> };
+
+/** Calls a model, and gives its answer as it comes. */
+type StreamLlm<M> = (
+  messages: (M | Message)[],
+  context: CallContext,
+) => ReplyStream | Reply | PromiseLike<ReplyStream | Reply>;
+
+/**
+ * A question whose answers are streamed. Iterate over its events, the last of which has the result; or wait for `result()`. Nothing is
+ * asked before somebody does one of these. To leave the loop early aborts the request.
+ */
+export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskEvent<T, Input, M>> {
+  readonly #events: AsyncGenerator<AskEvent<T, Input, M>, void, undefined>;
+  #result: AskResult<T, M> | undefined;
+
+  /** @internal Use `askStream`. */
+  constructor(events: AsyncGenerator<AskEvent<T, Input, M>, void, undefined>) {
+    this.#events = events;
   }
 
-  #validate({ text, finish }: Said): { report: Judged; usage: Usage } {
-    const { lists, evidence } = this.#options;
-    const given = { ...(lists && { lists }), ...(evidence && { evidence }) };
-    try {
-      return this.#gate.validate(this.#agent, text, { ...given, finish });
-    } catch (fault) {
-      const { violations = [] } = fault instanceof SeamgateFault ? fault.detail : {};
-      if (!violations.some(({ pointer }) => pointer === "/finish")) {
-        throw fault;
+  async *[Symbol.asyncIterator](): AsyncGenerator<AskEvent<T, Input, M>, void, undefined> {
+    for await (const event of this.#events) {
+      if (event.type === "result") this.#result = event.result;
+      yield event;
+    }
+  }
+
+  /**
+   * What became of the question. Reads what is left of the stream.
+   *
+   * @throws As `ask`; and a `TypeError` where the loop over the events was left early.
+   */
+  async result(): Promise<AskResult<T, M>> {
+    for await (const _ of this) {
+      // What happens meanwhile is for nobody.
+    }
+    if (this.#result === undefined) {
+      throw new TypeError("the stream has no result: it was left before its end");
+    }
+    return this.#result;
+  }
+}
+
+/**
+ * Ask a model as {@link ask} does, and say what is known of each answer while it comes. The result is the same as without a stream.
+ *
+ * @param callLlm - As for {@link ask}; and what it returns may be a stream of text or bytes, of OpenAI, Anthropic or the AI SDK.
+ */
+export function askStream<T, Input, M extends object = never>(
+  of: StandardSchema<T, Input> | TypedContract<T, Input>,
+  callLlm: StreamLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskStreamOptions,
+): AnswerStream<T, Input, M>;
+export function askStream<T = unknown, M extends object = never>(
+  of: Contract,
+  callLlm: StreamLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskStreamOptions,
+): AnswerStream<T, T, M>;
+export function askStream<T, Input, M extends object>(
+  of: StandardSchema<T> | Contract,
+  callLlm: StreamLlm<M>,
+  prompt: Prompt<M> = "",
+  options: AskStreamOptions = {},
+): AnswerStream<T, Input, M> {
+  return new AnswerStream(asked<T, Input, M>(of, callLlm, prompt, options));
+}
+
+async function* asked<T, Input, M extends object>(
+  of: StandardSchema<T> | Contract,
+  callLlm: StreamLlm<M>,
+  prompt: Prompt<M>,
+  options: AskStreamOptions,
+): AsyncGenerator<AskEvent<T, Input, M>, void, undefined> {
+  const beside = await begun(callLlm, prompt, options, STREAM_OPTIONS);
+  const clock = new Clock("askStream", options);
+  try {
+    const question = new Question<T, M>(of, prompt, options, beside);
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = new Streamed();
+      const call = new Clock("a call", { signal: clock.signal });
+      const context = { signal: call.signal, attempt };
+      const reply = await clock.during(() => callLlm(question.messages(), context));
+      const session = question.session<Input>();
+      const stream = pieces(reply);
+      let isDone = false;
+      let left: DeadEnd | undefined;
+      try {
+        while (!isDone) {
+          const { done = false, value: piece } = await clock.during(() => stream.next());
+          isDone = done;
+          if (piece === undefined) break;
+          answer.take(piece);
+          if (piece.text === undefined) continue;
+          const { completeness, items, deadEnd } = session.push(piece.text);
+          const event = { type: "progress", attempt, completeness, items, deadEnd } as const;
+          yield Object.defineProperty(event, "partial", {
+            enumerable: true,
+            get: () => session.partial,
+          }) as typeof event & {
+            partial: DeepPartial<Input> | undefined;
+          };
+          if (options.stopEarly && deadEnd !== null) {
+            left = deadEnd;
+            break;
+          }
+        }
+      } finally {
+        session.close();
+        call.end();
+        if (!isDone) {
+          call.abort();
+          // A client that is stuck is not waited for.
+          stream.return().catch(() => {});
+        }
       }
-      // Interfaces have new words, now and then.
-      return this.#gate.validate(this.#agent, text, given);
-    }
-  }
-
-  /** The report on all answers together. */
-  #merge(usage: Usage): { merged: Judged; usage: Usage } {
-    const last = this.#reports.at(-1) as Judged;
-    if (this.#reports.slice(0, -1).every(({ outputJson }) => outputJson === null)) {
-      return { merged: last, usage };
-    }
-    const { lists, evidence } = this.#options;
-    const members = JSON.stringify({ op: "merge", agent: this.#agent, lists, evidence }).slice(0, -1);
-    // The reports stand in it as they are: what is written again has other digits.
-    const answer = this.#gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
-    const before = '{"id":null,"report":';
-    if (!answer.json.startsWith(before)) {
-      throw SeamgateFault.of(JSON.parse(answer.json).fault);
-    }
-    const merged = new Report(answer.json.slice(before.length, -1), last.raw) as Judged;
-    return { merged, usage: sum([usage, answer.usage]) };
-  }
-
-  /** Why not to ask again, as the harness step of the library does. Undefined where it is to be asked again. */
-  #stop(merged: Judged, last: Judged, found: readonly Violation[]): Stop | undefined {
-    const wrong = withoutSpans(merged, last, found);
-    const same = wrong === this.#wrong;
-    this.#wrong = wrong;
-    if (found.length === 0) {
-      if (merged.disposition === "accepted" || merged.disposition === "refused") {
-        return merged.disposition;
-      }
-      if (merged.disposition === "partial" && merged.wanted === "nothing") {
-        return "not_retryable";
+      const result = await clock.during(() => question.take(reply, answer.said(), left));
+      yield { type: "attempt", attempt, outcome: question.attempts.at(-1) as Attempt };
+      if (result !== undefined) {
+        yield { type: "result", result };
+        return;
       }
     }
-    if (last.disposition === "refused" || last.error?.retryable === false) {
-      return "not_retryable";
-    }
-    if (same) {
-      return "repeated";
-    }
-    // What is put together of all answers must be within the limit of one.
-    const isLong = this.#length > this.#gate.limits.outputBytes / 2;
-    return isLong || this.#attempts.length >= this.#retries ? "limit" : undefined;
-  }
-
-  #result(merged: Judged, data: T, found: readonly Violation[], told: string, stop: Stop): AskResult<T, M> {
-    const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
-    const rejected = merged.error === null ? quarantined : merged.error.violations;
-    const rest = {
-      report: merged,
-      violations: found.length > 0 ? found : rejected,
-      feedback: told,
-      stop,
-      attempts: this.#attempts,
-      usage: sum(this.#attempts.map(({ usage }) => usage)),
-      messages: this.messages(),
-    };
-    if (found.length > 0 || merged.disposition === "rejected") {
-      return { ...rest, success: false, disposition: "rejected", data: null };
-    }
-    if (merged.disposition === "refused") {
-      const refusal = this.#attempts.at(-1)?.report.raw ?? "";
-      return { ...rest, success: false, disposition: "refused", data: null, refusal };
-    }
-    return merged.disposition === "accepted"
-      ? { ...rest, success: true, disposition: "accepted", data }
-      : { ...rest, success: false, disposition: "partial", data };
+  } finally {
+    clock.end();
   }
 }
 
-/** Where the contract is registered, under which name. */
-function judge(of: StandardSchema | Contract, { contract: policy }: AskOptions, beside: Gate): [Gate, string] {
-  if (!isStandard(of)) {
-    if (policy !== undefined) {
-      throw new TypeError("`contract` goes with a schema: a contract says everything itself");
+/** What a stream has said, to be judged as it came. */
+class Streamed {
+  readonly #pieces: (string | Uint8Array)[] = [];
+  #finish = "unknown";
+
+  take({ text, finish }: { readonly text?: string | Uint8Array; readonly finish?: string }): void {
+    if (text !== undefined) this.#pieces.push(text);
+    if (finish !== undefined) this.#finish = finish;
+  }
+
+  said(): Said {
+    const finish = this.#finish;
+    if (this.#pieces.every((piece) => typeof piece === "string")) {
+      return { text: this.#pieces.join(""), finish };
     }
-    return isContract(of) ? registered(asContract(of), beside) : [beside, of as string];
+    const encoder = new TextEncoder();
+    const all = this.#pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
+    const text = new Uint8Array(all.reduce((length, { byteLength }) => length + byteLength, 0));
+    let at = 0;
+    for (const piece of all) {
+      text.set(piece, at);
+      at += piece.byteLength;
+    }
+    return { text, finish };
   }
-  if (policy !== undefined && ("schema" in policy || "jtd" in policy)) {
-    throw new TypeError("`contract` has no schema of its own beside this one");
-  }
-  // What libraries write of themselves may look around in patterns: those have a step limit.
-  const members = asPlainJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
-  const schema = inJson(of);
-  const isNamed = policy !== undefined && "agent" in policy;
-  return registered(isNamed ? `{${members},"schema":${schema}}` : contractOf(schema, `${members},`), beside);
 }
 
-function registered(contract: string, beside: Gate): [Gate, string] {
-  const { gate, info } = compiled(contract, beside);
-  return [gate, info.agent];
-}
-
-/** The conversation, with what the answer must be at its end. */
-function asking<M extends object>(prompt: Prompt<M>, wanted: string): (M | Message)[] {
-  const messages = typeof prompt === "string" ? [{ role: "user", content: prompt } as const] : [...prompt];
-  const last = messages.at(-1) as { role?: unknown; content?: unknown } | undefined;
-  if (last?.role !== "user" || typeof last.content !== "string") {
-    return [...messages, { role: "user", content: wanted }];
-  }
-  const content = last.content === "" ? wanted : `${last.content}\n\n${wanted}`;
-  return [...messages.slice(0, -1), { ...last, role: "user", content }];
-}
-
-/** The feedback, where the last answer added nothing to those before: it also says why. */
-function useless(last: Judged, told: string): string {
-  const first = last.error?.violations[0];
-  return first === undefined
-    ? told
-    : `The last answer could not be used as it was:\n- at ${first.path}: ${first.message}.\n${told}`;
-}
-
-/** What is wrong, as far as it is the same in another text. */
-function withoutSpans(merged: Judged, last: Judged, found: readonly Violation[]): string {
-  const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
-  const all = [last.error?.violations ?? [], merged.error?.violations ?? [], quarantined, found].flat();
-  const wrong = all.map((violation) => ({ ...violation, span: null }));
-  return JSON.stringify([wrong, merged.quarantined.map(({ index, reason }) => [index, reason]), merged.wanted]);
-}
-
-function sum(all: readonly Usage[]): Usage {
-  return {
-    fuel: all.reduce((total, { fuel }) => total + fuel, 0),
-    memory: Math.max(...all.map(({ memory }) => memory)),
-    elapsed: all.reduce((total, { elapsed }) => total + elapsed, 0),
-    component: all[0]?.component ?? "",
-  };
+/** The gate of calls that name none. One that could not be loaded is tried again. */
+function common(): Promise<Gate> {
+  shared ??= Gate.load().catch((error: unknown) => {
+    shared = undefined;
+    throw error;
+  });
+  return shared;
 }

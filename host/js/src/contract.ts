@@ -1,24 +1,108 @@
+import type { Checks } from "./checks.js";
 import { type FaultDetail, SeamgateFault } from "./fault.js";
-import { plainJson } from "./plain.js";
+import { inJson, kindOf, plainJson } from "./plain.js";
+import { isPlainObject, isStandard, type StandardSchema } from "./standard.js";
 import { measure } from "./text.js";
 import type { FaultCode } from "./types.js";
 
-/**
- * A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. A schema of a library, as Zod's, is not JSON: `ask` and
- * `parseWithSchema` take it; elsewhere, pass what its library makes of it. For an interface, as TypeBox has them, write
- * `{ ...schema }`.
- */
+/** A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. For an interface, as TypeBox has them, write `{ ...schema }`. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
-/** What a contract says beside its agent, as an object. */
-export interface ContractDocument {
-  /** JSON, not a schema of a library: see {@link JsonSchema}. */
-  readonly schema?: JsonSchema;
-  /** A JSON Type Definition (RFC 8927), in place of `schema`. */
-  readonly jtd?: Readonly<Record<string, unknown>>;
+/** One of these words; texts of JSON files are of the type `string`. */
+type Word<W extends string> = W | (string & Record<never, never>);
+
+/** The members of a contract beside its schema (`schemas/contract.schema.json` describes them). */
+export interface ContractPolicy {
+  readonly $schema?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  readonly dialect?: string | undefined;
   /** Schemas that `schema` refers to, by their URIs. */
-  readonly resources?: Readonly<Record<string, JsonSchema>>;
-  readonly [member: string]: unknown;
+  readonly resources?: Readonly<Record<string, JsonSchema>> | undefined;
+  readonly formats?: Word<"assert" | "annotate"> | undefined;
+  readonly extract?:
+    | {
+        readonly markers?: readonly string[] | undefined;
+        readonly untagged?: boolean | undefined;
+        readonly raw_json?: boolean | undefined;
+        readonly embedded?: boolean | Word<"single"> | undefined;
+        readonly ignore?: readonly (string | { readonly begin: string; readonly end: string })[] | undefined;
+        readonly within?: string | undefined;
+        readonly select?: Word<"first" | "last" | "only" | "first_valid" | "last_valid"> | undefined;
+      }
+    | undefined;
+  readonly repair?: Word<"none" | "syntax"> | undefined;
+  /** The units of work: one bad item costs one item. */
+  readonly items?:
+    | {
+        readonly path: string;
+        readonly max?: number | undefined;
+        readonly key?: string | undefined;
+        readonly schema?: JsonSchema | undefined;
+      }
+    | undefined;
+  readonly caps?:
+    | {
+        readonly bytes?: number | undefined;
+        readonly depth?: number | undefined;
+        readonly string_bytes?: number | undefined;
+        readonly array_items?: number | undefined;
+        readonly object_members?: number | undefined;
+      }
+    | undefined;
+  readonly allow?:
+    | readonly {
+        readonly path: string;
+        readonly list?: string | undefined;
+        readonly values?: readonly unknown[] | undefined;
+        readonly optional?: boolean | undefined;
+      }[]
+    | undefined;
+  readonly evidence?:
+    | {
+        readonly claims: string;
+        readonly text?: string | undefined;
+        readonly cites?: string | undefined;
+        readonly quotes?: Word<"required" | "optional"> | undefined;
+        readonly numbers?: Word<"cited" | "ignore"> | undefined;
+        readonly confidence?: string | undefined;
+        readonly limitations?: string | undefined;
+        readonly absence?: string | undefined;
+        readonly kinds?:
+          | readonly {
+              readonly kind: string;
+              readonly min?: number | undefined;
+              readonly or_explained?: string | undefined;
+            }[]
+          | undefined;
+      }
+    | undefined;
+  readonly unknown_members?: Word<"reject" | "strip"> | undefined;
+  readonly coerce?: Word<"none" | "lossless"> | undefined;
+  readonly unwrap?: boolean | undefined;
+  readonly patterns?: Word<"linear" | "backtracking"> | undefined;
+  readonly keep_cut_off?: readonly string[] | undefined;
+  readonly refusal?: string | undefined;
+  readonly retry?: { readonly limit?: number | undefined } | undefined;
+}
+
+/** A contract as an object. */
+export interface ContractDocument extends ContractPolicy {
+  /**
+   * What the document must be. With a schema of a library, the gate judges by its JSON Schema, and the schema's own checks run on what
+   * the gate accepts.
+   */
+  readonly schema?: JsonSchema | StandardSchema | undefined;
+  /** A JSON Type Definition (RFC 8927), in place of `schema`. */
+  readonly jtd?: Readonly<Record<string, unknown>> | undefined;
+  /** A schema of a library is no contract: it stands in `schema`. */
+  readonly "~standard"?: never;
+}
+
+/** A contract whose schema is one of a library, and says the type of the data. */
+export interface TypedContract<T, Input = unknown> extends ContractPolicy {
+  readonly schema: StandardSchema<T, Input>;
 }
 
 /**
@@ -33,17 +117,73 @@ export type Contract = string | ContractDocument;
  */
 export type Profile = string | Readonly<Record<string, unknown>>;
 
-/** Whether this is a contract, not an agent's name: a name has no brackets. */
-export function isContract(value: string | Contract): boolean {
-  return typeof value !== "string" || value.trimStart().startsWith("{");
-}
-
 /** The longest contract or profile that the component takes, in bytes. White space in it does not come that far. */
 const MOST = 8 * 1024 * 1024;
 
+/** A contract as the gate takes it. */
+export interface TakenContract {
+  /** JSON text that can stand in a request. */
+  readonly text: string;
+  /** The checks that no JSON text holds. */
+  readonly checks: Checks | undefined;
+}
+
+/**
+ * Reads a contract that a caller passed: the one place that decides what is one.
+ *
+ * @throws {TypeError} It holds something else than JSON and, as `schema`, a schema of a library.
+ * @throws {SeamgateFault} `bad_contract`.
+ */
+export function takeContract(contract: unknown, argument = "contract"): TakenContract {
+  if (typeof contract !== "string" && (Object(contract) !== contract || Array.isArray(contract))) {
+    const wanted = argument === "contract" ? "a contract" : "the name of an agent, or a contract";
+    throw new TypeError(`\`${argument}\` must be ${wanted}, as an object or as JSON text, not ${kindOf(contract)}`);
+  }
+  if (typeof contract !== "object" || contract === null || !isPlainObject(contract) || isStandard(contract)) {
+    return { text: bounded("contract", contract, "bad_contract"), checks: undefined };
+  }
+  const { schema, ...policy } = contract as ContractDocument;
+  if (!isStandard(schema)) {
+    return { text: bounded("contract", contract, "bad_contract"), checks: undefined };
+  }
+  // What libraries write of themselves may look around in patterns: those have a step limit.
+  const members = asPlainJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
+  const text = bounded("contract", `{${members},"schema":${inJson(schema)}}`, "bad_contract");
+  return { text, checks: { schema, items: policy.items } };
+}
+
+/** What an output is judged by: the contract of an agent, or one that comes with it. */
+export interface Subject {
+  /** Empty where a contract comes with the output. */
+  readonly agent: string;
+  readonly contract: string | undefined;
+  readonly checks: Checks | undefined;
+}
+
+/** Reads the name of an agent, or a contract: a name has no brackets. */
+export function takeSubject(agentOrContract: unknown, argument = "agentOrContract"): Subject {
+  if (typeof agentOrContract === "string" && !agentOrContract.trimStart().startsWith("{")) {
+    return { agent: agentOrContract, contract: undefined, checks: undefined };
+  }
+  const { text, checks } = takeContract(agentOrContract, argument);
+  return { agent: "", contract: text, checks };
+}
+
 /** A contract as JSON text that can stand in a request. */
 export function asContract(contract: Contract): string {
-  return bounded("contract", contract, "bad_contract");
+  return takeContract(contract).text;
+}
+
+/**
+ * The name of an agent.
+ *
+ * @throws {TypeError} It is no string.
+ */
+export function asAgent(agent: string): string {
+  if (typeof agent !== "string") {
+    throw new TypeError(`\`agent\` must be the name of an agent, a string, not ${kindOf(agent)}`);
+  }
+  return agent;
 }
 
 /** The same for a profile. */
@@ -51,7 +191,7 @@ export function asProfile(profile: Profile): string {
   return bounded("profile", profile, "bad_profile");
 }
 
-function bounded(what: string, document: string | object, code: FaultCode): string {
+function bounded(what: string, document: unknown, code: FaultCode): string {
   const text = asPlainJson(what, document, code);
   const { bytes } = measure(text);
   if (bytes > MOST) {
@@ -91,7 +231,13 @@ export function asJson(what: string, document: string | object, code: FaultCode)
     return document;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new SeamgateFault(code, `${what}: $ must be JSON: ${message}`, {}, { cause: error });
+    const isPath = typeof document === "string" && /^[^{}[\]"\s][^{}[\]"\n]*\.json$/.test(document);
+    const hint = !isPath
+      ? ""
+      : what === "profile"
+        ? "; read a file with readProfiles"
+        : "; read a file with readContracts";
+    throw new SeamgateFault(code, `${what}: $ must be JSON: ${message}${hint}`, {}, { cause: error });
   }
 }
 

@@ -171,7 +171,7 @@ export interface Step {
   /** What the host must do next. */
   readonly actions: readonly Action[];
   /** When something lapses, in milliseconds since 1970: send a `tick` then. */
-  readonly wake_at?: number;
+  readonly wakeAt?: number;
   /**
    * Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event again, with
    * `artifacts`.
@@ -183,8 +183,8 @@ export interface Step {
 
 /** @internal A step of its JSON text. Numbers in the state keep their digits: it stays text. */
 export function stepOfText(json: string): Step {
-  const { state: _, ...step } = JSON.parse(json);
-  const whole = { records: [], actions: [], ...step };
+  const { state: _, wake_at: wakeAt, ...step } = JSON.parse(json);
+  const whole = { records: [], actions: [], ...step, ...(wakeAt !== undefined && { wakeAt }) };
   const state = memberText(json, "state");
   if (state !== undefined) {
     whole.state = state;

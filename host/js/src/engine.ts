@@ -1,5 +1,5 @@
 import type { Component } from "./component.js";
-import type { Contract } from "./contract.js";
+import type { Subject } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
 import type { OutputOptions } from "./options.js";
 import type { Contracts, Profiles } from "./registered.js";
@@ -26,7 +26,7 @@ export type Operation = "surface" | "permit" | "observe" | "advance" | "project"
 
 /** An instance: a fresh one for each call, or one that is used again. */
 export interface Judge {
-  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged;
+  validate(subject: Subject, output: string | Uint8Array, options: OutputOptions): Judged;
   call(request: string): Answer;
   /** What the kernel makes of documents that are JSON text, in `bytes` bytes together: JSON text. */
   decide(operation: Operation, agent: string, documents: Readonly<Record<string, string>>, bytes: number): string;

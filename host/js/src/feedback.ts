@@ -1,5 +1,5 @@
 import { visible } from "./standard.js";
-import type { Violation } from "./types.js";
+import type { Quarantined, Violation, Wanted } from "./types.js";
 
 /** As the gate's own: so many bytes in all, of a place, of a message, and of what was received. */
 const MOST = 2048;
@@ -11,6 +11,14 @@ const HEAD = "The output does not match what was asked for.\n";
 const TAIL = "Send the whole corrected output again.";
 const MORE = "- and 9999 more.\n".length;
 
+/** As the gate says that a part of the output is used. */
+const ITEMS_HEAD = "Not all items of the output could be used.\n";
+const MOST_ARRAY = 256;
+const MOST_KEY = 64;
+
+/** The gate lists so many items; of more, it asks for the whole output. */
+const MOST_ITEMS = 1000;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -19,21 +27,53 @@ const decoder = new TextDecoder();
  * wrong and where, the producer's own text quoted as data. At most 2,048 bytes.
  */
 export function feedback(violations: Iterable<Violation>): string {
-  let room = MOST - HEAD.length - TAIL.length - MORE;
-  let lines = "";
-  let leftOut = 0;
-  for (const violation of violations) {
-    const line = lineOf(violation);
-    const bytes = encoder.encode(line).length;
-    if (leftOut > 0 || bytes > room) {
-      leftOut += 1;
-    } else {
-      lines += line;
-      room -= bytes;
-    }
-  }
-  const more = leftOut > 0 ? `- and ${leftOut} more.\n` : "";
-  return `${HEAD}${lines}${more}${TAIL}`;
+  const lines = Array.from(violations, lineOf);
+  return `${HEAD}${told(lines, MOST - HEAD.length - TAIL.length).text}${TAIL}`;
+}
+
+/** The same for items in quarantine, where others are kept: only those that it names are asked for again. */
+export function itemsFeedback(
+  quarantined: readonly Quarantined[],
+  { path, key, max }: { readonly path: string; readonly key?: string | undefined; readonly max?: number | undefined },
+  kept: number,
+): { wanted: Wanted; feedback: string } {
+  const wants = (max === undefined || kept < max) && quarantined.length < MOST_ITEMS;
+  const array = cut(visible(path.replace(/\[\*\]$/, "")), MOST_ARRAY);
+  const tail = (count: number) => {
+    const one = count === 1;
+    const which = one
+      ? "the item named above again, corrected"
+      : `the ${count} items named above again, corrected, in the order of their numbers`;
+    const them = one ? "it" : "them";
+    const quoted = key === undefined ? "" : visible(JSON.stringify(cut(key, MOST_KEY)));
+    const same =
+      key === undefined
+        ? ""
+        : ` Do not change ${one ? "its" : "their"} member ${quoted}, unless that is what is wrong.`;
+    return `Send only ${which}: the same document, with nothing but ${them} in ${array}.${same} The other items are kept.`;
+  };
+  // Of each item the first; then the others.
+  const first = quarantined.flatMap(({ violations }) => violations.slice(0, 1).map(lineOf));
+  const further = quarantined.flatMap(({ violations }) => violations.slice(1).map(lineOf));
+  const room = MOST - ITEMS_HEAD.length - encoder.encode(wants ? tail(quarantined.length) : TAIL).length;
+  const { text, count } = told([...first, ...further], room);
+  const items = Math.min(count, first.length);
+  return wants
+    ? { wanted: "items", feedback: `${ITEMS_HEAD}${text}${tail(items)}` }
+    : { wanted: "whole", feedback: `${ITEMS_HEAD}${text}${TAIL}` };
+}
+
+/** As many lines from the beginning as there is room for, and how many those are. */
+function told(lines: readonly string[], room: number): { text: string; count: number } {
+  let left = room - MORE;
+  const fits = (line: string) => {
+    left -= encoder.encode(line).length;
+    return left >= 0;
+  };
+  const end = lines.findIndex((line) => !fits(line));
+  const count = end < 0 ? lines.length : end;
+  const more = count < lines.length ? `- and ${lines.length - count} more.\n` : "";
+  return { text: lines.slice(0, count).join("") + more, count };
 }
 
 function lineOf({ path, message, received }: Violation): string {

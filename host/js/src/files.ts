@@ -2,6 +2,8 @@ import type { Contract, Profile } from "./contract.js";
 import { asContract, asProfile } from "./contract.js";
 import { complete, type Limits } from "./limits.js";
 import { later, told } from "./native.js";
+import { only } from "./options.js";
+import { kindOf } from "./plain.js";
 import { addon } from "./platform.js";
 
 /** What is compiled into a component. */
@@ -35,7 +37,11 @@ export function readProfiles(path: string): string[] {
  * @throws {TypeError} One holds something else than JSON.
  */
 export async function bake(contracts: readonly Contract[], options: BakeOptions = {}): Promise<Uint8Array> {
-  const texts = contracts.map(asContract);
-  const profiles = (options.profiles ?? []).map(asProfile);
+  only("options", options, { profiles: true, limits: true });
+  if (!Array.isArray(contracts)) {
+    throw new TypeError(`\`contracts\` must be a list of contracts, not ${kindOf(contracts)}`);
+  }
+  const texts = contracts.map((contract: Contract) => asContract(contract));
+  const profiles = (options.profiles ?? []).map((profile) => asProfile(profile));
   return later(addon("bake").bake(texts, profiles, complete(options.limits)));
 }

@@ -1,16 +1,16 @@
-import type { Coming, Engine, Judge, Judged } from "./engine.js";
+import type { Subject } from "./contract.js";
+import type { Coming, Engine, Judged } from "./engine.js";
 import { type Limits, smallEnough } from "./limits.js";
 import type { OutputOptions } from "./options.js";
 import type { Progress } from "./types.js";
-import { answered } from "./wire.js";
+import { answered, progressOf } from "./wire.js";
 
-/** An output that is still coming: what is known of it, in an instance; the verdict is asked for on the whole text. */
+/** An output that is still coming: its state is a text between pushes, and the verdict is asked for on the whole text. */
 export class Following implements Coming {
   readonly #engine: Engine;
-  readonly #agent: string;
+  readonly #subject: Subject;
   readonly #options: OutputOptions;
   readonly #limits: Required<Limits>;
-  #instance: Judge | undefined;
   /** Pieces may end within a character. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #chunks: Uint8Array[] = [];
@@ -19,12 +19,12 @@ export class Following implements Coming {
 
   constructor(engine: Engine, limits: Required<Limits>, agent: string, options: OutputOptions) {
     this.#engine = engine;
-    this.#agent = agent;
+    this.#subject = { agent, contract: undefined, checks: undefined };
     this.#options = options;
     this.#limits = limits;
     engine.contracts.of(agent);
     // Says now, and not at the end, where a list or the evidence is missing.
-    engine.validate(agent, "", options);
+    engine.validate(this.#subject, "", options);
   }
 
   push(chunk: Uint8Array): Progress {
@@ -32,11 +32,11 @@ export class Following implements Coming {
     smallEnough(this.#limits, this.#bytes);
     this.#chunks.push(chunk.slice());
     const text = this.#decoder.decode(chunk, { stream: true });
-    const request = JSON.stringify({ op: "push", agent: this.#agent, chunk: text, state: this.#state });
-    this.#instance ??= this.#engine.instance();
-    const { state, progress } = JSON.parse(answered(this.#instance.call(request).json, "result"));
+    const request = JSON.stringify({ op: "push", agent: this.#subject.agent, chunk: text, state: this.#state });
+    // Each in a fresh instance, as verdicts are: a session that nobody ends holds none.
+    const { state, progress } = JSON.parse(answered(this.#engine.call(request).json, "result"));
     this.#state = state;
-    return progress;
+    return progressOf(JSON.stringify(progress));
   }
 
   finish(finish: string | undefined): Omit<Judged, "raw"> {
@@ -48,11 +48,10 @@ export class Following implements Coming {
     }
     this.close();
     const options = finish === undefined ? this.#options : { ...this.#options, finish };
-    return this.#engine.validate(this.#agent, whole, options);
+    return this.#engine.validate(this.#subject, whole, options);
   }
 
   close(): void {
-    this.#instance = undefined;
     this.#chunks.length = 0;
   }
 }

@@ -1,5 +1,16 @@
+import { type Checks, withChecksNow } from "./checks.js";
 import type { Component } from "./component.js";
-import { asContract, asJson, asProfile, type Contract, type Profile } from "./contract.js";
+import {
+  asAgent,
+  asContract,
+  asJson,
+  asProfile,
+  type Contract,
+  type Profile,
+  type TypedContract,
+  takeContract,
+  takeSubject,
+} from "./contract.js";
 import {
   type Audience,
   type Call,
@@ -16,11 +27,12 @@ import { SeamgateFault } from "./fault.js";
 import { type Outcome, type Produced, run } from "./harness.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
-import type { OutputOptions, RunOptions } from "./options.js";
+import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only, type RunOptions } from "./options.js";
+import { kindOf } from "./plain.js";
 import { engine } from "./platform.js";
-import { type Answer, type Judged, Report, type Verdict } from "./report.js";
+import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { Session } from "./session.js";
-import { measure } from "./text.js";
+import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 import type { Decision, Observation } from "./words.js";
 
@@ -40,7 +52,20 @@ export interface GateOptions {
    * The wall clock for each call, in milliseconds. Past it, it ends in the fault `timeout`. Default: 5,000 in the native addon. The
    * engine of JavaScript has none: there, only a `WorkerGate` takes it.
    */
-  readonly deadline?: number;
+  readonly deadlineMs?: number;
+  /** Told of each verdict of the gate, those of `ask` included, for logs and metrics. What it throws is thrown by the call. */
+  readonly onVerdict?: ((verdict: Verdict) => void) | undefined;
+}
+
+const GATE_OPTIONS: Names<GateOptions> = { component: true, limits: true, deadlineMs: true, onVerdict: true };
+const RUN_OPTIONS: Names<RunOptions> = { lists: true, evidence: true, allowPartial: true, journal: true };
+
+/** @throws {TypeError} It is no gate that judges at once. */
+export function asGate(gate: Gate, argument = "gate"): Gate {
+  if (!(gate instanceof Gate)) {
+    throw new TypeError(`\`${argument}\` must be a Gate, made by \`await Gate.load()\`, not ${kindOf(gate)}`);
+  }
+  return gate;
 }
 
 /**
@@ -53,10 +78,17 @@ export class Gate {
   /** What one call may use. */
   readonly limits: Readonly<Required<Limits>>;
   readonly #engine: Engine;
+  readonly #checks = new Map<string, Checks>();
 
-  private constructor(engine: Engine, limits: Required<Limits>) {
+  readonly #onVerdict: GateOptions["onVerdict"];
+
+  private constructor(engine: Engine, limits: Required<Limits>, onVerdict?: GateOptions["onVerdict"]) {
+    if (engine === undefined) {
+      throw new TypeError("a Gate is made by `await Gate.load()`");
+    }
     this.#engine = engine;
     this.limits = limits;
+    this.#onVerdict = onVerdict;
   }
 
   /**
@@ -67,13 +99,14 @@ export class Gate {
    * @throws {TypeError} A limit is no integer from 0.
    */
   static async load(options: GateOptions = {}): Promise<Gate> {
+    only("options", options, GATE_OPTIONS);
     const limits = complete(options.limits);
-    return new Gate(await engine(options, limits), limits);
+    return new Gate(await engine(options, limits), limits, asHook("onVerdict", options.onVerdict));
   }
 
   /** @internal Another gate like this one, in which nothing is registered. */
   sibling(): Gate {
-    return new Gate(this.#engine.sibling(), this.limits);
+    return new Gate(this.#engine.sibling(), this.limits, this.#onVerdict);
   }
 
   /** What runs the sandbox. */
@@ -91,15 +124,38 @@ export class Gate {
    * nothing. It is one whole document, as JSON text or as an object; the schema is inside, not the name of a file.
    *
    * @throws {SeamgateFault} `bad_contract`, also where the agent has another contract already; or a limit was passed.
-   * @throws {TypeError} It holds something else than JSON, as a schema of Zod: the message says what to pass.
+   * As `schema` it may have a schema of a library: its JSON Schema is registered, and its own checks run on what the gate accepts.
+   *
+   * @throws {TypeError} It holds something else than JSON: the message says what to pass.
    */
   register(contract: Contract): ContractInfo {
-    return this.#engine.register(asContract(contract));
+    const { text, checks } = takeContract(contract);
+    const info = this.#engine.register(text);
+    if (checks !== undefined) this.#checks.set(info.agent, checks);
+    return info;
+  }
+
+  /** @internal Tells the hook of a verdict, and gives it back. */
+  told<T>(verdict: Verdict<T>): Verdict<T> {
+    this.#onVerdict?.(verdict as Verdict);
+    return verdict;
+  }
+
+  /** @internal A verdict without the checks that the schema of the agent makes itself. */
+  unchecked(agent: string, output: string | Uint8Array, options: OutputOptions): Verdict {
+    smallEnough(this.limits, lengthOf(output));
+    const { json, outputLength, raw, usage } = this.#engine.validate(takeSubject(agent), output, options);
+    return this.told({ report: new Report(json, raw, outputLength) as Judged, usage });
+  }
+
+  /** @internal The checks that a schema of a library makes itself. */
+  checksOf(agent: string): Checks | undefined {
+    return this.#checks.get(agent);
   }
 
   /** Whether a contract is registered for an agent. */
   has(agent: string): boolean {
-    return this.#engine.contracts.has(agent);
+    return this.#engine.contracts.has(asAgent(agent));
   }
 
   /** The agents that have a contract, in ascending order. */
@@ -113,7 +169,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`.
    */
   contract(agent: string): ContractInfo {
-    return this.#engine.contracts.of(agent).info;
+    return this.#engine.contracts.of(asAgent(agent)).info;
   }
 
   /**
@@ -122,7 +178,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
    */
   describe(agent: string): string {
-    return this.#engine.describe(agent);
+    return this.#engine.describe(asAgent(agent));
   }
 
   /**
@@ -143,14 +199,25 @@ export class Gate {
    *   surrogate pairs in a string, reject it, with the place.
    * @throws {SeamgateFault} There is no verdict: for one, a list is missing that the contract's `allow` names
    *   (`bad_request`). A rejected output is none of these: it is a report.
-   * @throws {TypeError} A contract holds something else than JSON.
+   * @throws {TypeError} A contract holds something else than JSON; or its schema has asynchronous checks, for which only a
+   *   {@link WorkerGate} and `ask` wait.
    */
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T, Input>;
   validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T>;
+  validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Verdict<T> {
-    return judge<T>(this.#engine, this.limits, agentOrContract, output, options);
+    return judge<T>(this.#engine, this, agentOrContract, output, options);
   }
 
   /**
@@ -162,6 +229,10 @@ export class Gate {
    * @throws {SeamgateFault} `bad_request`: there is no report, one is of another contract, or a list or the evidence is missing.
    */
   merge<T = unknown>(reports: readonly Report[], options: OutputOptions = {}): Verdict<T> {
+    only("options", options, OUTPUT_OPTIONS);
+    if (!Array.isArray(reports) || reports.some((report) => !(report instanceof Report))) {
+      throw new TypeError("`reports` must be a list of reports, as `validate` gives them");
+    }
     if (reports.length === 0) {
       throw new SeamgateFault("bad_request", "reports: there must be one at least to merge");
     }
@@ -169,7 +240,8 @@ export class Gate {
       reports.map((report) => report.json),
       options,
     );
-    return { report: new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>, usage };
+    const report = new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>;
+    return this.told({ report: checkedNow(report, this.#checks.get(report.agent)), usage });
   }
 
   /**
@@ -180,7 +252,10 @@ export class Gate {
   session<T = unknown>(agent: string, options: OutputOptions = {}): Session<T> {
     const whole = (output: string, finish: OutputOptions["finish"]) =>
       this.validate<T>(agent, output, finish === undefined ? options : { ...options, finish });
-    return new Session<T>(this.#engine.session(agent, options), whole);
+    only("options", options, OUTPUT_OPTIONS);
+    const checked = (report: Judged<T>, usage: Usage) =>
+      this.told({ report: checkedNow(report, this.#checks.get(agent)), usage });
+    return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
   }
 
   /**
@@ -197,6 +272,15 @@ export class Gate {
     produce: (feedback: string | null, attempt: number) => Produced | PromiseLike<Produced>,
     options: RunOptions = {},
   ): Promise<Outcome<T>> {
+    only("options", options, RUN_OPTIONS);
+    if (typeof produce !== "function") {
+      throw new TypeError(`\`produce\` must be a function that asks the producer, not ${kindOf(produce)}`);
+    }
+    if (this.#checks.has(asAgent(agent))) {
+      throw new TypeError(
+        `\`agent\`: the schema of ${JSON.stringify(agent)} has checks of its own, and gate.run judges by JSON Schema alone: use ask`,
+      );
+    }
     return run<T>(this.#engine, agent, produce, options);
   }
 
@@ -231,7 +315,7 @@ export class Gate {
    * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
    */
   describeProfile(agent: string): string {
-    return this.#engine.describeProfile(agent);
+    return this.#engine.describeProfile(asAgent(agent));
   }
 
   /**
@@ -257,13 +341,13 @@ export class Gate {
 
   /**
    * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop} keeps the
-   * facts.
+   * facts. A decision is an object in any case: its `permit` says whether the call may run.
    *
    * @throws {SeamgateFault} `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode, or a
    *   list that a scope names; or a limit was passed. A denied call is none of these: it is a decision.
    */
-  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
-    return new Decider(this.#engine, this.limits).permit(agent, facts, call);
+  decide(agent: string, facts: Facts | string, call: Call | string): Decision {
+    return new Decider(this.#engine, this.limits).decide(agent, facts, call);
   }
 
   /**
@@ -306,7 +390,11 @@ export class Gate {
    * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
    */
   loop(agent: string, facts: Begin, options: LoopOptions = {}): Loop {
-    return new Loop(this, agent, facts, options);
+    only("options", options, { now: true });
+    if (Object(facts) !== facts) {
+      throw new TypeError(`\`facts\` must be an object with \`run\` and \`principal\`, not ${kindOf(facts)}`);
+    }
+    return new Loop(this, asAgent(agent), facts, options);
   }
 
   /**
@@ -314,7 +402,7 @@ export class Gate {
    * one finds. The reports are the same bytes, and contracts are compiled once.
    */
   instance(): Instance {
-    return new Instance(this.#engine.instance(), this.limits);
+    return new Instance(this.#engine.instance(), this);
   }
 
   /** @internal What a contract is; it is not kept. */
@@ -343,8 +431,8 @@ class Decider {
     return ofText(this.#made("surface", agent, listed === undefined ? { facts } : { facts, listed }));
   }
 
-  /** Decide whether a call may run: see {@link Gate.permit}. */
-  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
+  /** Decide whether a call may run: see {@link Gate.decide}. */
+  decide(agent: string, facts: Facts | string, call: Call | string): Decision {
     return ofText(this.#made("permit", agent, { facts, call }));
   }
 
@@ -368,51 +456,65 @@ class Decider {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
     smallEnough(this.#limits, bytes);
-    return this.#judge.decide(operation, agent, Object.fromEntries(texts), bytes);
+    return this.#judge.decide(operation, asAgent(agent), Object.fromEntries(texts), bytes);
   }
 }
 
 /** An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one. */
 export class Instance extends Decider {
   readonly #judge: Judge;
-  readonly #limits: Required<Limits>;
+  readonly #gate: Gate;
 
   /** @internal Use {@link Gate.instance}. */
-  constructor(judge: Judge, limits: Required<Limits>) {
-    super(judge, limits);
+  constructor(judge: Judge, gate: Gate) {
+    super(judge, gate.limits);
     this.#judge = judge;
-    this.#limits = limits;
+    this.#gate = gate;
   }
 
   /** Judge one output: see {@link Gate.validate}. */
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T, Input>;
   validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Verdict<T>;
+  validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Verdict<T> {
-    return judge<T>(this.#judge, this.#limits, agentOrContract, output, options);
+    return judge<T>(this.#judge, this.#gate, agentOrContract, output, options);
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */
   call(request: string): Answer {
-    return asked(this.#judge, this.#limits, request);
+    return asked(this.#judge, this.#gate.limits, request);
   }
 }
 
 function judge<T>(
   judge: Judge,
-  limits: Required<Limits>,
+  gate: Gate,
   agentOrContract: string | Contract,
   output: string | Uint8Array,
   options: OutputOptions,
 ): Verdict<T> {
-  if (typeof output !== "string" && !(output instanceof Uint8Array)) {
-    throw new TypeError(`an output must be a string or a Uint8Array, not ${output === null ? "null" : typeof output}`);
-  }
-  // Bounded before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
-  smallEnough(limits, output.length);
-  const { json, outputLength, raw, usage } = judge.validate(agentOrContract, output, options);
-  return { report: new Report<T>(json, raw, outputLength) as Judged<T>, usage };
+  const subject = takeSubject(agentOrContract);
+  only("options", options, OUTPUT_OPTIONS);
+  smallEnough(gate.limits, lengthOf(output));
+  const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
+  const report = new Report<T>(json, raw, outputLength) as Judged<T>;
+  return gate.told({ report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage });
+}
+
+/** The verdict of a schema's own checks, where there are any. */
+function checkedNow<T>(report: Judged<T>, checks: Checks | undefined): Judged<T> {
+  return checks === undefined ? report : (withChecksNow(report as Judged, checks) as Judged<T>);
 }
 
 function asked(judge: Judge, limits: Required<Limits>, request: string): Answer {

@@ -1,15 +1,22 @@
+import type { Backend } from "./engine.js";
+
 export {
+  AnswerStream,
+  type AskEvent,
   type AskOptions,
   type AskResult,
+  type AskStreamOptions,
   type Attempt,
   ask,
+  askStream,
+  type CallContext,
   type Message,
   type Prompt,
   type Reply,
   type Stop,
 } from "./ask.js";
 export type { Component } from "./component.js";
-export type { Contract, ContractDocument, JsonSchema, Profile } from "./contract.js";
+export type { Contract, ContractDocument, ContractPolicy, JsonSchema, Profile, TypedContract } from "./contract.js";
 export type {
   Asked,
   Audience,
@@ -33,12 +40,22 @@ export type { Outcome, Produced, RunStop } from "./harness.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
 export type { RunJournal, RunOptions } from "./options.js";
-export { type ParseResult, ResultParser } from "./parser.js";
+export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
+export type { CompletedItem, DeepPartial } from "./partial.js";
 export { ContractRegistry } from "./registry.js";
-export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
+export {
+  type Answer,
+  type Judged as Report,
+  type LocatedViolation,
+  NotAcceptedError,
+  type Usage,
+  type Verdict,
+} from "./report.js";
 export { type Journal, Run } from "./run.js";
-export { Session } from "./session.js";
-export type { StandardSchema } from "./standard.js";
+export type { SchemaOptions } from "./schemas.js";
+export { Session, type SessionProgress, type Snapshot } from "./session.js";
+export { type StandardSchema, type ValidatingSchema, withJsonSchema } from "./standard.js";
+export type { ReplyStream } from "./streams.js";
 export type {
   Candidate,
   Change,
@@ -163,3 +180,6 @@ export type {
   VisibleTool,
 } from "./words.js";
 export { type WorkerAnswer, WorkerGate, type WorkerOptions, type WorkerRequest } from "./worker-gate.js";
+
+/** What runs the sandbox of gates that are given no component. Each platform's entry point has it. */
+export declare const backend: Backend;

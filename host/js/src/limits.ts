@@ -38,10 +38,10 @@ const MOST_FUEL = 2n ** 63n - 1n;
 export function complete(limits: Limits = {}): Required<Limits> {
   for (const [name, limit] of Object.entries(limits)) {
     if (!(name in DEFAULTS)) {
-      throw new TypeError(`there is no limit '${name}': limits are ${Object.keys(DEFAULTS).join(", ")}`);
+      throw new TypeError(`\`limits\` has no member \`${name}\`: its members are ${Object.keys(DEFAULTS).join(", ")}`);
     }
     if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
-      throw new TypeError(`limits.${name} must be an integer from 0 to 2^53-1, not ${String(limit)}`);
+      throw new TypeError(`\`limits.${name}\` must be an integer from 0 to 2^53-1, not ${String(limit)}`);
     }
   }
   return {

@@ -1,5 +1,5 @@
 import type { Call, Facts, Surface, ToolResult } from "./decision.js";
-import type { Ask, Decision, Observation } from "./words.js";
+import type { AllowedDecision, Ask, Decision, Observation } from "./words.js";
 
 /** What is known of a run at its beginning. Where there is no `nonce`, a random one is made. */
 export type Begin = Omit<Facts, "at"> & { readonly at?: number };
@@ -7,7 +7,7 @@ export type Begin = Omit<Facts, "at"> & { readonly at?: number };
 /** Decides about calls by facts: a gate, for one. */
 export interface Decides {
   surface(agent: string, facts: Facts, listed?: object): Surface;
-  permit(agent: string, facts: Facts, call: Call): Decision;
+  decide(agent: string, facts: Facts, call: Call): Decision;
   observe(agent: string, facts: Facts, call: Call, result: ToolResult): Observation;
 }
 
@@ -53,12 +53,25 @@ export class Loop {
   }
 
   /**
-   * Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.
+   * Permit a call, or not: `const permitted = loop.permit(call); if (permitted) …`. Send `arguments` of what is returned, and nothing
+   * else. {@link Loop.decide} also says why a call may not run.
    *
-   * @throws {SeamgateFault} As `Gate.permit`.
+   * @returns The decision where it allows the call; undefined where it denies it, or asks for approval.
+   * @throws {SeamgateFault} As `Gate.decide`.
    */
-  permit(call: Call): Decision {
-    return this.#kept(this.#gate.permit(this.agent, this.#current(), call));
+  permit(call: Call): AllowedDecision | undefined {
+    const decision = this.decide(call);
+    return decision.permit === "allow" ? decision : undefined;
+  }
+
+  /**
+   * Decide whether a call may run. A decision is an object in any case: its `permit` says whether the call may run, and tells its three
+   * types apart. Where it is `allow`, send `arguments` of the decision, and nothing else.
+   *
+   * @throws {SeamgateFault} As `Gate.decide`.
+   */
+  decide(call: Call): Decision {
+    return this.#kept(this.#gate.decide(this.agent, this.#current(), call));
   }
 
   /**
@@ -71,7 +84,7 @@ export class Loop {
   }
 
   /**
-   * A person approves what was asked. Then `permit` the same call again: it says whether the approval holds.
+   * A person approves what was asked. Then decide about the same call again: that says whether the approval holds.
    *
    * @param asked - The decision that needs approval, or its `ask`.
    * @param principal - Who approves. The host knows that, and never takes it from a text of the model.

@@ -1,5 +1,5 @@
 import type { Component } from "./component.js";
-import { asContract, type Contract, isContract } from "./contract.js";
+import type { Subject } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
 import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
 import { FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
@@ -8,8 +8,8 @@ import type { OutputOptions, RunJournal, RunOptions } from "./options.js";
 import { Contracts, Profiles } from "./registered.js";
 import type { Answer, Usage } from "./report.js";
 import { ofBytes, ofString } from "./text.js";
-import type { ContractInfo, Progress, Warning } from "./types.js";
-import { answered, extras } from "./wire.js";
+import type { ContractInfo, Warning } from "./types.js";
+import { answered, contractInfo, extras, progressOf } from "./wire.js";
 
 /** What the addon gives for a call. */
 interface Given {
@@ -156,13 +156,13 @@ export class NativeEngine implements Engine {
     this.#judge = new NativeJudge(this.gate, this.#digest);
     if (baked !== undefined) {
       const { agents, profiles } = JSON.parse(told(() => this.gate.inspect()));
-      for (const info of agents) this.contracts.keep("", info);
+      for (const info of agents) this.contracts.keep("", contractInfo(JSON.stringify(info)));
       for (const info of profiles) this.profiles.keep("", info);
     }
   }
 
   register(contract: string): ContractInfo {
-    const info: ContractInfo = JSON.parse(told(() => this.gate.register(contract)));
+    const info = contractInfo(told(() => this.gate.register(contract)));
     this.contracts.keep("", info);
     return info;
   }
@@ -193,8 +193,8 @@ export class NativeEngine implements Engine {
     return JSON.parse(told(() => this.gate.lintProfile(profile)));
   }
 
-  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
-    return this.#judge.validate(agentOrContract, output, options, this.gate);
+  validate(subject: Subject, output: string | Uint8Array, options: OutputOptions): Judged {
+    return this.#judge.validate(subject, output, options, this.gate);
   }
 
   call(request: string): Answer {
@@ -214,7 +214,7 @@ export class NativeEngine implements Engine {
     this.contracts.of(agent);
     const session = told(() => this.gate.session(agent, textOf(options)));
     return {
-      push: (chunk): Progress => JSON.parse(told(() => session.push(chunk))),
+      push: (chunk) => progressOf(told(() => session.push(chunk))),
       finish: (finish) => {
         const given = told(() => session.finish(finish ?? options.finish));
         return { json: given.json, usage: used(given, this.#digest) };
@@ -258,7 +258,7 @@ export class NativeEngine implements Engine {
 
   /** @internal Off this thread: what a `WorkerGate` asks. */
   async registerLater(contract: string): Promise<ContractInfo> {
-    const info: ContractInfo = JSON.parse(await later(this.gate.registerLater(contract)));
+    const info = contractInfo(await later(this.gate.registerLater(contract)));
     this.contracts.keep("", info);
     return info;
   }
@@ -280,27 +280,22 @@ export class NativeEngine implements Engine {
   }
 
   /** @internal */
-  async validateLater(
-    subject: string | Contract,
-    output: string | Uint8Array,
-    options: OutputOptions,
-  ): Promise<Judged> {
+  async validateLater(subject: Subject, output: string | Uint8Array, options: OutputOptions): Promise<Judged> {
+    const { agent, contract } = subject;
     const given = typeof output === "string" ? ofString(output) : ofBytes(output);
-    const contract = isContract(subject) ? asContract(subject) : undefined;
     const text = textOf(options);
     if (typeof output === "string" && given.invalid !== undefined) {
-      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      const answer = await this.callLater(wireRequest(subject, given, options));
       return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
     }
     const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
-    const agent = contract === undefined ? (subject as string) : "";
     try {
       const done = await later(this.gate.validateLater(agent, contract, bytes, text));
       return { json: done.json, raw: given.text, usage: used(done, this.#digest) };
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Something in the options is wrong: the component says what.
-      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      const answer = await this.callLater(wireRequest(subject, given, options));
       return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
     }
   }
@@ -319,12 +314,12 @@ class NativeJudge implements Judge {
   }
 
   validate(
-    subject: string | Contract,
+    subject: Subject,
     output: string | Uint8Array,
     options: OutputOptions,
     gate: AddonGate | undefined = this.#gate,
   ): Judged {
-    const contract = isContract(subject) ? asContract(subject) : undefined;
+    const { agent, contract } = subject;
     const isText = typeof output === "string";
     const raw = isText ? output : ofBytes(output).text;
     try {
@@ -337,9 +332,9 @@ class NativeJudge implements Judge {
           return { json: given.json, raw, usage: used(given, this.#digest) };
         }
         const [json, fuel, memory, elapsed, outputLength] = isText
-          ? this.#judge.validate(subject as string, output, text)
-          : this.#judge.validateBytes(subject as string, output, text);
-        const usage = { fuel, memory, elapsed, component: this.#digest };
+          ? this.#judge.validate(agent, output, text)
+          : this.#judge.validateBytes(agent, output, text);
+        const usage = { fuel, memory, elapsedMs: elapsed, component: this.#digest };
         return { json, outputLength: outputLength < 0 ? undefined : outputLength, raw, usage };
       }
     } catch (error) {
@@ -348,7 +343,7 @@ class NativeJudge implements Judge {
       if (!(known instanceof TypeError)) throw known;
     }
     const given = isText ? ofString(output) : ofBytes(output);
-    const { json, usage } = this.call(wireRequest(subject as string, contract, given, options));
+    const { json, usage } = this.call(wireRequest(subject, given, options));
     return { json: answered(json, "report"), raw: given.text, usage };
   }
 
@@ -496,7 +491,7 @@ function ours(code: string, message: string, cause: unknown): unknown {
 }
 
 function used({ fuel, memory, elapsed }: Given, component: string): Usage {
-  return { fuel, memory, elapsed, component };
+  return { fuel, memory, elapsedMs: elapsed, component };
 }
 
 /** What comes with an output as JSON text; undefined where nothing does. */
@@ -508,13 +503,12 @@ function textOf(options: OutputOptions): string | undefined {
 }
 
 function wireRequest(
-  subject: string,
-  contract: string | undefined,
+  { agent, contract }: Subject,
   given: { readonly text: string; readonly invalid?: number },
   options: OutputOptions,
 ): string {
-  const agent = contract === undefined ? { agent: subject } : {};
-  const rest = JSON.stringify({ ...agent, output: given.text, invalid_utf8: given.invalid, ...extras(options) });
+  const subject = contract === undefined ? { agent } : {};
+  const rest = JSON.stringify({ ...subject, output: given.text, invalid_utf8: given.invalid, ...extras(options) });
   return contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
 }
 

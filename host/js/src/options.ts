@@ -1,3 +1,4 @@
+import { kindOf } from "./plain.js";
 import type { Confidence, Finish } from "./types.js";
 
 /** What an agent saw of one result, for claims to cite; an `Observation` is one. What is left out allows least. */
@@ -55,3 +56,35 @@ export interface RunOptions extends Omit<OutputOptions, "finish"> {
   /** Where the attempts are written down: a file, or that with how. Default: nowhere. */
   readonly journal?: string | RunJournal;
 }
+
+/** The names of all options of a type. */
+export type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * Refuses what is no option, such as a misspelt one.
+ *
+ * @param argument - How the caller knows it.
+ */
+export function only<Options>(argument: string, options: Options, names: Names<Options>): void {
+  if (Object(options) !== options) {
+    throw new TypeError(`\`${argument}\` must be an object, not ${kindOf(options)}`);
+  }
+  for (const name of Object.keys(options as object)) {
+    if (!Object.hasOwn(names, name)) {
+      throw new TypeError(
+        `\`${argument}\` has no member \`${name}\`: its members are ${Object.keys(names).join(", ")}`,
+      );
+    }
+  }
+}
+
+/** @throws {TypeError} It is no function. */
+export function asHook<Hook>(name: string, hook: Hook): Hook {
+  if (hook !== undefined && typeof hook !== "function") {
+    throw new TypeError(`\`${name}\` must be a function, not ${kindOf(hook)}`);
+  }
+  return hook;
+}
+
+/** The options of an output. */
+export const OUTPUT_OPTIONS: Names<OutputOptions> = { finish: true, lists: true, evidence: true };

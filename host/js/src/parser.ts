@@ -1,26 +1,28 @@
-import { asPlainJson, type JsonSchema } from "./contract.js";
-import { feedback } from "./feedback.js";
-import type { Gate, OutputOptions } from "./gate.js";
-import { inJson } from "./plain.js";
-import type { Judged, Usage } from "./report.js";
-import { compiled, contractOf } from "./schemas.js";
-import { isStandard, read, type StandardSchema } from "./standard.js";
-import type { Violation } from "./types.js";
+import { withChecksNow } from "./checks.js";
+import { asAgent, type JsonSchema } from "./contract.js";
+import { asGate, type Gate, type OutputOptions } from "./gate.js";
+import { OUTPUT_OPTIONS, only } from "./options.js";
+import type { Judged, LocatedViolation, Usage } from "./report.js";
+import { compiled, SCHEMA_OPTIONS, type SchemaOptions, takeSchema } from "./schemas.js";
+import type { StandardSchema } from "./standard.js";
 
-interface Parsed {
+/** What comes with an output and a schema. */
+export interface ParseOptions extends OutputOptions, SchemaOptions {}
+
+interface Parsed<T> {
   /** The output as it was judged. */
   readonly raw: string;
-  /** What is wrong with the document. */
-  readonly validationErrors: readonly Violation[];
+  /** What is wrong, as {@link Report.violations}. */
+  readonly violations: readonly LocatedViolation[];
   /** Why no document could be found or read; null where one was. */
   readonly extractionError: string | null;
-  /** The report as JSON text, which says nothing of a schema's own checks. */
+  /** The report as JSON text. */
   readonly json: string;
   /** The verdict. */
-  readonly report: Judged;
+  readonly report: Judged<T>;
   /** What it took. */
   readonly usage: Usage;
-  /** What to tell the agent, also of what the schema's own checks rejected. Empty where the output was accepted. */
+  /** What to tell the agent. Empty where the output was accepted. */
   readonly feedback: string;
 }
 
@@ -28,7 +30,7 @@ interface Parsed {
  * What was made of one output. It is a success where the output was accepted, and passed the schema's own checks where it
  * has some. `data` is the document, as the schema gives it; of a partial verdict it is there, too.
  */
-export type ParseResult<T> = Parsed &
+export type ParseResult<T> = Parsed<T> &
   ({ readonly success: true; readonly data: T } | { readonly success: false; readonly data: T | null });
 
 /** Reads outputs: by the contract of an agent, or by nothing but a schema. */
@@ -36,7 +38,7 @@ export class ResultParser {
   readonly #gate: Gate;
 
   constructor(gate: Gate) {
-    this.#gate = gate;
+    this.#gate = asGate(gate);
   }
 
   /**
@@ -45,7 +47,7 @@ export class ResultParser {
    * @throws {SeamgateFault} `unknown_agent`; or as {@link Gate.validate} does.
    */
   parse<T = unknown>(agent: string, output: string | Uint8Array, options?: OutputOptions): ParseResult<T> {
-    const { report, usage } = this.#gate.validate<T>(agent, output, options);
+    const { report, usage } = this.#gate.validate<T>(asAgent(agent), output, options);
     return of(report, usage);
   }
 
@@ -54,53 +56,40 @@ export class ResultParser {
    * output. A schema is compiled once.
    *
    * @throws {SeamgateFault} `bad_contract`: the schema cannot be used; or as {@link Gate.validate} does.
-   * @throws {TypeError} The schema is not JSON, and does not say what it is in JSON.
+   * @throws {TypeError} It is no schema, or does not say what it is in JSON; or it has asynchronous checks.
    */
-  parseWithSchema<T>(output: string | Uint8Array, schema: StandardSchema<T>): ParseResult<T>;
-  parseWithSchema<T = unknown>(output: string | Uint8Array, schema: JsonSchema): ParseResult<T>;
-  parseWithSchema<T>(output: string | Uint8Array, schema: StandardSchema<T> | JsonSchema): ParseResult<T> {
-    const { gate, info } = compiled(contractFor(schema), this.#gate);
-    const { report, usage } = gate.validate<T>(info.agent, output);
-    const result = of(report, usage);
-    if (!isStandard<T>(schema) || report.outputJson === null) {
-      return result;
-    }
-    const checked = read(schema, report.output);
-    if (checked instanceof Promise) {
-      // Nobody waits for it: that it fails is not an error of its own.
-      checked.catch(() => {});
-      throw new TypeError("the schema has checks that are asynchronous: use ask, or run them on what was accepted");
-    }
-    return checked.wrong === undefined
-      ? { ...result, data: checked.value }
-      : { ...result, success: false, data: null, validationErrors: checked.wrong, feedback: feedback(checked.wrong) };
+  parseWithSchema<T>(schema: StandardSchema<T>, output: string | Uint8Array, options?: ParseOptions): ParseResult<T>;
+  parseWithSchema<T = unknown>(schema: JsonSchema, output: string | Uint8Array, options?: ParseOptions): ParseResult<T>;
+  parseWithSchema<T>(
+    schema: StandardSchema<T> | JsonSchema,
+    output: string | Uint8Array,
+    options: ParseOptions = {},
+  ): ParseResult<T> {
+    only("options", options, { ...OUTPUT_OPTIONS, ...SCHEMA_OPTIONS });
+    const { contract: _, preprocess: __, ...given } = options;
+    const { text, checks } = takeSchema(schema, options);
+    const { gate, info } = compiled(text, this.#gate);
+    const { report, usage } = gate.validate<T>(info.agent, output, given);
+    return of(checks === undefined ? report : (withChecksNow(report as Judged, checks) as Judged<T>), usage);
   }
 
   /**
    * Text for an agent's prompt: what its output must be for {@link ResultParser.parseWithSchema}.
    *
    * @throws {SeamgateFault} `bad_contract`: the schema cannot be used.
-   * @throws {TypeError} The schema is not JSON, and does not say what it is in JSON.
+   * @throws {TypeError} It is no schema, or does not say what it is in JSON.
    */
-  describeSchema(schema: StandardSchema | JsonSchema): string {
-    const { gate, info } = compiled(contractFor(schema), this.#gate);
+  describeSchema(schema: StandardSchema | JsonSchema, options: SchemaOptions = {}): string {
+    only("options", options, SCHEMA_OPTIONS);
+    const { gate, info } = compiled(takeSchema(schema, options).described, this.#gate);
     return gate.describe(info.agent);
   }
 }
 
 function of<T>(report: Judged<T>, usage: Usage): ParseResult<T> {
-  const { raw, validationErrors, extractionError, json, feedback } = report;
-  const rest = { raw, validationErrors, extractionError, json, report, usage, feedback };
+  const { raw, violations, extractionError, json, feedback } = report;
+  const rest = { raw, violations, extractionError, json, report, usage, feedback };
   return report.success
     ? { ...rest, success: true, data: report.data }
     : { ...rest, success: false, data: report.data };
-}
-
-function contractFor(schema: StandardSchema | JsonSchema): string {
-  if (isStandard(schema)) {
-    // What libraries write of themselves may look around in patterns: those have a step limit.
-    return contractOf(inJson(schema), '"patterns":"backtracking",');
-  }
-  // An object may be changed between calls.
-  return contractOf(asPlainJson("schema", schema, "bad_contract", true));
 }

@@ -1,4 +1,5 @@
-import { isStandard, type StandardSchema, visible } from "./standard.js";
+import { SeamgateFault } from "./fault.js";
+import { isPlainObject, isStandard, type StandardSchema, visible } from "./standard.js";
 
 /** Members that hold schemas. In a schema, what is undefined was meant to be something. */
 const SCHEMAS: readonly string[] = ["schema", "jtd", "resources", "inputSchema", "input_schema", "outputSchema"];
@@ -6,12 +7,38 @@ const SCHEMAS: readonly string[] = ["schema", "jtd", "resources", "inputSchema",
 /** The most characters that are shown of a name. */
 const MAX_NAME = 64;
 
-/** How a library's schemas are called, and what makes a JSON Schema of one. */
-const LIBRARIES: Readonly<Record<string, readonly [schema: string, toJson: string]>> = {
-  zod: ["a Zod schema", '`z.toJSONSchema(schema, { io: "input" })`'],
-  valibot: ["a Valibot schema", "`toJsonSchema(schema)` of @valibot/to-json-schema"],
-  arktype: ["an ArkType schema", "`schema.toJsonSchema()`"],
-  effect: ["a schema of Effect", "`JSONSchema.make(schema)`"],
+/** What is said of a library's schemas. */
+interface Library {
+  /** What one is called. */
+  readonly named: string;
+  /** What makes a JSON Schema of one. */
+  readonly toJson: string;
+  /** What makes a schema of it that says itself what it is in JSON. */
+  readonly standard: string;
+}
+
+const LIBRARIES: Readonly<Record<string, Library>> = {
+  zod: {
+    named: "a Zod schema",
+    toJson: '`z.toJSONSchema(schema, { io: "input" })`',
+    standard:
+      'a schema of zod 4.2 or later; of zod/mini, `withJsonSchema(schema, z.toJSONSchema(schema, { io: "input" }))`',
+  },
+  valibot: {
+    named: "a Valibot schema",
+    toJson: "`toJsonSchema(schema)` of @valibot/to-json-schema",
+    standard: "`toStandardJsonSchema(schema)` of @valibot/to-json-schema",
+  },
+  arktype: {
+    named: "an ArkType schema",
+    toJson: "`schema.toJsonSchema()`",
+    standard: "a schema of arktype 2.1.28 or later, or `withJsonSchema(schema, schema.toJsonSchema())`",
+  },
+  effect: {
+    named: "a schema of Effect",
+    toJson: "`JSONSchema.make(schema)`",
+    standard: "`withJsonSchema(Schema.standardSchemaV1(schema), JSONSchema.make(schema))`",
+  },
 };
 
 /**
@@ -77,15 +104,9 @@ function members(object: object, path: string, place: Place): object {
   return copy;
 }
 
-/** Whether an object is an array, or one that is written `{}`, in this realm or another one. */
+/** Returns whether an object is an array, or one that is written `{}`, and no schema of a library. */
 function isPlain(value: object): boolean {
-  if (Array.isArray(value)) {
-    return true;
-  }
-  const prototype = Object.getPrototypeOf(value);
-  // What `z.toJSONSchema` makes has this, too, out of sight: it is JSON all the same.
-  const isSchema = isStandard(value) && Object.keys(value).includes("~standard");
-  return (prototype === null || Object.getPrototypeOf(prototype) === null) && !isSchema;
+  return Array.isArray(value) || (isPlainObject(value) && !isStandard(value));
 }
 
 function refused(path: string, found: string, { what, isSchema }: Place): TypeError {
@@ -95,19 +116,27 @@ function refused(path: string, found: string, { what, isSchema }: Place): TypeEr
 
 /** What makes JSON of it. */
 function advice(found: string, isSchema: boolean): string {
-  const known = Object.values(LIBRARIES).find(([schema]) => schema === found);
+  const known = Object.values(LIBRARIES).find(({ named }) => named === found);
   if (known === undefined && !found.startsWith("a schema of ")) {
     return isSchema && found !== "undefined" ? ", as `JSON.parse` gives it" : "";
   }
-  const toJson = known?.[1] ?? 'what its library makes of it, say `schema["~standard"].jsonSchema.input(…)`';
-  return `. Pass ${toJson}; or give the schema itself to \`ask\` or \`parseWithSchema\`, which run its own checks, too`;
+  const toJson = known?.toJson ?? 'what its library makes of it, say `schema["~standard"].jsonSchema.input(…)`';
+  return `. Pass ${toJson}; or give the schema itself as \`schema\` of a contract, or to \`ask\` or \`parseWithSchema\``;
+}
+
+/** What kind of value this is, for the message that it is another than it must be. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return String(value);
+  }
+  return Array.isArray(value) ? "an array" : isPlain(Object(value)) ? "an object" : named(value);
 }
 
 /** What a value is that is not JSON. */
 function named(value: unknown): string {
   const library = libraryOf(value);
   if (library !== undefined) {
-    return LIBRARIES[library]?.[0] ?? `a schema of ${shown(library)}`;
+    return LIBRARIES[library]?.named ?? `a schema of ${shown(library)}`;
   }
   switch (typeof value) {
     case "function":
@@ -145,25 +174,45 @@ function shown(name: string): string {
 }
 
 /** The dialect that schemas are asked for. */
-const TARGET = { target: "draft-2020-12" };
+const TARGET = "draft-2020-12";
+
+/** Has Valibot leave out the checks that JSON Schema cannot say, which the schema makes itself. It fails otherwise. */
+const VALIBOT = {
+  overrideAction: ({ jsonSchema, errors }: { jsonSchema: unknown; errors: unknown }) =>
+    errors === undefined ? undefined : jsonSchema,
+};
 
 /** What schemas are in JSON, written once. */
 const written = new WeakMap<object, string>();
 
-/** What a schema takes, before its transforms, as the JSON text of a JSON Schema. */
+/**
+ * Returns what a schema takes, before its transforms, as the JSON text of a JSON Schema.
+ *
+ * @throws {TypeError} The schema does not say what it is in JSON.
+ * @throws {SeamgateFault} `bad_contract`: JSON Schema has no words for it.
+ */
 export function inJson(schema: StandardSchema): string {
   const known = written.get(schema);
   if (known !== undefined) {
     return known;
   }
-  const standard = schema["~standard"] as { jsonSchema?: { input?(options: { target: string }): unknown } };
-  if (typeof standard.jsonSchema?.input !== "function") {
+  const { vendor, jsonSchema } = schema["~standard"] as { vendor: string; jsonSchema?: { input?: unknown } };
+  const what = `\`schema\`, of ${shown(String(vendor))},`;
+  if (typeof jsonSchema?.input !== "function") {
+    const known = LIBRARIES[String(vendor).toLowerCase()];
     throw new TypeError(
-      `the schema, of ${schema["~standard"].vendor}, does not say what it is in JSON: Zod's do since 4.2; ` +
-        "or pass the JSON Schema that its library makes of it",
+      `${what} does not say what it is in JSON. Pass ${known?.standard ?? "withJsonSchema(schema, its JSON Schema)"}`,
     );
   }
-  const text = plainJson(`the schema, of ${schema["~standard"].vendor}`, standard.jsonSchema.input(TARGET), true);
+  let document: unknown;
+  try {
+    const libraryOptions = vendor === "valibot" ? { libraryOptions: VALIBOT } : {};
+    document = jsonSchema.input({ target: TARGET, ...libraryOptions });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SeamgateFault("bad_contract", `${what} cannot be written as JSON Schema: ${why}`, {}, { cause: error });
+  }
+  const text = plainJson(what, document, true);
   written.set(schema, text);
   return text;
 }

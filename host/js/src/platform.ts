@@ -52,10 +52,10 @@ export function addon(what: string): Addon {
 
 /** What a gate has below it. */
 export async function engine(
-  options: { readonly component?: Component | Uint8Array; readonly deadline?: number },
+  options: { readonly component?: Component | Uint8Array; readonly deadlineMs?: number },
   limits: Required<Limits>,
 ): Promise<Engine> {
-  const { component, deadline } = options;
+  const { component, deadlineMs: deadline } = options;
   checkDeadline(deadline);
   if (component instanceof Uint8Array) {
     if (component.length === 0) {
@@ -73,14 +73,16 @@ export async function engine(
     }
   }
   if (deadline !== undefined) {
-    addon("`deadline`, which without it only a WorkerGate has,");
+    addon("`deadlineMs`, which without it only a WorkerGate has,");
   }
   return new WebAssemblyEngine(component ?? (await platform().component()), limits);
 }
 
 /** @throws {TypeError} It is no time that a timer holds. */
-export function checkDeadline(deadline: number | undefined): void {
-  if (deadline !== undefined && !(deadline > 0 && deadline < 2 ** 31)) {
-    throw new TypeError(`deadline must be milliseconds, more than 0 and less than 2^31, not ${String(deadline)}`);
+export function checkDeadline(deadline: number | undefined, argument = "deadlineMs"): void {
+  if (deadline !== undefined && !(typeof deadline === "number" && deadline > 0 && deadline < 2 ** 31)) {
+    throw new TypeError(
+      `\`${argument}\` must be milliseconds, more than 0 and less than 2^31, not ${String(deadline)}`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import type { Contract } from "./contract.js";
-import type { Gate } from "./gate.js";
+import { asGate, type Gate } from "./gate.js";
 import type { ContractInfo } from "./types.js";
 
 /** The contracts of a gate, by their agents. */
@@ -7,7 +7,7 @@ export class ContractRegistry {
   readonly #gate: Gate;
 
   constructor(gate: Gate) {
-    this.#gate = gate;
+    this.#gate = asGate(gate);
   }
 
   /** Check a contract and keep it: see {@link Gate.register}. */

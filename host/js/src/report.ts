@@ -1,23 +1,31 @@
-import { valueEnd } from "./text.js";
-import type { ReportDocument, Violation } from "./types.js";
+import { Places, valueEnd } from "./text.js";
+import type { ReportDocument, Span, Violation } from "./types.js";
 
-/** The members of a report, each of which is read when somebody asks for it. */
-const MEMBERS: Readonly<Record<keyof ReportDocument, true>> = {
-  disposition: true,
-  agent: true,
-  schema_id: true,
-  contract: true,
-  output: true,
-  error: true,
-  items: true,
-  quarantined: true,
-  changes: true,
-  candidates: true,
-  notes: true,
-  review_required: true,
-  feedback: true,
-  wanted: true,
-  merged: true,
+/** A violation with its piece of the output. */
+export interface LocatedViolation extends Violation {
+  /** `span` in units of UTF-16, as strings of JavaScript have them: `raw.slice(...textSpan)`. Not enumerable. */
+  readonly textSpan: Span | null;
+  /** The piece of the output concerned, where there is one. Not enumerable. */
+  readonly text: string | null;
+}
+
+/** The members of a report, each of which is read when somebody asks for it, and what they are called here. */
+const MEMBERS: Readonly<Record<keyof ReportDocument, keyof Report>> = {
+  disposition: "disposition",
+  agent: "agent",
+  schema_id: "schemaId",
+  contract: "contract",
+  output: "output",
+  error: "error",
+  items: "items",
+  quarantined: "quarantined",
+  changes: "changes",
+  candidates: "candidates",
+  notes: "notes",
+  review_required: "reviewRequired",
+  feedback: "feedback",
+  wanted: "wanted",
+  merged: "merged",
 };
 
 /** What every report begins with. */
@@ -26,27 +34,41 @@ const ACCEPTED = `${HEAD}accepted"`;
 const OUTPUT = '"output":';
 
 /** The members of a report. */
-export interface Report<T = unknown> extends ReportDocument<T> {}
+export interface Report<T = unknown, Output = T> extends Omit<ReportDocument<Output>, "schema_id" | "review_required"> {
+  /** The schema's `$id`, where it has one. */
+  readonly schemaId: string | null;
+  /** Whether a person should look before the output is used: it is partial. */
+  readonly reviewRequired: boolean;
+}
 
 /**
  * The verdict on one output. Data, never an exception.
  *
- * Members in `snake_case` are the report as every host gives it; those in `camelCase` read it. They are read from {@link Report.json}
- * when somebody asks for them: two reports are equal where their texts are. `JSON.stringify` gives the report; what is to be spread or
- * cloned is `report.toJSON()`.
+ * Members are read from {@link Report.json} when somebody asks for them: two reports are equal where their texts are. `JSON.stringify`
+ * and `report.toJSON()` give the report as every host has it, whose members are in `snake_case`: that is what is to be spread or cloned.
  *
  * JavaScript's numbers do not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link
  * Report.outputJson}.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class has a property for each member of the interface.
-export class Report<T = unknown> {
+export class Report<T = unknown, Output = T> {
   /** The report as JSON text: the same bytes in every runtime. */
   readonly json: string;
   /** The output that was judged. What was not Unicode in it is U+FFFD here. */
   readonly raw: string;
   readonly #outputLength: number | undefined;
-  #document: ReportDocument<T> | undefined;
-  #output: { readonly value: T | null } | undefined;
+  #document: ReportDocument<Output> | undefined;
+  #output: { readonly value: unknown } | undefined;
+  #violations: readonly LocatedViolation[] | undefined;
+  /** What the checks of a schema made of the document. */
+  #value: { readonly value: T } | undefined;
+
+  /** @internal A report with what the checks of a schema made of the document. */
+  static with<T, Output>(json: string, raw: string, value: T): Judged<T, Output> {
+    const report = new Report<T, Output>(json, raw);
+    report.#value = { value };
+    return report as Judged<T, Output>;
+  }
 
   /**
    * @internal
@@ -59,7 +81,7 @@ export class Report<T = unknown> {
   }
 
   static {
-    const members = Object.keys(MEMBERS) as (keyof ReportDocument)[];
+    const members = Object.entries(MEMBERS) as [keyof ReportDocument, keyof Report][];
     const property = <V>(get: (report: Report) => V) => ({
       enumerable: true,
       configurable: true,
@@ -67,10 +89,10 @@ export class Report<T = unknown> {
         return get(this);
       },
     });
-    for (const name of members) {
+    for (const [name, called] of members) {
       Object.defineProperty(
         Report.prototype,
-        name,
+        called,
         property((report) => report.#read()[name]),
       );
     }
@@ -80,12 +102,12 @@ export class Report<T = unknown> {
     Object.defineProperty(
       Report.prototype,
       "output",
-      property((report) => report.data),
+      property((report) => report.#parsed()),
     );
   }
 
-  #read(): ReportDocument<T> {
-    this.#document ??= JSON.parse(this.json) as ReportDocument<T>;
+  #read(): ReportDocument<Output> {
+    this.#document ??= JSON.parse(this.json) as ReportDocument<Output>;
     return this.#document;
   }
 
@@ -94,8 +116,15 @@ export class Report<T = unknown> {
     return this.json.startsWith(ACCEPTED);
   }
 
-  /** The validated document, as `output`: also of a partial verdict, and null where there is none. */
+  /**
+   * The validated document: also of a partial verdict, and null where there is none. Where the contract has a schema of a library, it is
+   * what that schema makes of the document, and `output` is the document.
+   */
   get data(): T | null {
+    return this.#value === undefined ? (this.#parsed() as T | null) : this.#value.value;
+  }
+
+  #parsed(): unknown {
     if (this.#output === undefined) {
       const alone = this.#document === undefined && this.#outputLength !== undefined ? this.outputJson : null;
       this.#output = { value: alone === null ? this.#read().output : JSON.parse(alone) };
@@ -103,14 +132,45 @@ export class Report<T = unknown> {
     return this.#output.value;
   }
 
-  /** What is wrong with the document. Empty where none was found or read: then see {@link Report.extractionError}. */
-  get validationErrors(): readonly Violation[] {
-    return this.error?.error === "output_validation_failed" ? this.error.violations : [];
+  /**
+   * What is wrong: with the output, and then with each item in quarantine. Each has its piece of the output. Empty where it was accepted
+   * or refused.
+   */
+  get violations(): readonly LocatedViolation[] {
+    this.#violations ??= this.success ? [] : this.#located();
+    return this.#violations;
+  }
+
+  #located(): LocatedViolation[] {
+    const all = [...(this.error?.violations ?? []), ...this.quarantined.flatMap(({ violations }) => violations)];
+    const places = new Places(this.raw);
+    return all.map((violation) => {
+      const textSpan = violation.span && places.of(violation.span);
+      const text = textSpan && this.raw.slice(...textSpan);
+      return Object.defineProperties({ ...violation }, { textSpan: { value: textSpan }, text: { value: text } });
+    }) as LocatedViolation[];
+  }
+
+  /** A span of the report, which is in bytes of UTF-8, in the units of JavaScript's strings: `raw.slice(...report.textSpan(span))`. */
+  textSpan(span: Span): Span {
+    return new Places(this.raw).of(span);
+  }
+
+  /**
+   * The validated document, for callers who take nothing else than an accepted output.
+   *
+   * @throws {NotAcceptedError} The output was not accepted: a partial one was not, either.
+   */
+  unwrap(): T {
+    if (!this.success) {
+      throw new NotAcceptedError(this as Judged);
+    }
+    return this.data as T;
   }
 
   /** Why no document could be found or read, in one sentence; null where one was. */
   get extractionError(): string | null {
-    if (this.error === null || this.error.error === "output_validation_failed") {
+    if (this.success || this.error === null || this.error.error === "output_validation_failed") {
       return null;
     }
     const first = this.error.violations[0];
@@ -130,21 +190,35 @@ export class Report<T = unknown> {
   }
 
   /** The report as `JSON.stringify` writes it: an object of its own, with the members that every host gives. */
-  toJSON(): ReportDocument<T> {
+  toJSON(): ReportDocument<Output> {
     return JSON.parse(this.json);
   }
 
   /** @internal What `console.log` shows in Node. */
-  [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<T> {
+  [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<Output> {
     return this.toJSON();
   }
 }
 
+/** What {@link Report.unwrap} throws: the output was not accepted. Programs read `report`; the message is for persons. */
+export class NotAcceptedError extends Error {
+  override readonly name = "NotAcceptedError";
+  readonly report: Judged;
+
+  /** @internal */
+  constructor(report: Judged) {
+    const [first] = report.violations;
+    const why = first === undefined ? "" : `: ${first.path} ${first.message}`;
+    super(`the output of ${JSON.stringify(report.agent)} is ${report.disposition}${why}`);
+    this.report = report;
+  }
+}
+
 /** The verdict on one output: `success` and `disposition` say whether there is a document. */
-export type Judged<T = unknown> = Report<T> &
+export type Judged<T = unknown, Output = T> = Report<T, Output> &
   (
-    | { readonly success: true; readonly disposition: "accepted"; readonly output: T; readonly data: T }
-    | { readonly success: false; readonly disposition: "partial"; readonly output: T; readonly data: T }
+    | { readonly success: true; readonly disposition: "accepted"; readonly output: Output; readonly data: T }
+    | { readonly success: false; readonly disposition: "partial"; readonly output: Output; readonly data: T }
     | {
         readonly success: false;
         readonly disposition: "rejected" | "refused";
@@ -160,7 +234,7 @@ export interface Usage {
   /** The most memory that the instance had, in bytes. */
   readonly memory: number;
   /** Wall clock, in milliseconds. */
-  readonly elapsed: number;
+  readonly elapsedMs: number;
   /** Which component used it: `sha256:` and the digest of the one in this package. Fuel is comparable only under the same. */
   readonly component: string;
 }
@@ -173,7 +247,7 @@ export interface Answer {
 }
 
 /** The verdict on one output, and what it took. */
-export interface Verdict<T = unknown> {
-  readonly report: Judged<T>;
+export interface Verdict<T = unknown, Output = T> {
+  readonly report: Judged<T, Output>;
   readonly usage: Usage;
 }

@@ -1,4 +1,8 @@
+import { asPlainJson, type ContractPolicy, type TakenContract } from "./contract.js";
 import type { Gate } from "./gate.js";
+import type { Names } from "./options.js";
+import { inJson, kindOf } from "./plain.js";
+import { isStandard } from "./standard.js";
 import type { ContractInfo } from "./types.js";
 
 /** So many are kept. With one more, all are forgotten: programs that make schemas without end do not fill the memory. */
@@ -45,13 +49,62 @@ export function compiled(contract: string, beside: Gate): Compiled {
   return made;
 }
 
+/** How an output is held to a schema, beside the schema itself. */
+export interface SchemaOptions {
+  /** What the contract says beside the schema, as `{ retry: { limit: 3 } }` or `{ coerce: "lossless" }`. */
+  readonly contract?: ContractPolicy | undefined;
+  /**
+   * For a schema of a library: it alone judges the document that the gate found and read. So `preprocess`, `coerce` and defaults see
+   * what the model wrote, and not only what the JSON Schema accepts. Default: false.
+   */
+  readonly preprocess?: boolean | undefined;
+}
+
+export const SCHEMA_OPTIONS: Names<SchemaOptions> = { contract: true, preprocess: true };
+
+/** A schema that stands for a contract. */
+export interface OfSchema extends TakenContract {
+  /** The contract that is described to the model. */
+  readonly described: string;
+}
+
 /**
- * A contract that is nothing but a schema, both as JSON text. Its agent is named by what the schema says.
+ * Reads a schema that a caller passed in place of a contract, and what comes with it. Its agent is named by what it says.
  *
- * @param policy - Further members of the contract, as they stand in JSON text before the schema.
+ * @throws {TypeError} It is no schema; or `contract` has another one.
  */
-export function contractOf(schema: string, policy = ""): string {
-  return `{"agent":"schema-${nameOf(policy + schema)}",${policy}"schema":${schema}}`;
+export function takeSchema(schema: unknown, { contract: policy, preprocess = false }: SchemaOptions): OfSchema {
+  const isLibrary = isStandard(schema);
+  if (policy !== undefined && ("schema" in policy || "jtd" in policy)) {
+    throw new TypeError("`contract` must have no `schema` and no `jtd`: the schema stands beside it");
+  }
+  if (preprocess && !isLibrary) {
+    throw new TypeError("`preprocess` needs a schema of a library, such as Zod: a JSON Schema has none");
+  }
+  if (!isLibrary && typeof schema !== "boolean" && (Object(schema) !== schema || Array.isArray(schema))) {
+    const wanted = "a JSON Schema, an object or a boolean, or a schema of a library with `~standard`";
+    throw new TypeError(`\`schema\` must be ${wanted}, not ${kindOf(schema)}`);
+  }
+  // What libraries write of themselves may look around in patterns: those have a step limit.
+  const patterns = isLibrary ? ({ patterns: "backtracking" } as const) : {};
+  const text = isLibrary ? inJson(schema) : asPlainJson("schema", schema, "bad_contract", true);
+  const members = asPlainJson("contract", { ...patterns, ...policy }, "bad_contract").slice(1, -1);
+  const described = contractOf(text, members, policy?.agent);
+  const checks = isLibrary ? { schema, items: policy?.items } : undefined;
+  if (!preprocess) {
+    return { described, text: described, checks };
+  }
+  // Anything may be an item, too.
+  const items = policy?.items && { items: { schema: true, ...policy.items } };
+  const any = asPlainJson("contract", { ...patterns, ...policy, ...items }, "bad_contract").slice(1, -1);
+  return { described, text: contractOf("true", any, policy?.agent), checks };
+}
+
+/** A contract as JSON text, of the members beside its schema, and its schema. */
+function contractOf(schema: string, members: string, agent: string | undefined): string {
+  const before = members === "" ? "" : `${members},`;
+  const named = agent === undefined ? `"agent":"schema-${nameOf(before + schema)}",` : "";
+  return `{${named}${before}"schema":${schema}}`;
 }
 
 /** A short name for a text (FNV-1a): two texts that share one are in different gates. */

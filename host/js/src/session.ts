@@ -1,13 +1,28 @@
 import type { Coming } from "./engine.js";
 import type { OutputOptions } from "./options.js";
-import { type Judged, Report, type Verdict } from "./report.js";
+import { type CompletedItem, type DeepPartial, PartialDocument } from "./partial.js";
+import { type Judged, Report, type Usage, type Verdict } from "./report.js";
+import { pieces, type ReplyStream } from "./streams.js";
+import { lengthOf } from "./text.js";
 import type { Progress } from "./types.js";
 
 declare global {
   /** As in `lib.esnext.disposable.d.ts`, for programs that are compiled without it. */
   interface SymbolConstructor {
     readonly dispose: unique symbol;
+    readonly asyncDispose: unique symbol;
   }
+}
+
+/** What is known after a piece. Its items have their values. */
+export interface SessionProgress extends Progress {
+  readonly items: readonly CompletedItem[];
+}
+
+/** What is known after a piece of a stream. */
+export interface Snapshot<T = unknown> extends SessionProgress {
+  /** The document, as far as it has come. The same object grows with each piece: clone it to keep it as it is. */
+  readonly partial: DeepPartial<T> | undefined;
 }
 
 /**
@@ -18,6 +33,8 @@ export class Session<T = unknown> {
   readonly #coming: Coming;
   /** Judges the whole text. */
   readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
+  /** Adds the verdict of a schema's own checks. */
+  readonly #checked: (report: Judged<T>, usage: Usage) => Verdict<T>;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #raw = "";
@@ -26,11 +43,19 @@ export class Session<T = unknown> {
   /** Whether a half has no other half. Only the whole text then has the right places. */
   #lone = false;
   #over = false;
+  /** Why the producer stopped, where a stream said so. */
+  #finish: OutputOptions["finish"];
+  readonly #document = new PartialDocument();
 
   /** @internal Use `Gate.session`. */
-  constructor(coming: Coming, whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>) {
+  constructor(
+    coming: Coming,
+    whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>,
+    checked: (report: Judged<T>, usage: Usage) => Verdict<T>,
+  ) {
     this.#coming = coming;
     this.#whole = whole;
+    this.#checked = checked;
   }
 
   /**
@@ -38,11 +63,11 @@ export class Session<T = unknown> {
    *
    * @throws {SeamgateFault} A limit was passed. The session is over then.
    */
-  push(chunk: string | Uint8Array): Progress {
+  push(chunk: string | Uint8Array): SessionProgress {
+    lengthOf(chunk, "chunk");
     this.#goesOn();
     if (typeof chunk !== "string") {
-      this.#raw += this.#decoder.decode(chunk, { stream: true });
-      return this.#coming.push(chunk);
+      return this.#take(this.#decoder.decode(chunk, { stream: true }), chunk);
     }
     let text = this.#half + chunk;
     this.#half = "";
@@ -54,12 +79,36 @@ export class Session<T = unknown> {
   }
 
   /**
+   * The document as far as it has come, for a view of it: nothing of it is judged. Undefined before it begins. The same object grows
+   * with each piece.
+   */
+  get partial(): DeepPartial<T> | undefined {
+    return this.#document.value as DeepPartial<T> | undefined;
+  }
+
+  /**
+   * Take a whole stream, and say after each piece what is known. Then `finish` gives the verdict.
+   *
+   * @param stream - Text or bytes, or the stream of OpenAI, Anthropic or the AI SDK, which also says why the producer stopped.
+   */
+  async *read(stream: ReplyStream): AsyncGenerator<Snapshot<T>, void, undefined> {
+    for await (const { text, finish } of pieces(stream)) {
+      if (finish !== undefined) this.#finish = finish;
+      if (text !== undefined) {
+        const progress = this.push(text);
+        const partial = { enumerable: true, get: () => this.partial };
+        yield Object.defineProperty({ ...progress }, "partial", partial) as Snapshot<T>;
+      }
+    }
+  }
+
+  /**
    * The verdict on all that came, byte for byte as `Gate.validate` gives it for the whole text. The session is over then.
    *
-   * @param finish - Why the producer stopped, as in {@link OutputOptions.finish}.
+   * @param finish - Why the producer stopped, as in {@link OutputOptions.finish}. Default: as the stream said that {@link Session.read} took.
    * @throws {SeamgateFault} There is no verdict.
    */
-  finish(finish?: OutputOptions["finish"]): Verdict<T> {
+  finish(finish: OutputOptions["finish"] = this.#finish): Verdict<T> {
     this.#goesOn();
     if (this.#half !== "") {
       this.#pass(this.#half);
@@ -72,7 +121,7 @@ export class Session<T = unknown> {
       return this.#whole(raw, finish);
     }
     const { json, usage } = this.#coming.finish(finish);
-    return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    return this.#checked(new Report<T>(json, raw) as Judged<T>, usage);
   }
 
   /**
@@ -95,10 +144,15 @@ export class Session<T = unknown> {
     }
   }
 
-  #pass(text: string): Progress {
-    const bytes = this.#encoder.encode(text);
+  #pass(text: string): SessionProgress {
     this.#lone ||= /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
+    return this.#take(text, this.#encoder.encode(text));
+  }
+
+  #take(text: string, bytes: Uint8Array): SessionProgress {
     this.#raw += text;
-    return this.#coming.push(bytes);
+    const { items, ...progress } = this.#coming.push(bytes);
+    this.#document.push(text);
+    return { ...progress, items: this.#document.items(items) };
   }
 }

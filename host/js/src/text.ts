@@ -1,3 +1,6 @@
+import { kindOf } from "./plain.js";
+import type { Span } from "./types.js";
+
 /** An output as the component takes it. */
 export interface Given {
   readonly text: string;
@@ -10,6 +13,18 @@ export interface Given {
 // A byte order mark is text like any other: left out, offsets would be wrong.
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+
+/**
+ * The least bytes that an output can have, before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
+ *
+ * @throws {TypeError} It is neither text nor bytes.
+ */
+export function lengthOf(output: string | Uint8Array, argument = "output"): number {
+  if (typeof output !== "string" && !(output instanceof Uint8Array)) {
+    throw new TypeError(`\`${argument}\` must be a string or a Uint8Array, not ${kindOf(output)}`);
+  }
+  return output.length;
+}
 
 /** A text as it was given. Half a surrogate pair is not Unicode: it is replaced, and its place is said. */
 export function ofString(text: string): Given {
@@ -112,4 +127,68 @@ function stringEnd(json: string, start: number): number {
     at += json[at] === "\\" ? 2 : 1;
   }
   return at;
+}
+
+/** Where the value of a member or of an item begins, in an object or array that begins at a place of such a text. */
+export function memberOf(json: string, start: number, step: string | number): number | undefined {
+  const isObject = json[start] === "{";
+  if (json[start] !== (typeof step === "string" ? "{" : "[")) {
+    return undefined;
+  }
+  let number = 0;
+  for (let at = start + 1; json[at] !== "]" && json[at] !== "}"; number += 1) {
+    const value = isObject ? stringEnd(json, at) + 2 : at;
+    if (isObject ? JSON.parse(json.slice(at, value - 1)) === step : number === step) {
+      return value;
+    }
+    const end = valueEnd(json, value);
+    at = json[end] === "," ? end + 1 : end;
+  }
+  return undefined;
+}
+
+/** Bytes of UTF-8 -> units of UTF-16, for spans of one text in any order. */
+export class Places {
+  readonly #text: string;
+  /** A place that is known. */
+  #bytes = 0;
+  #units = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  of([start, end]: Span): Span {
+    return [this.#unit(start), this.#unit(end)];
+  }
+
+  /** The first unit that does not begin before so many bytes. */
+  #unit(bytes: number): number {
+    if (bytes < this.#bytes) {
+      this.#bytes = 0;
+      this.#units = 0;
+    }
+    while (this.#bytes < bytes && this.#units < this.#text.length) {
+      const code = this.#text.codePointAt(this.#units) as number;
+      this.#bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      this.#units += code < 0x10000 ? 1 : 2;
+    }
+    return this.#units;
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** The beginning of a text, of at most so many bytes of UTF-8 beside the words that say how many are left out. */
+export function cutAt(text: string, bytes: number): string {
+  const all = encoder.encode(text);
+  if (all.length <= bytes) {
+    return text;
+  }
+  let end = bytes;
+  // Not within a character.
+  while (((all[end] ?? 0) & 0xc0) === 0x80) {
+    end -= 1;
+  }
+  return `${lossy.decode(all.subarray(0, end))}… [${all.length - end} bytes left out]`;
 }

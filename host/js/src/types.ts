@@ -228,11 +228,11 @@ export interface ContractInfo {
   /** Its version. */
   readonly version: string;
   /** The schema's `$id`, where it has one. */
-  readonly schema_id: string | null;
+  readonly schemaId: string | null;
   /** As in `report.contract`. */
   readonly contract: string;
   /** How often the producer may be asked again. */
-  readonly retry_limit: number;
+  readonly retryLimit: number;
   /** The lists that its `allow` names, in ascending order of their bytes. */
   readonly lists: readonly string[];
 }
@@ -293,7 +293,7 @@ export interface Progress {
   /** Those that were completed by this chunk, in order. */
   readonly items: readonly Completed[];
   /** Why it can no longer become right, where it cannot. */
-  readonly dead_end: DeadEnd | null;
+  readonly deadEnd: DeadEnd | null;
 }
 
 /** The word for a fault, the same in every language. */

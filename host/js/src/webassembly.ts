@@ -1,6 +1,6 @@
 import { digest } from "./component/about.js";
 import { type Component, Live } from "./component.js";
-import { asContract, type Contract, isContract } from "./contract.js";
+import type { Subject } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
 import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
 import { SeamgateFault } from "./fault.js";
@@ -11,7 +11,7 @@ import { Contracts, Profiles, type Registered } from "./registered.js";
 import type { Answer, Usage } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
-import { answered, extras } from "./wire.js";
+import { answered, contractInfo, extras } from "./wire.js";
 
 /** The operations for which an instance needs a profile, and nothing else. */
 const DECISIONS: readonly unknown[] = ["surface", "permit", "observe", "advance", "project"];
@@ -43,7 +43,7 @@ export class WebAssemblyEngine implements Engine {
   }
 
   compiled(contract: string): ContractInfo {
-    return JSON.parse(new Instance(this).about("register", "contract", contract));
+    return contractInfo(new Instance(this).about("register", "contract", contract));
   }
 
   registerProfile(profile: string): ProfileInfo {
@@ -72,8 +72,8 @@ export class WebAssemblyEngine implements Engine {
     return JSON.parse(new Instance(this).about("lint_profile", "profile", profile));
   }
 
-  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
-    return new Instance(this, true).validate(agentOrContract, output, options);
+  validate(subject: Subject, output: string | Uint8Array, options: OutputOptions): Judged {
+    return new Instance(this, true).validate(subject, output, options);
   }
 
   call(request: string): Answer {
@@ -152,15 +152,14 @@ class Instance implements Judge {
     this.#once = once;
   }
 
-  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
+  validate(subject: Subject, output: string | Uint8Array, options: OutputOptions): Judged {
     const given = this.#given(output);
-    const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
-    const subject = contract === undefined ? { agent: agentOrContract } : {};
+    const { agent, contract } = subject;
     const { finish, lists, evidence } = extras(options);
     const further = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
     smallEnough(this.#engine.limits, given.bytes + further);
     const rest = JSON.stringify({
-      ...subject,
+      agent: contract === undefined ? agent : undefined,
       output: given.text,
       finish,
       lists,
@@ -168,7 +167,7 @@ class Instance implements Judge {
       invalid_utf8: given.invalid,
     });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
-    const needed = contract === undefined ? [this.#engine.contracts.of(agentOrContract as string)] : [];
+    const needed = contract === undefined ? [this.#engine.contracts.of(agent)] : [];
     const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
     const { json, usage } = this.ask(needed, bytes, request, "report");
     return { json, raw: given.text, usage };
@@ -268,8 +267,8 @@ class Instance implements Judge {
       // Where it was stopped, its memory is in no state to go on with: it is dropped.
       throw error instanceof SeamgateFault ? error : live.fault(error, within, usedBy);
     }
-    const elapsed = performance.now() - start;
-    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };
+    const elapsedMs = performance.now() - start;
+    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsedMs, component: digest };
     if (this.#once) {
       engine.renew(keys, live);
     } else {

@@ -1,6 +1,7 @@
 import { ofDocument } from "./contract.js";
 import { SeamgateFault } from "./fault.js";
 import type { OutputOptions, Seen } from "./options.js";
+import type { ContractInfo, Progress } from "./types.js";
 
 /** What an answer to a request without an `id` holds. */
 export function answered(answer: string, member: "report" | "result"): string {
@@ -20,4 +21,16 @@ export function extras({ finish, lists, evidence }: OutputOptions): Record<strin
 /** Of an observation, what claims are held to. */
 function seen({ id, text, kinds, labels, confidence, complete, limitations }: Seen): Record<string, unknown> {
   return { id, text, kinds, labels, confidence, complete, limitations };
+}
+
+/** What a contract is, of its JSON text. */
+export function contractInfo(json: string): ContractInfo {
+  const { schema_id: schemaId, retry_limit: retryLimit, ...rest } = JSON.parse(json);
+  return { ...rest, schemaId, retryLimit };
+}
+
+/** What is known after a chunk, of its JSON text. */
+export function progressOf(json: string): Progress {
+  const { dead_end: deadEnd, ...rest } = JSON.parse(json);
+  return { ...rest, deadEnd };
 }

@@ -1,21 +1,31 @@
+import { type Checks, withChecks } from "./checks.js";
 import type { Component } from "./component.js";
-import { asContract, type Contract, isContract } from "./contract.js";
+import {
+  asAgent,
+  asContract,
+  type Contract,
+  type Subject,
+  type TypedContract,
+  takeContract,
+  takeSubject,
+} from "./contract.js";
 import type { Backend, Engine } from "./engine.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { isNative, NativeEngine } from "./native.js";
-import type { OutputOptions } from "./options.js";
+import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
+import { kindOf } from "./plain.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
-import { measure } from "./text.js";
+import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 
 /** How a gate with workers is set up; every setting has a default. */
 export interface WorkerOptions extends GateOptions {
   /** Wall clock for each call, in milliseconds, from when a worker has it. Default: 5,000. */
-  readonly deadline?: number;
+  readonly deadlineMs?: number;
   /**
    * How many workers there can be; each is started when it is needed. With the native addon they are threads of libuv, of which there
    * are four unless `UV_THREADPOOL_SIZE` says otherwise. Default: as many as there are processors.
@@ -46,7 +56,7 @@ export interface Job {
     | readonly ["register" | "lint", contract: string]
     | readonly ["describe", agent: string]
     | readonly ["call", request: string]
-    | readonly ["validate", agentOrContract: string, output: string | Uint8Array, options: OutputOptions];
+    | readonly ["validate", subject: Omit<Subject, "checks">, output: string | Uint8Array, options: OutputOptions];
 }
 
 /** What it answers. The first one, which is null, says that it is ready. */
@@ -56,6 +66,23 @@ export type Done =
   | { readonly verdict: { readonly json: string; readonly raw: string; readonly usage: Usage } }
   | { readonly fault: ReturnType<SeamgateFault["toJSON"]> }
   | { readonly error: string };
+
+const WORKER_OPTIONS: Names<WorkerOptions> = {
+  component: true,
+  limits: true,
+  deadlineMs: true,
+  workers: true,
+  onVerdict: true,
+};
+
+/** A worker that is not ready after so long, in milliseconds, is ended. */
+const START = 30_000;
+
+/**
+ * So long after its deadline, in milliseconds, a call is still looked at: what answered it in time may stand in line behind the timer,
+ * where the thread was busy.
+ */
+const GRACE = 20;
 
 type Answered = Exclude<Done, null | { fault: unknown } | { error: unknown }>;
 
@@ -92,13 +119,24 @@ export class WorkerGate {
   readonly #deadline: number;
   readonly #most: number;
   readonly #contracts: Contracts;
+  /** The checks that schemas of libraries make themselves, on this thread. */
+  readonly #checks = new Map<string, Checks>();
   readonly #running = new Set<Running>();
   readonly #queue: Waiting[] = [];
   /** What the addon has under way. */
   readonly #under = new Set<Waiting>();
   #closed = false;
 
-  private constructor(below: Engine | Start, limits: Required<Limits>, deadline: number, most: number) {
+  readonly #onVerdict: GateOptions["onVerdict"];
+
+  private constructor(
+    below: Engine | Start,
+    limits: Required<Limits>,
+    deadline: number,
+    most: number,
+    onVerdict: GateOptions["onVerdict"],
+  ) {
+    this.#onVerdict = onVerdict;
     this.#native = below instanceof NativeEngine ? below : undefined;
     this.#start = this.#native === undefined ? { component: below.component, limits } : undefined;
     this.#contracts = this.#native?.contracts ?? new Contracts();
@@ -114,24 +152,27 @@ export class WorkerGate {
    * @throws {TypeError} A setting is not in its bounds.
    */
   static async load(options: WorkerOptions = {}): Promise<WorkerGate> {
+    only("options", options, WORKER_OPTIONS);
     const limits = complete(options.limits);
-    const deadline = options.deadline ?? 5000;
+    const deadline = options.deadlineMs ?? 5000;
     checkDeadline(deadline);
+    const onVerdict = asHook("onVerdict", options.onVerdict);
     const most = options.workers ?? platform().processors();
     if (!(Number.isSafeInteger(most) && most > 0)) {
-      throw new TypeError(`workers must be an integer from 1, not ${String(most)}`);
+      throw new TypeError(`\`workers\` must be an integer from 1, not ${String(most)}`);
     }
     if (mayBeNative(options.component)) {
       const { component } = options;
       return new WorkerGate(
-        await engine({ ...(component && { component }), deadline }, limits),
+        await engine({ ...(component && { component }), deadlineMs: deadline }, limits),
         limits,
         deadline,
         most,
+        onVerdict,
       );
     }
     const component = (options.component as Component | undefined) ?? (await platform().component());
-    const gate = new WorkerGate({ component, limits }, limits, deadline, most);
+    const gate = new WorkerGate({ component, limits }, limits, deadline, most, onVerdict);
     // The first worker tells whether the component can be run.
     await new Promise<void>((resolve, reject) => gate.#begin({ resolve, reject }));
     return gate;
@@ -144,16 +185,17 @@ export class WorkerGate {
 
   /** Check a contract and keep it: see {@link Gate.register}. */
   async register(contract: Contract): Promise<ContractInfo> {
-    const text = asContract(contract);
+    const { text, checks } = takeContract(contract);
     const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
     // The addon has kept it.
     if (this.#native === undefined) this.#contracts.keep(text, info);
+    if (checks !== undefined) this.#checks.set(info.agent, checks);
     return info;
   }
 
   /** Whether a contract is registered for an agent. */
   has(agent: string): boolean {
-    return this.#contracts.has(agent);
+    return this.#contracts.has(asAgent(agent));
   }
 
   /** The agents that have a contract, in ascending order. */
@@ -182,27 +224,45 @@ export class WorkerGate {
    *
    * @throws {SeamgateFault} As there; and `timeout`.
    */
-  async validate<T = unknown>(
+  validate<T, Input = unknown>(
+    contract: TypedContract<T, Input>,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Promise<Verdict<T, Input>>;
+  validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options?: OutputOptions,
+  ): Promise<Verdict<T>>;
+  async validate<T>(
     agentOrContract: string | Contract,
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Promise<Verdict<T>> {
+    const { agent, contract, checks } = takeSubject(agentOrContract);
+    only("options", options, OUTPUT_OPTIONS);
     // Before it is copied to the worker.
-    smallEnough(this.#limits, output.length);
-    const subject = isContract(agentOrContract) ? asContract(agentOrContract) : (agentOrContract as string);
-    if (subject === agentOrContract && !isContract(subject)) {
-      this.#registered(subject);
+    smallEnough(this.#limits, lengthOf(output));
+    if (contract === undefined) {
+      this.#registered(agent);
     }
     const { finish, lists, evidence } = options;
-    const done = await this.#ask(
-      [subject],
-      ["validate", subject, output, { finish, lists, evidence } as OutputOptions],
-    );
+    const done = await this.#ask(contract === undefined ? [agent] : [], [
+      "validate",
+      { agent, contract },
+      output,
+      { finish, lists, evidence } as OutputOptions,
+    ]);
     if (!("verdict" in done)) {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }
     const { json, raw, usage } = done.verdict;
-    return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    const report = new Report<T>(json, raw) as Judged<T>;
+    const own = checks ?? this.#checks.get(agent);
+    const judged = own === undefined ? report : ((await withChecks(report as Judged, own)) as Judged<T>);
+    const verdict = { report: judged, usage };
+    this.#onVerdict?.(verdict as Verdict);
+    return verdict;
   }
 
   /**
@@ -210,7 +270,15 @@ export class WorkerGate {
    * and the others go on.
    */
   async validateAll<T = unknown>(requests: Iterable<WorkerRequest>): Promise<WorkerAnswer<T>[]> {
-    const answers = Array.from(requests, ({ agent, output, ...options }) =>
+    if (typeof (requests as Iterable<WorkerRequest> | undefined)?.[Symbol.iterator] !== "function") {
+      throw new TypeError(`\`requests\` must be a list, or another iterable, not ${kindOf(requests)}`);
+    }
+    const all = Array.from(requests);
+    const wrong = all.findIndex((request) => Object(request) !== request);
+    if (wrong >= 0) {
+      throw new TypeError(`\`requests[${wrong}]\` must be an object, not ${kindOf(all[wrong])}`);
+    }
+    const answers = all.map(({ agent, output, ...options }) =>
       this.validate<T>(agent, output, options).catch((error: unknown) => {
         if (error instanceof SeamgateFault) {
           return error;
@@ -243,8 +311,13 @@ export class WorkerGate {
     }
   }
 
+  /** The same as {@link WorkerGate.close}: `await using gate = await WorkerGate.load()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #registered(agent: string): { info: ContractInfo } {
-    return this.#contracts.of(agent);
+    return this.#contracts.of(asAgent(agent));
   }
 
   #ask(agents: readonly string[], call: Job["call"]): Promise<Answered> {
@@ -278,20 +351,32 @@ export class WorkerGate {
     }
   }
 
-  /** Have the addon do what waits. */
+  /** Have the addon do what waits. It has a clock of its own, which does not run while the threads of libuv are busy with other work. */
   #have(native: NativeEngine, waiting: Waiting): void {
     this.#under.add(waiting);
     const done = () => {
+      clearTimeout(timer);
       this.#under.delete(waiting);
       this.#go();
     };
+    const late = () => {
+      waiting.reject(this.#timeout());
+      done();
+    };
+    const timer = setTimeout(late, 2 * this.#deadline + GRACE);
     asked(native, waiting.call).then(waiting.resolve, waiting.reject).finally(done);
+  }
+
+  #timeout(): SeamgateFault {
+    const limit = this.#deadline;
+    return new SeamgateFault("timeout", `the verdict took longer than ${limit} ms`, { limit });
   }
 
   #begin(first?: Running["first"]): void {
     const port = platform().worker(this.#start);
     const running: Running = { port, first, agents: new Set(), isReady: false, job: undefined, timer: undefined };
     this.#running.add(running);
+    running.timer = setTimeout(() => this.#ended(running, new Error(`it was not ready after ${START} ms`)), START);
     port.listen(
       (data) => this.#heard(running, data as Done),
       (why) => this.#ended(running, why),
@@ -299,12 +384,15 @@ export class WorkerGate {
   }
 
   #heard(running: Running, done: Done): void {
+    if (!this.#running.has(running)) {
+      return;
+    }
+    clearTimeout(running.timer);
     if (done === null) {
       running.isReady = true;
       running.first?.resolve();
     } else {
       const job = running.job;
-      clearTimeout(running.timer);
       running.job = undefined;
       if ("fault" in done) {
         job?.reject(SeamgateFault.of(done.fault));
@@ -325,7 +413,9 @@ export class WorkerGate {
       return;
     }
     running.job = job;
-    running.timer = setTimeout(() => this.#late(running), this.#deadline);
+    running.timer = setTimeout(() => {
+      running.timer = setTimeout(() => this.#late(running), GRACE);
+    }, this.#deadline);
     const lacking = job.agents.filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
     const contracts = lacking.map((agent) => this.#contracts.of(agent).text);
     for (const agent of lacking) {
@@ -343,8 +433,7 @@ export class WorkerGate {
   }
 
   #late(running: Running): void {
-    const limit = this.#deadline;
-    this.#end(running)?.reject(new SeamgateFault("timeout", `the verdict took longer than ${limit} ms`, { limit }));
+    this.#end(running)?.reject(this.#timeout());
     this.#go();
   }
 
@@ -396,7 +485,7 @@ function mayBeNative(component: Component | Uint8Array | undefined): boolean {
 async function asked(native: NativeEngine, call: Job["call"]): Promise<Answered> {
   switch (call[0]) {
     case "validate":
-      return { verdict: await native.validateLater(call[1], call[2], call[3]) };
+      return { verdict: await native.validateLater({ ...call[1], checks: undefined }, call[2], call[3]) };
     case "register":
       return { value: await native.registerLater(call[1]) };
     case "lint":

@@ -16,7 +16,7 @@ function answer(gate: Gate, { contracts, call }: Job): Done {
     }
     switch (call[0]) {
       case "validate": {
-        const { report, usage } = gate.validate(call[1], call[2], call[3]);
+        const { report, usage } = gate.validate(call[1].contract ?? call[1].agent, call[2], call[3]);
         return { verdict: { json: report.json, raw: report.raw, usage } };
       }
       case "register":

@@ -226,7 +226,7 @@ test("faults in a page, and its deadline", async (context) => {
     await code(() => gate.validate(any, "1"));
     const workers = await WorkerGate.load({
       limits: { fuel: Number.MAX_SAFE_INTEGER },
-      deadline: 300,
+      deadlineMs: 300,
       workers: 1,
     });
     const late = code(() => workers.validate(doubling, "{}"));

@@ -23,7 +23,7 @@ test("an output is accepted, and the document is there", async () => {
   const gate = await Gate.load();
   const info = gate.register(example("triage"));
   assert.equal(info.agent, "triage");
-  assert.equal(info.retry_limit, 2);
+  assert.equal(info.retryLimit, 2);
   const { report, usage } = gate.validate("triage", output("triage.good"), { finish: "stop" });
   assert.equal(report.disposition, "accepted");
   assert.equal(report.success, true);
@@ -32,11 +32,11 @@ test("an output is accepted, and the document is there", async () => {
   assert.deepEqual(JSON.parse(report.outputJson), report.output);
   assert.deepEqual(JSON.parse(report.json), JSON.parse(JSON.stringify(report)));
   assert.equal(report.raw, output("triage.good"));
-  assert.deepEqual(report.validationErrors, []);
+  assert.deepEqual(report.violations, []);
   assert.equal(report.extractionError, null);
   assert.ok(usage.fuel > 10_000 && usage.fuel < 100_000_000, `${usage.fuel}`);
   assert.ok(usage.memory > 0 && usage.memory <= 64 * 1024 * 1024, `${usage.memory}`);
-  assert.ok(usage.elapsed > 0);
+  assert.ok(usage.elapsedMs > 0);
   assert.match(usage.component, /^sha256:[0-9a-f]{64}$/);
 });
 
@@ -48,7 +48,7 @@ test("a rejection is data: with every reason and its place", async () => {
   assert.equal(report.data, null);
   assert.equal(report.outputJson, null);
   assert.deepEqual(
-    report.validationErrors.map(({ path, keyword }) => [path, keyword]),
+    report.violations.map(({ path, keyword }) => [path, keyword]),
     [
       ["$.citations[0].url", "format"],
       ["$.citations[0].url", "pattern"],
@@ -56,7 +56,10 @@ test("a rejection is data: with every reason and its place", async () => {
   );
   const prose = gate.validate("cited-answer", output("cited-answer.bad-prose")).report;
   assert.match(prose.extractionError, /^\$ /);
-  assert.deepEqual(prose.validationErrors, []);
+  assert.deepEqual(
+    prose.violations.map(({ keyword }) => keyword),
+    ["extract"],
+  );
 });
 
 test("partial and refused are told apart from accepted", async () => {
@@ -140,7 +143,7 @@ test("lists come with the request", async () => {
   for (const subject of [contract, "any"]) {
     const judge = (lists) => gate.validate(subject, '{"team":"red"}', { lists }).report;
     assert.equal(judge({ teams: ["red"], others: [] }).success, true);
-    assert.equal(judge({ teams: ["blue"] }).validationErrors[0].keyword, "allow");
+    assert.equal(judge({ teams: ["blue"] }).violations[0].keyword, "allow");
     for (const lists of [undefined, {}, { others: ["red"] }]) {
       const lacking = fault(() => judge(lists));
       assert.equal(lacking.code, "bad_request");
@@ -160,8 +163,8 @@ test("evidence comes with the request", async () => {
   const judge = (evidence) => gate.validate(contract, output, { evidence }).report;
   const seen = { id: "log", text: "matches: 128" };
   assert.equal(judge([{ ...seen, confidence: "high" }]).success, true);
-  assert.equal(judge([seen]).validationErrors[0].keyword, "evidence.confidence");
-  assert.ok(judge([]).validationErrors.some(({ keyword }) => keyword === "evidence.id"));
+  assert.equal(judge([seen]).violations[0].keyword, "evidence.confidence");
+  assert.ok(judge([]).violations.some(({ keyword }) => keyword === "evidence.id"));
   assert.match(fault(() => judge(undefined)).message, /\$\.evidence must be there/);
 });
 
@@ -285,12 +288,12 @@ test("a fresh instance has nothing of the outputs before, and takes the same fue
 test("what is no text is no output", async () => {
   const gate = await Gate.load();
   for (const [output, name] of [
-    [5, "number"],
+    [5, "a number"],
     [null, "null"],
     [undefined, "undefined"],
-    [{ length: 1 }, "object"],
+    [{ length: 1 }, "an object"],
   ]) {
-    const message = `an output must be a string or a Uint8Array, not ${name}`;
+    const message = `\`output\` must be a string or a Uint8Array, not ${name}`;
     assert.throws(() => gate.validate(anything, output), { name: "TypeError", message });
   }
 });

@@ -67,7 +67,7 @@ test("all cases of calls have the same bytes, as the schemas say", async () => {
       if (listed !== undefined) {
         return gate.surface(agent, facts, listed);
       }
-      return result === undefined ? gate.permit(agent, facts, call) : gate.observe(agent, facts, call, result);
+      return result === undefined ? gate.decide(agent, facts, call) : gate.observe(agent, facts, call, result);
     };
     if (expected !== undefined) {
       const made = ask();
@@ -109,7 +109,7 @@ test("a loop keeps what decisions and observations change", async () => {
   assert.match(kept.facts.nonce, /^[0-9a-f]{32}$/);
   assert.notEqual((await loop()).facts.nonce, kept.facts.nonce);
   const call = { key: "1", tool: "logs", arguments: {} };
-  const decision = kept.permit(call);
+  const decision = kept.decide(call);
   assert.deepEqual([decision.permit, decision.allows, decision.arguments], ["allow", true, "{}"]);
   assert.ok(!JSON.stringify(decision).includes("allows"));
   assert.equal(kept.facts.used.tool_calls, 1);
@@ -127,48 +127,69 @@ test("an approval holds for one call, in time, by one who may", async () => {
   let now = 1_790_000_000_000;
   const kept = await loop(() => now);
   const call = (key) => ({ key, tool: "restart", arguments: { service: "cart" } });
-  const asked = kept.permit(call("1"));
+  const asked = kept.decide(call("1"));
   assert.deepEqual([asked.permit, asked.allows], ["approval", false]);
   assert.deepEqual(asked.ask.by, ["anna"]);
   kept.approve(asked, "mallory");
-  assert.equal(kept.permit(call("1")).reasons.at(-1).code, "approver");
+  assert.equal(kept.decide(call("1")).reasons.at(-1).code, "approver");
   kept.approve(asked.ask, "anna");
-  assert.equal(kept.permit({ ...call("1"), arguments: { service: "db" } }).permit, "approval");
-  assert.equal(kept.permit(call("1")).permit, "allow");
-  assert.equal(kept.permit(call("1")).permit, "approval", "it is spent");
-  kept.reject(kept.permit(call("2")), "anna");
-  assert.equal(kept.permit(call("2")).permit, "deny");
-  const late = kept.permit(call("3"));
+  assert.equal(kept.decide({ ...call("1"), arguments: { service: "db" } }).permit, "approval");
+  assert.equal(kept.decide(call("1")).permit, "allow");
+  assert.equal(kept.decide(call("1")).permit, "approval", "it is spent");
+  kept.reject(kept.decide(call("2")), "anna");
+  assert.equal(kept.decide(call("2")).permit, "deny");
+  const late = kept.decide(call("3"));
   now += 60_000;
   kept.approve(late, "anna");
-  assert.equal(kept.permit(call("3")).permit, "approval");
+  assert.equal(kept.decide(call("3")).permit, "approval");
   // Time does not go back.
   now -= 90_000;
-  kept.permit(call("5"));
+  kept.decide(call("5"));
   assert.equal(kept.facts.at, 1_790_000_060_000);
-  assert.throws(() => kept.approve(kept.permit({ key: "4", tool: "logs", arguments: {} }), "anna"), TypeError);
+  assert.throws(() => kept.approve(kept.decide({ key: "4", tool: "logs", arguments: {} }), "anna"), TypeError);
+});
+
+test("a condition on `permit` lets no call through that is denied or needs approval", async () => {
+  const kept = await loop();
+  const ran = [];
+  for (const call of [
+    { key: "1", tool: "logs", arguments: { q: "x" } },
+    { key: "2", tool: "restart", arguments: {} },
+    { key: "3", tool: "delete", arguments: {} },
+    { key: "4", server: "other", tool: "logs", arguments: {} },
+  ]) {
+    if (kept.permit(call)) ran.push(call.tool);
+  }
+  assert.deepEqual(ran, ["logs"]);
+  // It decides, as `decide` does: what it asked can be approved, and what it used is used.
+  assert.deepEqual([kept.facts.used.tool_calls, kept.facts.asks.length], [1, 1]);
+  kept.approve(kept.decide({ key: "2", tool: "restart", arguments: {} }), "anna");
+  const permitted = kept.permit({ key: "2", tool: "restart", arguments: {} });
+  assert.deepEqual([permitted.tool, permitted.arguments], ["restart", "{}"]);
+  const gate = await Gate.load();
+  assert.equal("permit" in gate || "permit" in gate.instance(), false);
 });
 
 test("budgets hold over a run that is stored and goes on", async () => {
   const first = await loop();
   const call = (key) => ({ key, tool: "logs", arguments: { key } });
-  assert.equal(first.permit(call("1")).permit, "allow");
+  assert.equal(first.decide(call("1")).permit, "allow");
   const gate = await Gate.load();
   gate.registerProfile(profile);
   const second = gate.loop("ops", JSON.parse(JSON.stringify(first.facts)));
   assert.equal(second.facts.nonce, first.facts.nonce);
   assert.deepEqual(
-    ["2", "3", "4"].map((key) => second.permit(call(key)).permit),
+    ["2", "3", "4"].map((key) => second.decide(call(key)).permit),
     ["allow", "allow", "deny"],
   );
   const tired = await loop();
   tired.spend({ tokens: 60 });
-  assert.equal(tired.permit(call("1")).permit, "allow");
+  assert.equal(tired.decide(call("1")).permit, "allow");
   tired.spend({ tokens: 40, ms: 5 });
-  assert.equal(tired.permit(call("2")).reasons[0].code, "budget");
+  assert.equal(tired.decide(call("2")).reasons[0].code, "budget");
   assert.equal(tired.facts.used.ms, 5);
   tired.update({ surface: [] });
-  assert.equal(tired.permit(call("3")).reasons[0].code, "surface");
+  assert.equal(tired.decide(call("3")).reasons[0].code, "surface");
 });
 
 test("an instance is given a profile once, and a request as text finds it", async () => {
@@ -180,10 +201,10 @@ test("an instance is given a profile once, and a request as text finds it", asyn
   const facts = { ...begin, at: 0 };
   const call = { key: "1", tool: "logs", arguments: {} };
   const instance = gate.instance();
-  const asked = [instance.permit("ops", facts, call), instance.permit("ops", facts, call)];
+  const asked = [instance.decide("ops", facts, call), instance.decide("ops", facts, call)];
   assert.deepEqual(
     asked.map(({ json }) => json),
-    Array(2).fill(gate.permit("ops", facts, call).json),
+    Array(2).fill(gate.decide("ops", facts, call).json),
   );
   const request = JSON.stringify({ op: "permit", agent: "ops", facts, call });
   assert.equal(gate.call(request).json, `{"id":null,"result":${asked[0].json}}`);
@@ -208,10 +229,10 @@ test("what is wrong with a document is a fault that names it", async () => {
   );
   fault("bad_profile", "profile: $.agent ", () => gate.registerProfile('{"agent":"b","agent":"c","tools":[]}'));
   fault("bad_profile", "profile: $ must be JSON", () => gate.lintProfile("{"));
-  fault("unknown_agent", '"b"', () => gate.permit("b", facts, call));
+  fault("unknown_agent", '"b"', () => gate.decide("b", facts, call));
   fault("unknown_agent", '"b"', () => gate.describeProfile("b"));
-  fault("bad_request", "facts: $ must have member", () => gate.permit("ops", {}, call));
-  fault("bad_request", "call: $ must be JSON", () => gate.permit("ops", facts, "{},1"));
+  fault("bad_request", "facts: $ must have member", () => gate.decide("ops", {}, call));
+  fault("bad_request", "call: $ must be JSON", () => gate.decide("ops", facts, "{},1"));
   fault("bad_request", "nonce", () => gate.observe("ops", facts, call, { text: "" }));
   fault("input_too_large", "the limit is", () => gate.observe("ops", facts, call, { text: "x".repeat(9_000_000) }));
 });
@@ -230,7 +251,7 @@ test("a surface hides what changed", async () => {
       ["more", "unknown"],
     ],
   );
-  assert.equal(kept.permit({ key: "1", tool: "restart", arguments: {} }).reasons[0].code, "surface");
+  assert.equal(kept.decide({ key: "1", tool: "restart", arguments: {} }).reasons[0].code, "surface");
   const gate = await Gate.load();
   gate.registerProfile(profile);
   const facts = { ...begin, at: 0 };

@@ -211,10 +211,10 @@ test("a journal may be an object", native, async () => {
 
 test("a call has a deadline", native, async () => {
   const limits = { fuel: Number.MAX_SAFE_INTEGER };
-  const gate = await Gate.load({ limits, deadline: 100 });
+  const gate = await Gate.load({ limits, deadlineMs: 100 });
   const doubling = readFileSync(folder("schemas/examples/hostile/doubling.contract.json"), "utf8");
   assert.throws(() => gate.validate(doubling, "{}"), { code: "timeout", detail: { limit: 100 } });
-  await assert.rejects(Gate.load({ deadline: 0 }), TypeError);
+  await assert.rejects(Gate.load({ deadlineMs: 0 }), TypeError);
 });
 
 test("what only the addon has says so elsewhere", { skip: backend === "native" }, async () => {
@@ -226,7 +226,7 @@ test("what only the addon has says so elsewhere", { skip: backend === "native" }
     needs,
   );
   await assert.rejects(bake([anything]), needs);
-  await assert.rejects(Gate.load({ deadline: 5 }), needs);
+  await assert.rejects(Gate.load({ deadlineMs: 5 }), needs);
   await assert.rejects(Gate.load({ component: new Uint8Array(8) }), needs);
   assert.throws(() => readContracts("."), needs);
   assert.throws(() => Run.open(gate, "."), needs);

@@ -87,7 +87,7 @@ test("every run leads to the same states", elsewhere, async () => {
         } else if (line.state !== undefined) {
           assert.deepEqual(made, [], folder);
           assert.equal(sha256(step.state), line.state.digest, folder);
-          assert.equal(step.wake_at ?? null, line.state.wake_at, folder);
+          assert.equal(step.wakeAt ?? null, line.state.wake_at, folder);
         } else if (line.record !== undefined || line.action !== undefined) {
           assert.deepEqual(made.shift(), withoutPrompt(line.record ?? line.action), folder);
         }

@@ -50,7 +50,7 @@ test("a gate in workers gives the same reports and faults", () =>
   }));
 
 test("past the deadline the worker is ended, and the next call gets another", () =>
-  withGate({ limits: endless, deadline: 200, workers: 1 }, async (gate) => {
+  withGate({ limits: endless, deadlineMs: 200, workers: 1 }, async (gate) => {
     await gate.register(anything);
     const start = performance.now();
     const late = gate.validate(doubling, "{}");
@@ -67,7 +67,7 @@ test("past the deadline the worker is ended, and the next call gets another", ()
   }));
 
 test("a batch is answered in its order, and a fault costs one answer", () =>
-  withGate({ limits: endless, deadline: 1000, workers: 3 }, async (gate) => {
+  withGate({ limits: endless, deadlineMs: 1000, workers: 3 }, async (gate) => {
     await gate.register(anything);
     const requests = Array.from({ length: 40 }, (_, at) => ({ agent: "any", output: `${at}` }));
     requests[3] = { agent: doubling, output: "{}" };
@@ -94,8 +94,8 @@ test("a gate that is closed answers nothing any more", async () => {
 
 test("settings out of their bounds and components that cannot run are told when loading", async () => {
   for (const options of [
-    { deadline: 0 },
-    { deadline: 2 ** 31 },
+    { deadlineMs: 0 },
+    { deadlineMs: 2 ** 31 },
     { workers: 0 },
     { workers: 1.5 },
     { limits: { fuel: -1 } },

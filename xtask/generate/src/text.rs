@@ -17,6 +17,13 @@ pub(super) fn pascal(name: &str) -> String {
     name.split('-').map(capital).collect()
 }
 
+/// `dead-end` -> `deadEnd`.
+pub(super) fn camel(name: &str) -> String {
+    let pascal = pascal(name);
+    let (first, rest) = pascal.split_at(pascal.len().min(1));
+    first.to_lowercase() + rest
+}
+
 /// Words in lines of at most so many characters.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

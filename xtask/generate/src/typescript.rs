@@ -6,11 +6,14 @@ use super::{
     model::{Definition, Kind, Model, Type},
     rust::is_document,
     table::HOST_FAULTS,
-    text::{WIDTH, commented, pascal, snake},
+    text::{WIDTH, camel, commented, pascal, snake},
 };
 
 /// What the package has types for.
 const TYPES: [&str; 6] = ["report", "contract-info", "warning", "finish", "confidence", "progress"];
+
+/// Types whose members are in `camelCase`: the package makes these objects itself. All others are the documents of every host.
+const OWN: [&str; 2] = ["contract-info", "progress"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
     let mut out = format!("// {}\n", super::HEAD);
@@ -31,7 +34,9 @@ pub(super) fn types(model: &Model) -> Result<String> {
                 for member in members {
                     out.push_str(&docs(&member.docs, "  "));
                     let of = member_type(definition, &member.name, &member.ty);
-                    out.push_str(&format!("  readonly {}: {of};\n", snake(&member.name)));
+                    let is_own = OWN.contains(&definition.name.as_str());
+                    let member = if is_own { camel(&member.name) } else { snake(&member.name) };
+                    out.push_str(&format!("  readonly {member}: {of};\n"));
                 }
                 out.push_str("}\n");
             }
