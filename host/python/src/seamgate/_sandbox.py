@@ -59,7 +59,8 @@ class Ticker:
 
     def _alone(self) -> None:
         """No call is in flight and no thread is there: as it is at first, and in a process that was forked off."""
-        self._lock = threading.Lock()
+        # A handler of a signal may begin a call while this thread holds it.
+        self._lock = threading.RLock()
         self._calls = 0
         self._thread: threading.Thread | None = None
         self._ended = False
