@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._aliases import Evidence, Lists, Output
+from ._arguments import agent as _agent
+from ._arguments import wrong
 from ._faults import JournalError
 from ._raising import unfit_is_a_fault
 from ._report import Report
-from ._requests import _bytes_of, _evidence, _lists
+from ._requests import _bytes_of, _evidence, _finish_word, _lists
 from ._types import Finish
 from ._verdict import Verdict, of_native
 
@@ -24,7 +26,7 @@ class Produced:
     """The output of a producer, and why the producer stopped."""
 
     output: Output
-    finish: Finish | str = Finish.UNKNOWN
+    finish: Finish | str | None = Finish.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,11 @@ class Attempts:
     ) -> None:
         given = None if lists is None else _lists(lists)
         seen = None if evidence is None else _evidence(evidence)
+        if journal is not None and not isinstance(journal, (RunJournal, str, os.PathLike)):
+            raise wrong("journal", "`RunJournal` or the path of a file", journal)
         kept = journal if journal is None or isinstance(journal, RunJournal) else RunJournal(journal)
         where = kept and (os.fspath(kept.path), kept.resume, kept.keep_outputs, kept.producer, kept.prompt)
-        self._native: Any = _raising(engine.native.attempts, agent, given, seen, allow_partial, where)
+        self._native: Any = _raising(engine.native.attempts, _agent(agent), given, seen, allow_partial, where)
 
     def next(self) -> tuple[str | None, str | None]:
         """Why to stop, or nothing; and the feedback for the producer. What is decided is written down."""
@@ -111,8 +115,7 @@ class Attempts:
         if not isinstance(produced, Produced):
             produced = Produced(produced)
         output = _bytes_of(produced.output)
-        finish = produced.finish.value if isinstance(produced.finish, Finish) else produced.finish
-        return of_native(_raising(self._native.judge, output, finish), output)
+        return of_native(_raising(self._native.judge, output, _finish_word(produced.finish)), output)
 
     def failed(self, error: BaseException) -> None:
         """Write down that the producer raised something."""

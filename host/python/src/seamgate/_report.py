@@ -8,8 +8,9 @@ import sys
 import types
 
 from . import _json
+from ._faults import NotAcceptedError
 from ._records import dataclass, field, hints, members
-from ._types import Disposition, ErrorKind, ReportDocument, Span
+from ._types import Disposition, ReportDocument, Span
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
@@ -108,18 +109,21 @@ class Report(ReportDocument):
         return self.output
 
     @property
-    def validation_errors(self) -> tuple[Violation, ...]:
-        """What is wrong with a document that was found and read; empty where none was."""
-        if self.error is None or self.error.error is not ErrorKind.OUTPUT_VALIDATION_FAILED:
-            return ()
-        return self.error.violations
+    def violations(self) -> tuple[Violation, ...]:
+        """What is wrong: what rejected the output, or what keeps items in quarantine; empty where it is accepted."""
+        if self.error is not None and self.error.violations:
+            return self.error.violations
+        return tuple(violation for item in self.quarantined for violation in item.violations)
 
-    @property
-    def extraction_error(self) -> str | None:
-        """Why no document could be read, in a sentence: there is no candidate, or it is not JSON."""
-        if self.error is None or self.error.error is ErrorKind.OUTPUT_VALIDATION_FAILED:
-            return None
-        return str(self.error.violations[0]) if self.error.violations else self.error.error.value
+    def unwrap(self) -> Any:
+        """The validated document of an accepted output.
+
+        Raises:
+            NotAcceptedError: The output is not accepted: the error has this report.
+        """
+        if self.success:
+            return self.output
+        raise NotAcceptedError(self, self.violations, self.feedback)
 
 
 def record(cls: type[T], value: object, where: str) -> T:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _json
 from ._aliases import Evidence, Lists
 from ._answers import _record
+from ._arguments import wrong
 from ._raising import raising, unfit_is_a_fault
 from ._records import dataclass
-from ._requests import _evidence, _lists
+from ._requests import _evidence, _finish_word, _lists
 from ._types import Finish, Span
 from ._verdict import Verdict, of_native
 
@@ -100,14 +101,15 @@ class Session:
         """
         if isinstance(chunk, str):
             chunk = chunk.encode("utf-8", "surrogatepass")
+        elif not isinstance(chunk, (bytes, bytearray, memoryview)):
+            raise wrong("chunk", "str or bytes", chunk)
         progress = _record(Progress, _json.parse(raising(self._native.push, bytes(chunk))))
         self._chunks.append(bytes(chunk))
         return progress
 
-    def finish(self, finish: Finish | str = Finish.UNKNOWN) -> Verdict:
+    def finish(self, finish: Finish | str | None = Finish.UNKNOWN) -> Verdict:
         """The verdict, the same as that of `Gate.validate` on the whole output.
 
         Args and errors are those of `Gate.validate`.
         """
-        word = finish.value if isinstance(finish, Finish) else finish
-        return of_native(unfit_is_a_fault(self._native.finish, word), b"".join(self._chunks))
+        return of_native(unfit_is_a_fault(self._native.finish, _finish_word(finish)), b"".join(self._chunks))

@@ -42,6 +42,10 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.report.success
 
+    def unwrap(self) -> Any:
+        """The validated document of an accepted output; see `Report.unwrap`."""
+        return self.report.unwrap()
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
