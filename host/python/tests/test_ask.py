@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, Field, field_validator, model_va
 from seamgate import (
     Accepted,
     AskResult,
+    Attempt,
     Disposition,
     Finish,
     Gate,
@@ -556,7 +558,7 @@ def test_schemas_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_contracts_of_one_agent_do_not_meet() -> None:
-    limits = Limits(timeout=4.5)
+    limits = Limits(timeout_seconds=4.5)
     one = compiled('{"agent":"a","schema":true}', limits)
     other = compiled('{"agent":"a","schema":false}', limits)
     third = compiled('{"agent":"b","schema":false}', limits)
@@ -589,3 +591,78 @@ def test_a_report_that_is_not_accepted_is_false() -> None:
     assert not gate.validate(contract, "x").report
     assert ResultParser().parse_with_schema(int, "1")
     assert not ResultParser().parse_with_schema(int, "x")
+
+
+def test_the_time_for_all_attempts_is_bounded() -> None:
+    said: list[int] = []
+
+    def slow(_: Messages) -> str:
+        said.append(1)
+        time.sleep(0.15)
+        return f"{'[' * len(said)}"
+
+    policy = {"retry": {"limit": 50}}
+    result = ask(Order, slow, contract=policy, timeout_seconds=0.4)
+    assert result.stop == "timeout"
+    assert isinstance(result, Rejected)
+    assert 2 <= len(said) <= 4
+    assert len(result.attempts) == len(said)
+    assert result.attempts[-1].feedback == ""
+    assert result.messages[-1]["role"] == "assistant"
+    # What came in time counts, even if it is the last that does.
+    said.clear()
+    assert ask(list, slow, contract={"repair": "syntax"}, timeout_seconds=0.05).data == []
+
+
+def test_a_call_that_is_under_way_is_cancelled_when_the_time_is_over() -> None:
+    cancelled: list[bool] = []
+
+    async def hangs(messages: Messages) -> str:
+        if len(messages) == 1 and not at_once:
+            return "no JSON"
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+        return ""
+
+    at_once = True
+    begin = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"no answer within 0\.1 s \(timeout_seconds\)"):
+        asyncio.run(ask_async(Order, hangs, timeout_seconds=0.1))
+    at_once = False
+    result = asyncio.run(ask_async(Order, hangs, timeout_seconds=0.3))
+    assert isinstance(result, Rejected)
+    assert (result.stop, len(result.attempts), cancelled) == ("timeout", 1, [True, True])
+    assert time.monotonic() - begin < 10
+
+    async def impatient(_: Messages) -> str:
+        raise TimeoutError("the client's own")
+
+    with pytest.raises(TimeoutError, match="the client's own"):
+        asyncio.run(ask_async(Order, impatient, timeout_seconds=30))
+
+
+def test_on_attempt_is_told_of_each_attempt() -> None:
+    script = Script("no JSON", '{"sku":"B","count":1}', '{"sku":"A-7","count":1}')
+    told: list[Attempt] = []
+    result = ask(Order, script, contract={"retry": {"limit": 3}}, on_attempt=told.append)
+    assert tuple(told) == result.attempts
+    assert [bool(attempt.violations) for attempt in told] == [True, True, False]
+    again: list[Attempt] = []
+    threads: set[int] = set()
+
+    def hook(attempt: Attempt) -> None:
+        again.append(attempt)
+        threads.add(threading.get_ident())
+
+    asyncio.run(ask_async(Order, Script(*script.replies).later, contract={"retry": {"limit": 3}}, on_attempt=hook))
+    assert [attempt.violations for attempt in again] == [attempt.violations for attempt in told]
+    assert threads == {threading.get_ident()}
+
+    def fails(_: Attempt) -> None:
+        raise LookupError("the hook's own")
+
+    with pytest.raises(LookupError, match="the hook's own"):
+        ask(Order, Script("no JSON", "no JSON"), on_attempt=fails)

@@ -101,6 +101,7 @@ KINDS: dict[str, tuple[Any, str, str]] = {
 
 # Types that have no JSON Schema, and what is said of them.
 SCHEMALESS: dict[str, tuple[Any, str]] = {
+    "object": (object, "is the type object, which every document is: pass `typing.Any`"),
     "a class": (Plain, "the type Plain, which has no JSON Schema: Unable to generate"),
     "a list of a class": (list[Plain], r"the type list\[.*Plain\], which has no JSON Schema: Unable to generate"),
     "a function's type": (Callable[[int], int], "which has no JSON Schema: "),

@@ -37,7 +37,7 @@ def lists() -> Gate:
 
 @pytest.fixture
 def endless() -> Gate:
-    gate = Gate(limits=Limits(timeout=60, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=60, fuel=2**60))
     gate.register(ENDLESS)
     return gate
 
@@ -122,7 +122,7 @@ def test_instances_in_use_hold_up_no_verdict(lists: Gate) -> None:
 SCARCE = """
 import time
 from seamgate import Gate, Limits, SeamgateFault
-gate = Gate(limits=Limits(timeout=1))
+gate = Gate(limits=Limits(timeout_seconds=1))
 gate.register({"agent": "l", "schema": {"type": "array"}})
 sessions, begin = [], time.monotonic()
 def busy(call):
@@ -209,7 +209,7 @@ def _at_work(call: Callable[[], object], threads: int) -> list[threading.Thread]
 
 
 def test_ctrl_c_ends_what_waits_and_a_clock_does() -> None:
-    gate = Gate(limits=Limits(timeout=3, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=3, fuel=2**60))
     gate.register(ENDLESS)
     # More than there are slots.
     threads = _at_work(lambda: gate.validate("endless", "{}"), 4 * (os.cpu_count() or 1) + 8)
@@ -225,7 +225,7 @@ def test_ctrl_c_ends_what_waits_and_a_clock_does() -> None:
 
 
 def test_what_another_thread_uses_is_waited_for_with_a_clock() -> None:
-    gate = Gate(limits=Limits(timeout=2, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=2, fuel=2**60))
     gate.register(ENDLESS)
     instance = gate.instance()
     threads = _at_work(lambda: instance.validate("endless", "{}"), 4)
@@ -238,7 +238,7 @@ def test_what_another_thread_uses_is_waited_for_with_a_clock() -> None:
 
 
 def test_a_loop_that_another_thread_uses_is_waited_for_with_a_clock() -> None:
-    gate = Gate(limits=Limits(timeout=0.5))
+    gate = Gate(limits=Limits(timeout_seconds=0.5))
     gate.register_profile(READER)
     loop = gate.loop("reader", run="r1", principal="anna")
     begun, go_on = threading.Event(), threading.Event()
@@ -298,7 +298,7 @@ def test_a_loop_that_is_called_from_inside_is_an_error_and_its_clock_may_read_it
 
 def test_threads_that_ask_for_one_schema_share_a_gate() -> None:
     schema = {"agent": "shared", "schema": {"type": "integer", "maximum": 77}}
-    limits = Limits(timeout=9)
+    limits = Limits(timeout_seconds=9)
     made: list[object] = []
 
     def compile_it() -> None:
@@ -340,7 +340,7 @@ class Calling:
 
 @pytest.mark.parametrize("what", ["state", "step", "send"])
 def test_a_journal_that_calls_its_run_is_an_error(what: str, tmp_path: Path) -> None:
-    gate = Gate(limits=Limits(timeout=1))
+    gate = Gate(limits=Limits(timeout_seconds=1))
     gate.register_profile(READER)
     journal = Calling()
     run, _ = gate.start(journal, "reader", STARTED)

@@ -57,10 +57,11 @@ def called(what: str, given: Callable[..., T]) -> Callable[..., T]:
 
 def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], named: str) -> list[T]:
     """Objects of one kind."""
-    try:
-        found = list(given)
-    except TypeError:
-        raise wrong(what, f"a list of {named}", given) from None
+    from ._type_kinds import is_type
+
+    if is_type(given) or not hasattr(given, "__iter__"):
+        raise wrong(what, f"a list of {named}", given)
+    found = list(given)
     for at, each in enumerate(found):
         if not isinstance(each, of):
             raise wrong(f"{what}[{at}]", named, each)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
-from . import _arguments
+from . import _arguments, _watch
 from ._aliases import Evidence, Lists
 from ._faults import NotAcceptedError, SeamgateFault
 from ._feedback import feedback
@@ -78,6 +79,12 @@ class _Result:
     attempts: tuple[Attempt, ...] = field(repr=False)
     usage: Usage = field(repr=False)
     messages: Messages = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        from ._html import result_html
+
+        about = f"{self.report.agent}, stop: {self.stop}, attempts: {len(self.attempts)}"
+        return result_html(type(self).__name__, about, getattr(self, "data", None), self.violations)
 
     def unwrap(self) -> Any:
         """`data` of an accepted answer.
@@ -238,11 +245,13 @@ def ask(
             mistake of the validator, and says nothing about the answer.
     """
     question = _Question(of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt)
-    while True:
-        result = question.take(call_llm(question.messages()))
-        question.told()
-        if result is not None:
-            return result
+    with question.span() as ended:
+        while True:
+            result = question.take(call_llm(question.messages()))
+            question.told(result)
+            if result is not None:
+                ended(result)
+                return result
 
 
 @overload
@@ -298,21 +307,28 @@ async def ask_async(
     question = await asyncio.to_thread(
         _Question, of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt
     )
-    while True:
-        reply = call_llm(question.messages())
-        if not inspect.isawaitable(reply):
-            raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
-        try:
-            answer = await asyncio.wait_for(reply, question.left())
-        except (TimeoutError, asyncio.TimeoutError):
-            if not question.is_late():
-                # The client's own.
-                raise
-            return question.late()
-        result = await asyncio.to_thread(question.take, answer)
-        question.told()
-        if result is not None:
-            return result
+    with question.span() as ended:
+        while True:
+            result = await _attempted(question, call_llm(question.messages()))
+            if result is not None:
+                ended(result)
+                return result
+
+
+async def _attempted(question: _Question, reply: object) -> AskResult[Any] | None:
+    """One attempt. None where the model is to be asked again."""
+    if not inspect.isawaitable(reply):
+        raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
+    try:
+        answer = await asyncio.wait_for(reply, question.left())
+    except (TimeoutError, asyncio.TimeoutError):
+        if not question.is_late():
+            # The client's own.
+            raise
+        return question.late()
+    result = await asyncio.to_thread(question.take, answer)
+    question.told(result)
+    return result
 
 
 class _Question:
@@ -335,7 +351,8 @@ class _Question:
         self._on_attempt = None if on_attempt is None else _arguments.called("on_attempt", on_attempt)
         self._seconds = _arguments.seconds("timeout_seconds", timeout_seconds)
         self._end = None if self._seconds is None else time.monotonic() + self._seconds
-        self._judge = _judged_by(of, contract, None if gate is None else _arguments.gate(gate), type_first)
+        self._by = None if gate is None else _arguments.gate(gate)
+        self._judge = _judged_by(of, contract, self._by, type_first)
         self._gate, self._agent = self._judge.gate, self._judge.agent
         self._retries = self._gate.contract(self._agent).retry_limit
         self._lists = None if lists is None else _lists(lists)
@@ -366,10 +383,24 @@ class _Question:
             raise TimeoutError(f"there was no answer within {self._seconds:g} s (timeout_seconds)")
         return self._result(*self._last, "timeout")
 
-    def told(self) -> None:
+    def told(self, result: AskResult[Any] | None) -> None:
         """Say what became of the last attempt."""
+        stop = None if result is None else result.stop
+        _watch.log_attempt(self._agent, len(self._attempts), self._attempts[-1], stop)
         if self._on_attempt is not None:
             self._on_attempt(self._attempts[-1])
+
+    @contextmanager
+    def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:
+        """What surrounds the whole question for those who record it."""
+        with ExitStack() as stack:
+            told = [stack.enter_context(each(self._agent)) for each in _watch.question_spans]
+
+            def ended(result: AskResult[Any]) -> None:
+                for each in told:
+                    each(result)
+
+            yield ended
 
     def messages(self) -> Messages:
         """The conversation so far, to be sent."""
@@ -415,9 +446,7 @@ class _Question:
         return self._judged(answer, Finish.UNKNOWN.value)
 
     def _judged(self, answer: Said, finish: str) -> tuple[Report, Usage]:
-        verdict = self._gate.validate(
-            self._agent, answer.text, finish=finish, lists=self._lists, evidence=self._evidence
-        )
+        verdict = self._judge.validate(self._by, answer.text, finish, self._lists, self._evidence)
         return verdict.report, verdict.usage
 
     def _merged(self, usage: Usage) -> tuple[Report, Usage]:
@@ -503,5 +532,7 @@ def _without_spans(merged: Report, last: Report, found: tuple[Violation, ...]) -
 
 def _sum(all_used: list[Usage]) -> Usage:
     return replace(
-        all_used[-1], fuel=sum(used.fuel for used in all_used), elapsed=sum(used.elapsed for used in all_used)
+        all_used[-1],
+        fuel=sum(used.fuel for used in all_used),
+        elapsed_seconds=sum(used.elapsed_seconds for used in all_used),
     )

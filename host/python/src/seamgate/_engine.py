@@ -274,7 +274,7 @@ class Engine:
                     raise
         report = self.unless_fault(parsed)["report"]
         try:
-            return Verdict(Report.from_json(report, text), usage)
+            return Verdict(Report._read(report, _bytes_of(output)), usage)
         except ValueError as error:
             raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import _arguments, _backend, _json
+from . import _arguments, _backend, _json, _watch
 from ._answers import _answer, _decision, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
 from ._evidence import Seen
@@ -20,7 +20,7 @@ from ._verdict import Answer, Verdict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     from typing_extensions import Unpack
 
@@ -50,6 +50,8 @@ class Gate:
         limits: What one call may use.
         cache: Whether the machine code that is made of the component is kept in the user's cache folder, private to
             them, and loaded from there. Not on Windows.
+        on_verdict: Called with each verdict on an output, or with the fault in place of one, in the thread that asked
+            for it. What it raises is raised to the caller.
 
     Raises:
         LoadError: The component is none, too large, imports anything, is not a validator, or does not start.
@@ -61,12 +63,20 @@ class Gate:
         component: bytes | str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
         cache: bool = True,
+        on_verdict: Callable[[Verdict | SeamgateFault], object] | None = None,
     ) -> None:
         if not isinstance(cache, bool):
             raise _arguments.wrong("cache", "True or False", cache)
         self._engine = _backend.engine(_component(component), _arguments.limits(limits), cache)
+        self._on_verdict = None if on_verdict is None else _arguments.called("on_verdict", on_verdict)
         # The method that is called most: bound once.
         self._judge = self._engine.once().validate
+
+    def __repr__(self) -> str:
+        return f"<seamgate.Gate of {', '.join(self.names()) or 'no agent'}, {_backend.backend}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Gate cannot be pickled or copied: threads share one, and each process makes its own")
 
     @property
     def limits(self) -> Limits:
@@ -161,7 +171,23 @@ class Gate:
             FileError: A file cannot be read.
             TypeError: A contract holds something that is not JSON, as a Pydantic model.
         """
+        if self._is_watched():
+            return self._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
+
+    def _is_watched(self) -> bool:
+        """Whether anybody is told of verdicts."""
+        return self._on_verdict is not None or _watch.is_watched()
+
+    def _watched(self, judge: Callable[..., Verdict], *arguments: Any) -> Verdict:
+        """A verdict, of which others are told."""
+        try:
+            verdict = judge(*arguments)
+        except SeamgateFault as fault:
+            _watch.tell(fault, self._on_verdict)
+            raise
+        _watch.tell(verdict, self._on_verdict)
+        return verdict
 
     def validate_all(self, requests: Iterable[Request], *, threads: int | None = None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs, each in a fresh instance, several at once.
@@ -177,7 +203,11 @@ class Gate:
             raise _arguments.wrong("threads", "a whole number", threads)
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
-        return self._engine.validate_all(_arguments.listed("requests", Request, requests, "`Request`"), threads)
+        made = self._engine.validate_all(_arguments.listed("requests", Request, requests, "`Request`"), threads)
+        if self._is_watched():
+            for each in made:
+                _watch.tell(each, self._on_verdict)
+        return made
 
     def merge(
         self,
@@ -222,7 +252,7 @@ class Gate:
         engine = self._native("a session")
         from ._session import Session
 
-        return Session(engine, _arguments.agent(agent), lists, evidence)
+        return Session(engine, _arguments.agent(agent), lists, evidence, self._watched)
 
     def run(
         self,
@@ -255,7 +285,9 @@ class Gate:
         from . import _harness
 
         produce = _arguments.called("produce", produce)
-        return _harness.run(_harness.Attempts(engine, agent, lists, evidence, allow_partial, journal), produce)
+        return _harness.run(
+            _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal, self._watched), produce
+        )
 
     async def run_async(
         self,
@@ -275,7 +307,7 @@ class Gate:
         from . import _harness
 
         produce = _arguments.called("produce", produce)
-        attempts = _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal)
+        attempts = _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal, self._watched)
         return await _harness.run_async(attempts, produce)
 
     def start(
@@ -548,6 +580,12 @@ class Instance:
         self._warm = warm
         self._judge = warm.validate
 
+    def __repr__(self) -> str:
+        return f"<seamgate.Instance of {self._gate!r}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Instance cannot be pickled or copied: `Gate.instance` makes one")
+
     def __enter__(self) -> Instance:
         return self
 
@@ -567,6 +605,8 @@ class Instance:
 
         Args and errors are those of `Gate.validate`.
         """
+        if self._gate._is_watched():
+            return self._gate._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:

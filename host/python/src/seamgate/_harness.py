@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._aliases import Evidence, Lists, Output
 from ._arguments import agent as _agent
 from ._arguments import wrong
-from ._faults import JournalError
+from ._faults import JournalError, NotAcceptedError
 from ._raising import unfit_is_a_fault
 from ._report import Report
 from ._requests import _bytes_of, _evidence, _finish_word, _lists
@@ -77,6 +77,16 @@ class Outcome:
     def __bool__(self) -> bool:
         return self.success
 
+    def unwrap(self) -> Any:
+        """The validated document.
+
+        Raises:
+            NotAcceptedError: It must not be used.
+        """
+        if self.success:
+            return self.report.output
+        raise NotAcceptedError(self.report, self.report.violations, self.report.feedback)
+
 
 Produce = Callable[[str | None], "Produced | str | bytes"]
 """Asks the producer. It gets the feedback on the last output, and None at first."""
@@ -96,7 +106,9 @@ class Attempts:
         evidence: Evidence | None,
         allow_partial: bool,
         journal: RunJournal | str | os.PathLike[str] | None,
+        watched: Callable[..., Verdict],
     ) -> None:
+        self._watched = watched
         given = None if lists is None else _lists(lists)
         seen = None if evidence is None else _evidence(evidence)
         if journal is not None and not isinstance(journal, (RunJournal, str, os.PathLike)):
@@ -114,8 +126,10 @@ class Attempts:
         """Judge the next output."""
         if not isinstance(produced, Produced):
             produced = Produced(produced)
-        output = _bytes_of(produced.output)
-        return of_native(_raising(self._native.judge, output, _finish_word(produced.finish)), output)
+        return self._watched(self._judged, _bytes_of(produced.output), _finish_word(produced.finish))
+
+    def _judged(self, output: str | bytes, finish: str) -> Verdict:
+        return of_native(_raising(self._native.judge, output, finish), output)
 
     def failed(self, error: BaseException) -> None:
         """Write down that the producer raised something."""

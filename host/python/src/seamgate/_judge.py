@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _arguments, _json
+from ._faults import SeamgateFault
 from ._gate import Gate
 from ._limits import Limits
 from ._models import Model
 from ._own import Items
 from ._plain import plain
-from ._requests import _contract_given
+from ._requests import _contract_given, _is_path
 from ._schemas import compiled, contract_of
+from ._verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,26 @@ class Judge:
     items: Items | None
     described: Judge | None = None
 
+    def validate(self, by: Gate | None, *arguments: Any) -> Verdict:
+        """Judge an output. The hook of the caller's own gate is told, too.
+
+        Args:
+            by: The caller's gate.
+            arguments: The output, why its producer stopped, lists and evidence.
+        """
+        output, finish, lists, evidence = arguments
+        try:
+            verdict = self.gate.validate(self.agent, output, finish=finish, lists=lists, evidence=evidence)
+        except SeamgateFault as fault:
+            self._tell(by, fault)
+            raise
+        self._tell(by, verdict)
+        return verdict
+
+    def _tell(self, by: Gate | None, made: Verdict | SeamgateFault) -> None:
+        if by is not None and by is not self.gate and by._on_verdict is not None:
+            by._on_verdict(made)
+
     def wanted(self) -> str:
         """What the output must be, for a prompt."""
         by = self.described or self
@@ -44,8 +66,10 @@ class Judge:
 
 def of_contract(of: Any, gate: Gate | None) -> Judge:
     """The judge by a contract, or by that of an agent that is registered in a gate."""
-    if isinstance(of, str) and not of.lstrip().startswith("{") and not of.endswith(".json"):
-        return registered(of, Gate() if gate is None else gate)
+    if isinstance(of, str):
+        is_registered = gate is not None and gate.has(of)
+        if is_registered or not (_is_path(of) or of.lstrip().startswith("{")):
+            return registered(of, Gate() if gate is None else gate)
     text, model = _contract_given(of)
     return _made(text, Limits() if gate is None else gate.limits, model)
 

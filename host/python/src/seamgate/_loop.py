@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from ._arguments import wrong
 from ._decisions import Call, Facts, Surface, ToolResult
 from ._defaults import TIMEOUT
 from ._limits import Limits
@@ -34,17 +36,22 @@ class Loop:
     """Decides about the calls of one run, and keeps its facts: see `Gate.loop`. Any number of threads may use one.
 
     Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read,
-    what was asked and approved. A thread waits for its turn at most `Limits.timeout`, and then gets the fault `busy`.
+    what was asked and approved. A thread waits for its turn at most `Limits.timeout_seconds`, and then gets the fault
+    `busy`.
     """
 
     def __init__(self, gate: Decides, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
         self._gate = gate
         self._clock = clock
+        _known(facts)
         limits = getattr(gate, "limits", None)
-        self._turns = Turns("loop", limits.timeout if isinstance(limits, Limits) else float(TIMEOUT))
+        self._turns = Turns("loop", limits.timeout_seconds if isinstance(limits, Limits) else float(TIMEOUT))
         self._facts = cast("dict[str, Any]", {"nonce": secrets.token_hex(16), **copy.deepcopy(facts)})
         self.agent = agent
         """The agent whose profile applies."""
+
+    def __repr__(self) -> str:
+        return f"<seamgate.Loop of {self.agent}>"
 
     @property
     def facts(self) -> Facts:
@@ -108,6 +115,9 @@ class Loop:
             tokens: Tokens of the model, in and out.
             ms: Milliseconds. Waiting for a person does not count.
         """
+        for name, more in (("tokens", tokens), ("ms", ms)):
+            if isinstance(more, bool) or not isinstance(more, int):
+                raise wrong(name, "a whole number", more)
         with self._turns:
             used = dict(self._facts.get("used", {}))
             for name, more in (("tokens", tokens), ("ms", ms)):
@@ -120,6 +130,7 @@ class Loop:
         Args:
             facts: The members that changed.
         """
+        _known(facts)
         with self._turns:
             self._facts.update(copy.deepcopy(facts))
 
@@ -127,6 +138,10 @@ class Loop:
         if isinstance(asked, (AllowedDecision, DeniedDecision)):
             raise ValueError("the decision asks for nothing: only one with `permit` = approval does")
         ask = asked.ask if isinstance(asked, ApprovalDecision) else asked
+        if not isinstance(ask, Ask):
+            raise wrong("asked", "an `ApprovalDecision` or its `ask`", asked)
+        if not isinstance(principal, str):
+            raise wrong("principal", "the name of a person, a str", principal)
         now = self._clock()
         with self._turns:
             at = self._at(now)["at"]
@@ -141,3 +156,12 @@ class Loop:
     def _kept(self, made: Made) -> Made:
         self._facts.update(made.facts)
         return made
+
+
+def _known(facts: Mapping[str, Any]) -> None:
+    """Refuses facts with a name that is none: what is misspelled would decide nothing."""
+    for name in facts:
+        if name not in Facts.__annotations__:
+            near = difflib.get_close_matches(name, Facts.__annotations__, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(Facts.__annotations__)}"
+            raise TypeError(f"{name!r} is no member of the facts{hint}")

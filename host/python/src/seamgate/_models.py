@@ -48,6 +48,10 @@ class Model:
                 f"{what} must be a type (a Pydantic model, a TypeAdapter, a dataclass, a TypedDict, a msgspec Struct, "
                 f"an attrs class …) or a JSON Schema as a dict, not {named(of)}"
             )
+        if of is object:
+            raise TypeError(
+                f"{what} is the type object, which every document is: pass `typing.Any` where that is meant"
+            )
         try:
             hash(of)
         except TypeError:

@@ -149,7 +149,7 @@ def _without(report: Report, items: Items, found: tuple[Violation, ...]) -> Repo
         members["wanted"] = '"whole"'
     members["feedback"] = _json.written(told)
     text = "{" + ",".join(f'"{name}":{source}' for name, source in members.items()) + "}"
-    return Report.from_json(text, report.raw)
+    return report._amended(text)
 
 
 def _quarantined(items: Items, at: int, number: int, source: str, violations: list[Violation]) -> dict[str, Any]:

@@ -11,11 +11,15 @@ from ._aliases import Contract, Evidence, Lists, Output
 from ._faults import NotAcceptedError
 from ._feedback import feedback
 from ._gate import Gate
+from ._html import result_html
 from ._judge import Judge, of_schema, registered
 from ._own import read
 from ._report import Report
 from ._type_kinds import is_type, named
 from ._types import ContractInfo, Finish, Violation
+
+# So many are kept in a parser, beside those that are kept for all.
+_MOST_JUDGES = 256
 
 T = TypeVar("T")
 D = TypeVar("D", covariant=True)
@@ -41,6 +45,9 @@ class Parsed(Generic[D]):
 
     def __bool__(self) -> Literal[True]:
         return True
+
+    def _repr_html_(self) -> str:
+        return result_html("Parsed", self.report.agent, self.data, ())
 
     def unwrap(self) -> D:
         """The validated document, or its instance."""
@@ -71,6 +78,9 @@ class NotParsed(Generic[D]):
 
     def __bool__(self) -> Literal[False]:
         return False
+
+    def _repr_html_(self) -> str:
+        return result_html("NotParsed", self.report.agent, self.data, self.violations)
 
     def unwrap(self) -> NoReturn:
         """Raises an error, for nothing is accepted.
@@ -129,6 +139,7 @@ class ResultParser:
 
     def __init__(self, registry: ContractRegistry | Gate | None = None) -> None:
         self.registry = registry if isinstance(registry, ContractRegistry) else ContractRegistry(registry)
+        self._judges: dict[tuple[type, bool], Judge] = {}
 
     def __repr__(self) -> str:
         return f"ResultParser({self.registry!r})"
@@ -148,7 +159,7 @@ class ResultParser:
         Args and errors are those of `Gate.validate`.
         """
         judge = registered(_arguments.agent(agent), self.registry.gate)
-        return _parsed(judge, output, finish, lists, evidence)
+        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
 
     @overload
     def parse_with_schema(
@@ -207,8 +218,17 @@ class ResultParser:
         if not isinstance(output, (str, bytes, bytearray, memoryview)):
             first = "; the schema comes first" if is_type(output) or isinstance(output, (Mapping, bool)) else ""
             raise TypeError(f"output must be str or bytes, not {named(output)}{first}")
-        judge = of_schema(schema, contract, self.registry.gate.limits, type_first, "schema")
-        return _parsed(judge, output, finish, lists, evidence)
+        judge = None
+        if isinstance(schema, type) and contract is None:
+            # What most calls are.
+            judge = self._judges.get((schema, type_first))
+        if judge is None:
+            judge = of_schema(schema, contract, self.registry.gate.limits, type_first, "schema")
+            if isinstance(schema, type) and contract is None:
+                if len(self._judges) >= _MOST_JUDGES:
+                    self._judges.clear()
+                self._judges[schema, type_first] = judge
+        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
 
     def describe_schema(self, schema: Any, *, contract: Mapping[str, Any] | None = None) -> str:
         """Text for an agent's prompt: what its output must be for `parse_with_schema`.
@@ -219,9 +239,9 @@ class ResultParser:
 
 
 def _parsed(
-    judge: Judge, output: Output, finish: Finish | str | None, lists: Lists | None, evidence: Evidence | None
+    judge: Judge, by: Gate, output: Output, finish: Finish | str | None, lists: Lists | None, evidence: Evidence | None
 ) -> ParseResult[Any]:
-    report = judge.gate.validate(judge.agent, output, finish=finish, lists=lists, evidence=evidence).report
+    report = judge.validate(by, output, finish, lists, evidence).report
     if judge.model is None or report.output_json is None:
         data: Any = report.output
         found: tuple[Violation, ...] = ()

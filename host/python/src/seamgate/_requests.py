@@ -38,7 +38,7 @@ class Request:
 
     contract: Contract
     output: Output
-    finish: Finish | str = Finish.UNKNOWN
+    finish: Finish | str | None = Finish.UNKNOWN
     lists: Lists | None = None
     evidence: Evidence | None = None
 

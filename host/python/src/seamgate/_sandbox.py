@@ -206,7 +206,7 @@ class Sandbox:
         """Give an instance the limits of a call, which begins now."""
         store.set_fuel(fuel)
         # The tick that is under way counts for none.
-        store.set_epoch_deadline(math.ceil(self.limits.timeout / _TICK) + 1)
+        store.set_epoch_deadline(math.ceil(self.limits.timeout_seconds / _TICK) + 1)
 
     def run(self, operation: Callable[[Live], T], fuel: int) -> tuple[T, Usage, Live]:
         """Run an operation in a fresh instance within the limits.
@@ -266,7 +266,7 @@ class Sandbox:
             message = f"the verdict took more than {limits.stack} bytes of stack"
             return SeamgateFault(stopped.code, message, {"limit": limits.stack})
         if stopped.code == "timeout":
-            milliseconds = round(limits.timeout * 1000)
+            milliseconds = round(limits.timeout_seconds * 1000)
             message = f"the verdict took longer than {milliseconds} ms"
             return SeamgateFault(stopped.code, message, {"limit": milliseconds})
         return SeamgateFault("trap", f"the component failed: {stopped}")
