@@ -20,7 +20,7 @@ from typing import Any
 
 import fastjsonschema
 import jsonschema_rs
-from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+from jsonschema.validators import validator_for
 from pydantic import BaseModel, ConfigDict, Field
 
 import seamgate

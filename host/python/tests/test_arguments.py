@@ -208,6 +208,12 @@ def test_values_that_are_out_of_bounds() -> None:
         gate.validate("a", "1", finish="nope")
 
 
+def test_a_name_in_place_of_a_contract_is_said_to_be_one() -> None:
+    for call in (gate.register, gate.lint):
+        with pytest.raises(SeamgateFault, match="contract: 'order' is the name of an agent; a contract is JSON text"):
+            call("order")
+
+
 @native_only
 def test_a_component_that_is_not_there_is_the_same_error_everywhere() -> None:
     with pytest.raises(LoadError, match="nowhere: No such file or directory"):

@@ -6,11 +6,14 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import json
 import types
+import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, NewType, TypedDict
 
 import attrs
+import jsonschema
 import msgspec
 import pytest
 from conftest import native_only
@@ -19,6 +22,7 @@ from typing_extensions import Required
 
 import seamgate
 from seamgate import ContractRegistry, Gate, Request, ResultParser, ask, bake
+from seamgate._models import Model
 
 
 class Order(BaseModel):
@@ -287,3 +291,83 @@ def test_what_is_json_is_taken_whatever_holds_it() -> None:
         assert not gate.validate({"agent": "a", "schema": schema}, bad).report.success
         assert parser.parse_with_schema(schema, good)
         assert not parser.parse_with_schema(schema, bad)
+
+
+class Noted(BaseModel):
+    """A type with what Pydantic makes titles and unions of."""
+
+    id: str
+    when: datetime.date
+    some: int | None
+    above: Annotated[int, Field(ge=1)] | None = None
+    digits: decimal.Decimal
+    words: Literal["a", "b"] | None = None
+    one: Literal["a"] | None = None
+    kind: Kind | None = None
+    inner: Order | None = None
+    inners: list[Order] | None = None
+    either: int | str = 1
+    same: Annotated[int, Field(ge=1)] | Annotated[int, Field(le=-1)] = 1
+    nothing: Literal[None, "a"] | None = None
+    anything: Any | None = None
+    of: dict[str, int | None] = {}
+    titled: str = Field(default="", title="The title", description="What it is.")
+
+
+def test_a_model_is_described_without_titles_that_repeat_names_and_values_that_may_be_null_in_a_word() -> None:
+    told = ResultParser().describe_schema(Noted)
+    for repeated in ("Id.", "When.", "Some.", "Above.", "Digits.", "Either.", "Sku.", "Count."):
+        assert repeated not in told
+    lines = [line.strip() for line in told.split("\n")]
+    for line in (
+        '- "id": string.',
+        '- "when": string, format date.',
+        '- "some": integer or null.',
+        '- "above" (optional): integer or null, at least 1.',
+        '- "digits": number or string.',
+        '- "words" (optional): one of "a", "b", null.',
+        '- "either" (optional): integer or string.',
+        '- "inners" (optional): array or null.',
+        '- "titled" (optional): string. What it is.',
+    ):
+        assert line in lines, told
+    assert all(len(line) < 160 for line in lines)
+
+
+def test_what_is_said_in_a_word_means_the_same() -> None:
+    values = [
+        None,
+        True,
+        0,
+        1,
+        -1,
+        5,
+        1.5,
+        "",
+        "a",
+        "b",
+        "c",
+        "object",
+        "1.5",
+        [],
+        [1],
+        [None],
+        {},
+        {"a": 1},
+        {"a": None},
+    ]
+    orders: list[Any] = [{"sku": "a", "count": 1}, [{"sku": "a", "count": 1}], [{"sku": 1}]]
+    values += orders
+    types_ = [hint for hint in typing.get_type_hints(Noted, include_extras=True).values() if hint is not datetime.date]
+    types_ += [int | None, list[int | None], int | str | None, float | bool, Literal[1, None], Order | int | None]
+    for of in types_:
+        schema = json.loads(Model(of, "of").schema)
+        own = jsonschema.Draft202012Validator(TypeAdapter(of).json_schema())
+        ours = jsonschema.Draft202012Validator(schema)
+        for value in values:
+            assert own.is_valid(value) == ours.is_valid(value), (of, value, schema)
+            # And so does the gate.
+            assert bool(ResultParser().parse_with_schema(schema, json.dumps(value))) == ours.is_valid(value), (
+                of,
+                value,
+            )

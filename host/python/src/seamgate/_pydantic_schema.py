@@ -30,10 +30,37 @@ class Schema(GenerateJsonSchema):
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         """`{"type": ["integer", "null"]}` in place of `anyOf`, where that is the same."""
         inner = self.generate_inner(schema["schema"])
+        words = [inner["const"]] if "const" in inner else inner.get("enum")
+        rest = {name: value for name, value in inner.items() if name not in ("const", "enum", "type")}
+        if words is not None and None not in words and not _NEGATED & inner.keys():
+            return {**rest, "enum": [*words, None]}
         kind = inner.get("type")
-        if isinstance(kind, str) and kind != "null" and not {"enum", "const", "not"} & inner.keys():
-            return {**inner, "type": [kind, "null"]}
+        if words is None and isinstance(kind, str) and kind != "null" and not _NEGATED & inner.keys():
+            return {**rest, "type": [kind, "null"]}
         return super().nullable_schema(schema)
+
+    def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
+        """`{"type": ["integer", "string"]}` likewise."""
+        return _one_type(super().union_schema(schema))
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """The same of a number whose digits may stand in a text."""
+        return _one_type(super().decimal_schema(schema))
+
+
+# What would hold for null, too.
+_NEGATED = frozenset({"allOf", "anyOf", "if", "not", "oneOf", "$ref"})
+
+
+def _one_type(schema: JsonSchemaValue) -> JsonSchemaValue:
+    kinds = [each.get("type") for each in schema.get("anyOf", ()) if each.keys() == {"type"}]
+    if (
+        len(schema) > 1
+        or len(kinds) != len(schema.get("anyOf", ()))
+        or not all(isinstance(kind, str) for kind in kinds)
+    ):
+        return schema
+    return {"type": kinds} if len(set(kinds)) == len(kinds) > 1 else schema
 
 
 def adapter_of(of: Any) -> TypeAdapter[Any]:

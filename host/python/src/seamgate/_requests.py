@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from . import _json
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from ._fault_code import FaultCode
     from ._models import Model
     from ._words import Observation
+
+
+# What the name of an agent is like.
+_NAME = re.compile(r"[a-z][a-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,11 @@ def _contract_given(contract: Contract) -> tuple[str, Model | None]:
 
         return read_contract(contract), None  # type: ignore[arg-type]
     if isinstance(contract, str):
+        if _NAME.fullmatch(contract) and contract not in ("true", "false", "null"):
+            message = (
+                f"contract: {contract!r} is the name of an agent; a contract is JSON text, a dict or a path (.json)"
+            )
+            raise SeamgateFault("bad_contract", message)
         return _text_given("contract", contract, "bad_contract", ""), None
     if not isinstance(contract, Mapping):
         raise _no_document("contract", contract, ': a type may be its schema: {"agent": NAME, "schema": TYPE}')
