@@ -301,6 +301,22 @@ def test_a_list_of_many_items_that_validators_reject_has_bounded_feedback() -> N
     assert "items named above again, corrected, in the order of their numbers" in result.feedback
 
 
+def test_validators_run_once_for_an_answer_that_stands_alone() -> None:
+    ran: list[str] = []
+
+    class Counted(BaseModel):
+        id: str
+
+        @field_validator("id")
+        @classmethod
+        def count(cls, value: str) -> str:
+            ran.append(value)
+            return value
+
+    assert ask(list[Counted], Script('[{"id":"a"},{"id":"b"}]'), contract={"items": {"path": "$[*]"}})
+    assert ran == ["a", "b"]
+
+
 def test_the_parser_puts_items_in_quarantine_too() -> None:
     parser = ResultParser()
     part = parser.parse_with_schema(Levels, levels("a", "x1"), contract=ITEMS)

@@ -411,10 +411,13 @@ class _Question:
         answer = said(reply)
         report, usage = self._validate(answer)
         model, items = self._judge.model, self._judge.items
-        report = of_attempt(model, report, items)
+        attempt = of_attempt(model, report, items)
+        report = attempt.report
         self._reports.append(report)
         merged, usage = self._merged(usage)
-        data, merged, found = read(model, merged, items)
+        data, found = attempt.instance, tuple[Violation, ...]()
+        if merged is not report or not attempt.is_read:
+            data, merged, found = read(model, merged, items)
         told = merged.feedback
         if found:
             told = feedback([*found, *(each for item in merged.quarantined for each in item.violations)])

@@ -14,7 +14,7 @@ from ._faults import JournalError, NotAcceptedError
 from ._raising import unfit_is_a_fault
 from ._report import Report
 from ._requests import _bytes_of, _evidence, _finish_word, _lists
-from ._types import Finish
+from ._types import Finish, Violation
 from ._verdict import Verdict, of_native
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ class Outcome:
     def success(self) -> bool:
         """Whether the document may be used: it is accepted, or partial where the caller allows that."""
         return self.stop in ("accepted", "partial")
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """What is wrong, as `Report.violations`."""
+        return self.report.violations
 
     @property
     def data(self) -> Any:

@@ -97,15 +97,26 @@ def read(model: Model | None, report: Report, items: Items | None) -> tuple[Any,
     return report.output, report, ()
 
 
-def of_attempt(model: Model | None, report: Report, items: Items | None) -> Report:
-    """The report on one attempt, which may be about a few items alone: the whole is judged later."""
+@dataclasses.dataclass(frozen=True)
+class Read:
+    """The report on one attempt, and the instance that its document is, if it was read as one."""
+
+    report: Report
+    instance: Any = None
+    is_read: bool = False
+
+
+def of_attempt(model: Model | None, report: Report, items: Items | None) -> Read:
+    """Read one attempt, which may be about a few items alone: what is wrong with the whole is said later."""
     while model is not None and items is not None and report.output_json is not None:
-        _, found = model.read(report.output_json)
-        amended = _without(report, items, found) if found else None
+        instance, found = model.read(report.output_json)
+        if not found:
+            return Read(report, instance, True)
+        amended = _without(report, items, found)
         if amended is None:
             break
         report = amended
-    return report
+    return Read(report)
 
 
 def _without(report: Report, items: Items, found: tuple[Violation, ...]) -> Report | None:
