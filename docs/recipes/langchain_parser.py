@@ -12,7 +12,7 @@ gate = ResultParser()
 
 class OrderParser(BaseOutputParser[Order]):
     def parse(self, text: str) -> Order:
-        result = gate.parse_with_schema(text, Order)
+        result = gate.parse_with_schema(Order, text)
         if not result:
             # LangChain's agents send the observation to the model.
             raise OutputParserException(result.feedback, result.feedback, text, send_to_llm=True)

@@ -9,7 +9,7 @@ parser = ResultParser()
 
 
 def judged(output: str) -> Order:
-    result = parser.parse_with_schema(output, Order)
+    result = parser.parse_with_schema(Order, output)
     if not result:
         raise ModelRetry(result.feedback)
     return result.data

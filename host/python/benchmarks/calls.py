@@ -20,7 +20,7 @@ from typing import Any
 
 import fastjsonschema
 import jsonschema_rs
-from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+from jsonschema.validators import validator_for
 from pydantic import BaseModel, ConfigDict, Field
 
 import seamgate
@@ -121,7 +121,7 @@ def calls(size: int) -> dict[str, float]:
     """What each takes for a document of this size."""
     text = document(size)
     output = f"Here it is:\n```json\n{text}\n```\n"
-    gate = Gate(limits=Limits(timeout=30))
+    gate = Gate(limits=Limits(timeout_seconds=30))
     agent = gate.register(CONTRACT).agent
     warm = gate.instance()
     ours: dict[str, Callable[[], object]] = {
@@ -129,7 +129,7 @@ def calls(size: int) -> dict[str, float]:
         "seamgate, warm": lambda: read(warm.validate(agent, output)),
     }
     if seamgate.backend == "native":
-        baked = Gate(component=seamgate.bake([CONTRACT]), limits=Limits(timeout=30))
+        baked = Gate(component=seamgate.bake([CONTRACT]), limits=Limits(timeout_seconds=30))
         baked_warm = baked.instance()
         ours["seamgate, baked, fresh"] = lambda: read(baked.validate(agent, output))
         ours["seamgate, baked, warm"] = lambda: read(baked_warm.validate(agent, output))

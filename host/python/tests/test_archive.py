@@ -126,6 +126,17 @@ def test_lists_are_the_same_for_all_rows() -> None:
     assert judged.column("disposition").to_pylist() == ["accepted", "rejected"]
 
 
+def test_a_table_is_judged_batch_by_batch() -> None:
+    judge = archive.Judge(archive.seal(CONTRACT))
+    table = pa.table({"text": ['{"sku":"A"}', "prose", '{"sku":1}']})
+    rows = pa.Table.from_batches([*judge.judge(table.slice(0, 2)), *judge.judge(table.slice(2))])
+    assert pa.Table.from_batches(judge.judge(table)).equals(rows)
+    assert pa.Table.from_batches(judge.judge(pa.concat_tables([table, table]))).num_rows == 6
+    with pytest.raises(TypeError, match=r"batch must be a `pyarrow.RecordBatch` or a `pyarrow.Table`, not dict"):
+        list(judge.judge({"text": []}))
+    assert dir(archive) == sorted(archive.__all__)
+
+
 def test_batches_are_judged_in_pieces_that_are_bounded() -> None:
     judge = archive.Judge(archive.seal(CONTRACT))
     pieces = list(judge.judge(pa.record_batch({"text": pa.array(["{}"] * 2500)})))

@@ -27,11 +27,10 @@ def test_a_good_output_is_accepted(gate: Gate) -> None:
     assert report.data is report.output
     assert report.output["recommendations"]
     assert report.error is None
-    assert report.validation_errors == ()
-    assert report.extraction_error is None
+    assert report.violations == ()
     assert report.candidates[0].source is Source.BLOCK
     assert verdict.usage.fuel > 10_000
-    assert 0 < verdict.usage.elapsed < 5
+    assert 0 < verdict.usage.elapsed_seconds < 5
     assert re.fullmatch("sha256:[0-9a-f]{64}", verdict.usage.component)
 
 
@@ -45,22 +44,19 @@ def test_a_bad_output_is_rejected_with_all_reasons(gate: Gate) -> None:
     assert report.raw == raw
     assert report.error is not None
     assert report.error.error is ErrorKind.OUTPUT_VALIDATION_FAILED
-    assert [violation.keyword for violation in report.validation_errors] == ["format", "pattern"]
-    first = report.validation_errors[0]
+    assert [violation.keyword for violation in report.violations] == ["format", "pattern"]
+    first = report.violations[0]
     assert first.span is not None
     start, end = first.span
     assert "library.example.com" in raw.encode()[start:end].decode()
     assert "citations[0].url" in report.feedback
-    assert report.extraction_error is None
 
 
 def test_what_is_no_json_is_an_extraction_error(gate: Gate) -> None:
     report = gate.validate(ANY, '{"a":1 "b"}').report
     assert report.error is not None
     assert report.error.error is ErrorKind.MALFORMED_JSON
-    assert report.validation_errors == ()
-    assert report.extraction_error is not None
-    assert report.extraction_error.startswith("$ must be JSON: expected ',' or '}', not ")
+    assert str(report.violations[0]).startswith("$ must be JSON: expected ',' or '}', not ")
 
 
 def test_a_partial_output_is_no_success_and_has_data(gate: Gate) -> None:
@@ -135,7 +131,7 @@ def test_what_is_no_report_is_not_read(gate: Gate, before: str, after: str) -> N
 def test_bytes_that_are_not_utf_8_are_rejected_with_the_place(gate: Gate) -> None:
     for output in (b'{"a":"\xff"}', bytearray(b'{"a":"\xff"}'), memoryview(b'{"a":"\xff"}')):
         report = gate.validate(ANY, output).report
-        assert report.validation_errors or report.extraction_error
+        assert report.violations
         assert report.error is not None
         assert report.error.violations[0].keyword == "utf8"
         assert report.error.violations[0].span is not None
@@ -163,7 +159,7 @@ def test_a_surrogate_pair_is_malformed_as_halves_and_fine_as_a_character(gate: G
 
 def test_other_outputs_are_a_mistake_of_the_caller(gate: Gate) -> None:
     for output in (None, 1, {"a": 1}):
-        with pytest.raises(TypeError, match="an output must be str or bytes, not"):
+        with pytest.raises(TypeError, match=r"^output must be str or bytes, not"):
             gate.validate(ANY, output)  # type: ignore[arg-type]
 
 
@@ -189,7 +185,7 @@ def test_finish_and_lists_are_passed_on(gate: Gate) -> None:
     optional = {**contract, "allow": [{"path": "$", "list": "teams", "optional": True}]}
     assert "teams" in gate.validate(optional, '"x"').report.notes[0]
     assert not gate.validate(optional, '"x"', lists={"teams": ["y"]}).report.success
-    with pytest.raises(TypeError, match="the list 'teams' must be a list of str"):
+    with pytest.raises(TypeError, match=r"lists\['teams'\] must be a list of str"):
         gate.validate(contract, '"x"', lists={"teams": "xy"})
     bad = fault("bad_request", lambda: gate.validate(ANY, "1", finish="tired"))
     assert "finish" in bad.message
@@ -237,7 +233,7 @@ def test_contracts_come_as_text_dict_and_path(gate: Gate) -> None:
     whole = seamgate.read_contract(path)
     reports = {gate.validate(contract, good).report.json for contract in (path, whole, json.loads(whole), "triage")}
     assert len(reports) == 1
-    with pytest.raises(TypeError, match="a contract must be JSON text, a dict or"):
+    with pytest.raises(TypeError, match="contract must be JSON text, a dict or"):
         gate.validate(1, "1")  # type: ignore[arg-type]
 
 

@@ -23,7 +23,7 @@ def test_defaults_are_those_of_the_specification() -> None:
     assert limits.fuel_for(0) == 100_000_000
     assert limits.fuel_for(10) == 100_005_000
     assert Limits(fuel=7).fuel_for(10) == 7
-    assert (limits.memory, limits.timeout, limits.output_bytes, limits.stack) == (2**26, 5.0, 2**23, 2**19)
+    assert (limits.memory, limits.timeout_seconds, limits.output_bytes, limits.stack) == (2**26, 5.0, 2**23, 2**19)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_defaults_are_those_of_the_specification() -> None:
         ("fuel", 0),
         ("fuel", 2**64),
         ("memory", 0),
-        ("timeout", 0),
-        ("timeout", float("nan")),
-        ("timeout", float("inf")),
+        ("timeout_seconds", 0),
+        ("timeout_seconds", float("nan")),
+        ("timeout_seconds", float("inf")),
         ("output_bytes", -1),
         ("stack", 2**30),
     ],
@@ -111,7 +111,7 @@ def test_the_stack_of_the_native_backend_has_one_size() -> None:
 
 
 def test_the_clock() -> None:
-    gate = Gate(limits=Limits(timeout=0.3, fuel=2**62))
+    gate = Gate(limits=Limits(timeout_seconds=0.3, fuel=2**62))
     start = time.monotonic()
     raised = fault("timeout", lambda: gate.validate(ENDLESS, "{}"))
     assert 0.3 <= time.monotonic() - start < 3

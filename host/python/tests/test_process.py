@@ -63,7 +63,7 @@ def test_batches_are_answered_in_order_with_faults_in_their_places(gate: Gate) -
 
 
 def test_other_threads_go_on_while_a_call_lasts() -> None:
-    gate = Gate(limits=Limits(timeout=0.5, fuel=2**62))
+    gate = Gate(limits=Limits(timeout_seconds=0.5, fuel=2**62))
     with ThreadPoolExecutor(2) as pool:
         calls = [pool.submit(gate.validate, ENDLESS, "{}") for _ in range(2)]
         counted, start = 0, time.monotonic()
@@ -129,7 +129,7 @@ def test_ctrl_c_arrives_at_the_latest_with_the_limit() -> None:
     script = """
 import conftest, time
 from seamgate import Gate, Limits
-gate = Gate(limits=Limits(timeout=2, fuel=2**62))
+gate = Gate(limits=Limits(timeout_seconds=2, fuel=2**62))
 print("calls", flush=True)
 start = time.monotonic()
 try:
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_a_batch() -> None:
     script = """
 import conftest, time
 from seamgate import Gate, Limits, Request
-gate = Gate(limits=Limits(timeout=1, fuel=2**62))
+gate = Gate(limits=Limits(timeout_seconds=1, fuel=2**62))
 print("calls", flush=True)
 start = time.monotonic()
 try:

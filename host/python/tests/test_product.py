@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, OUTPUTS, ROOT, fault, native_only, wasmtime_only
-from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+from jsonschema.validators import validator_for
 
 import seamgate
 from seamgate import BackendError, Gate, JournalError, Produced, RunJournal, bake

@@ -56,7 +56,13 @@ def test_a_loop(capsys: pytest.CaptureFixture[str]) -> None:
 def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     exec(SNIPPETS[5], {"__name__": "readme"})
     assert capsys.readouterr().out == "Off by one\n"
-    assert len(SNIPPETS) == 6
+
+
+def test_in_production() -> None:
+    names: dict[str, Any] = {}
+    exec(SNIPPETS[6].replace("otel.instrument()", "end = otel.instrument()"), names)
+    names["end"]()
+    assert len(SNIPPETS) == 7
 
 
 def test_ask_has_ten_lines() -> None:

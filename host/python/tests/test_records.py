@@ -62,9 +62,9 @@ def test_members_have_defaults_and_are_in_order() -> None:
         with pytest.raises(TypeError, match=message):
             Usage(*given)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="multiple values for argument 'fuel'"):
-        Usage(1, fuel=2, elapsed=0.0, component="")  # type: ignore[misc]
+        Usage(1, fuel=2, elapsed_seconds=0.0, component="")  # type: ignore[misc]
     with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
-        Usage(fuel=1, elapsed=0.0, component="", speed=2)  # type: ignore[call-arg]
+        Usage(fuel=1, elapsed_seconds=0.0, component="", speed=2)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="memory must be from"):
         dataclasses.replace(Limits(), memory=1)
 

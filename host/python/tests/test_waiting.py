@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import signal
@@ -16,10 +17,11 @@ from typing import Any
 import pytest
 from conftest import ENDLESS, fault, native_only
 
-from seamgate import Gate, Limits, Request, SeamgateFault, Session
+from seamgate import Call, Gate, Limits, Request, SeamgateFault, Session, _json, _schemas
 
 pytestmark = native_only
 
+CALL: Call = {"key": "1", "tool": "search", "arguments": {}}
 LIST = {"agent": "l", "schema": {"type": "array", "items": {"type": "integer"}}, "items": {"path": "$[*]"}}
 READER = {"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}
 STARTED = {"type": "started", "at": 1790000000000, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}
@@ -35,7 +37,7 @@ def lists() -> Gate:
 
 @pytest.fixture
 def endless() -> Gate:
-    gate = Gate(limits=Limits(timeout=60, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=60, fuel=2**60))
     gate.register(ENDLESS)
     return gate
 
@@ -71,6 +73,26 @@ def test_a_session_is_closed_by_with(lists: Gate) -> None:
         fault("bad_request", lambda: ended.finish())  # noqa: B023
 
 
+def test_sessions_that_are_abandoned_are_freed(lists: Gate) -> None:
+    for _ in range(5_000):
+        lists.session("l").push("[1")
+
+
+def test_streams_in_one_event_loop_hold_up_nothing(lists: Gate) -> None:
+    async def stream() -> bool:
+        with lists.session("l") as session:
+            for chunk in ("[1", ", 2", "]"):
+                session.push(chunk)
+                await asyncio.sleep(0.01)
+            return bool(session.finish())
+
+    async def serve() -> list[bool]:
+        health = asyncio.to_thread(lambda: bool(lists.validate("l", "[]")))
+        return await asyncio.gather(*(stream() for _ in range(100)), health)
+
+    assert asyncio.run(serve()) == [True] * 101
+
+
 def test_one_session_too_many_is_a_fault_at_once(lists: Gate) -> None:
     sessions: list[Session] = []
 
@@ -100,7 +122,7 @@ def test_instances_in_use_hold_up_no_verdict(lists: Gate) -> None:
 SCARCE = """
 import time
 from seamgate import Gate, Limits, SeamgateFault
-gate = Gate(limits=Limits(timeout=1))
+gate = Gate(limits=Limits(timeout_seconds=1))
 gate.register({"agent": "l", "schema": {"type": "array"}})
 sessions, begin = [], time.monotonic()
 def busy(call):
@@ -187,7 +209,7 @@ def _at_work(call: Callable[[], object], threads: int) -> list[threading.Thread]
 
 
 def test_ctrl_c_ends_what_waits_and_a_clock_does() -> None:
-    gate = Gate(limits=Limits(timeout=3, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=3, fuel=2**60))
     gate.register(ENDLESS)
     # More than there are slots.
     threads = _at_work(lambda: gate.validate("endless", "{}"), 4 * (os.cpu_count() or 1) + 8)
@@ -203,7 +225,7 @@ def test_ctrl_c_ends_what_waits_and_a_clock_does() -> None:
 
 
 def test_what_another_thread_uses_is_waited_for_with_a_clock() -> None:
-    gate = Gate(limits=Limits(timeout=2, fuel=2**60))
+    gate = Gate(limits=Limits(timeout_seconds=2, fuel=2**60))
     gate.register(ENDLESS)
     instance = gate.instance()
     threads = _at_work(lambda: instance.validate("endless", "{}"), 4)
@@ -213,6 +235,82 @@ def test_what_another_thread_uses_is_waited_for_with_a_clock() -> None:
         thread.join(20)
     assert not any(thread.is_alive() for thread in threads)
     assert time.monotonic() - begin < 15
+
+
+def test_a_loop_that_another_thread_uses_is_waited_for_with_a_clock() -> None:
+    gate = Gate(limits=Limits(timeout_seconds=0.5))
+    gate.register_profile(READER)
+    loop = gate.loop("reader", run="r1", principal="anna")
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        limits = gate.limits
+
+        def permit(self, *_: object) -> Any:
+            begun.set()
+            go_on.wait(20)
+            raise ValueError
+
+    loop._gate, whole = Slow(), loop._gate  # type: ignore[assignment]
+
+    def use() -> None:
+        with pytest.raises(ValueError):  # noqa: PT011
+            loop.permit(CALL)
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    begun.wait(20)
+    calls: list[Callable[[], object]] = [lambda: loop.facts, lambda: loop.permit(CALL), lambda: loop.spend(tokens=1)]
+    for call in calls:
+        begin = time.monotonic()
+        fault("busy", call)
+        assert time.monotonic() - begin < 5
+    go_on.set()
+    thread.join()
+    loop._gate = whole
+    assert loop.permit(CALL)
+
+
+def test_a_loop_that_is_called_from_inside_is_an_error_and_its_clock_may_read_it() -> None:
+    gate = Gate()
+    gate.register_profile(READER)
+    times: list[object] = []
+
+    def clock() -> float:
+        times.append(loop.facts)
+        return time.time()
+
+    loop = gate.loop("reader", clock=clock, run="r1", principal="anna")
+    assert loop.permit(CALL)
+    assert len(times) == 1
+
+    def handler(*_: object) -> None:
+        loop.spend(tokens=1)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        with loop._turns, pytest.raises(RuntimeError, match="the loop is at work"):
+            signal.raise_signal(signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert loop.permit({**CALL, "key": "2"})
+
+
+def test_threads_that_ask_for_one_schema_share_a_gate() -> None:
+    schema = {"agent": "shared", "schema": {"type": "integer", "maximum": 77}}
+    limits = Limits(timeout_seconds=9)
+    made: list[object] = []
+
+    def compile_it() -> None:
+        made.append(_schemas.compiled(_json.text(schema), limits).gate)
+
+    threads = [threading.Thread(target=compile_it) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 16
+    assert len(set(map(id, made))) == 1
 
 
 class Calling:
@@ -242,7 +340,7 @@ class Calling:
 
 @pytest.mark.parametrize("what", ["state", "step", "send"])
 def test_a_journal_that_calls_its_run_is_an_error(what: str, tmp_path: Path) -> None:
-    gate = Gate(limits=Limits(timeout=1))
+    gate = Gate(limits=Limits(timeout_seconds=1))
     gate.register_profile(READER)
     journal = Calling()
     run, _ = gate.start(journal, "reader", STARTED)

@@ -15,7 +15,7 @@ const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confi
 pub(super) fn types(model: &Model) -> Result<String> {
     let mut out = head("The types of `wit/` as Python has them.");
     out.push_str(
-        "import enum\n\nfrom ._records import dataclass\n\n# As in the package's `__init__`.\n\
+        "import enum\n\nfrom ._located import Located\nfrom ._records import dataclass\n\n# As in the package's `__init__`.\n\
          TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from typing import Any\n",
     );
     for definition in model.reachable(&TYPES)? {
@@ -39,7 +39,8 @@ pub(super) fn types(model: &Model) -> Result<String> {
             }
             Kind::Record(members) => {
                 let docs = docstring(&definition.docs, members);
-                out.push_str(&format!("\n\n@dataclass(frozen=True)\nclass {name}:\n{docs}\n"));
+                let base = if members.iter().any(|member| member.name == "span") { "(Located)" } else { "" };
+                out.push_str(&format!("\n\n@dataclass(frozen=True)\nclass {name}{base}:\n{docs}\n"));
                 for member in members {
                     let of = member_type(definition, &member.name, &member.ty);
                     out.push_str(&format!("    {}: {of}\n", snake(&member.name)));

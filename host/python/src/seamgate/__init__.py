@@ -30,7 +30,15 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from ._fault_code import FaultCode
-    from ._faults import BackendError, FileError, JournalError, LoadError, SeamgateError, SeamgateFault
+    from ._faults import (
+        BackendError,
+        FileError,
+        JournalError,
+        LoadError,
+        NotAcceptedError,
+        SeamgateError,
+        SeamgateFault,
+    )
     from ._gate import Answer, Gate, Instance, Request, Seen, Verdict
     from ._harness import Outcome, Produced, RunJournal
     from ._limits import Limits, Usage
@@ -143,6 +151,7 @@ __all__ = [
     "MergeOutcome",
     "MergeStep",
     "Messages",
+    "NotAcceptedError",
     "NotParsed",
     "Observation",
     "Outcome",
@@ -228,7 +237,15 @@ _MODULES = {
             "SurfaceTool",
             "ToolResult",
         ],
-        "_faults": ["BackendError", "FileError", "JournalError", "LoadError", "SeamgateError", "SeamgateFault"],
+        "_faults": [
+            "BackendError",
+            "FileError",
+            "JournalError",
+            "LoadError",
+            "NotAcceptedError",
+            "SeamgateError",
+            "SeamgateFault",
+        ],
         "_fault_code": ["FaultCode"],
         "_gate": ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"],
         "_harness": ["Outcome", "Produced", "RunJournal"],

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
-from . import _json
+from . import _arguments, _watch
 from ._aliases import Evidence, Lists
-from ._faults import SeamgateFault
+from ._faults import NotAcceptedError, SeamgateFault
 from ._feedback import feedback
 from ._gate import Gate
+from ._judge import Judge, is_contract, of_contract, of_schema
 from ._limits import Limits, Usage
-from ._models import Model
-from ._plain import plain
+from ._own import of_attempt, read
 from ._replies import Said, said
 from ._report import Report
-from ._requests import _contract_text
-from ._schemas import compiled, contract_of
+from ._requests import _lists, _observations
 from ._types import Disposition, Finish, Violation, Wanted
 
 T = TypeVar("T")
@@ -31,10 +32,10 @@ Messages = list[Any]
 Prompt = str | Sequence[Mapping[str, Any]]
 """What is asked for: a text; or a conversation, which ends with the user."""
 
-Stop = Literal["accepted", "partial", "refused", "not_retryable", "repeated", "limit"]
+Stop = Literal["accepted", "partial", "refused", "not_retryable", "repeated", "limit", "timeout"]
 """Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
 `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
-ones that the next would pass the limit on outputs."""
+ones that the next would pass the limit on outputs; `timeout`, the time of `timeout_seconds` was over."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Attempt:
 
     Attributes:
         reply: What `call_llm` returned, with what else its client says: for one, how many tokens were used.
-        report: The gate's report on this answer alone.
-        violations: What the model's own validators found in what the gate accepted.
+        report: The report on this answer alone.
+        violations: What is wrong with it: what the gate says, and what the type's own validators do.
         feedback: What the model was told; empty where it is asked no more.
         usage: What it took to judge it.
     """
@@ -61,7 +62,8 @@ class _Result:
     """What all results have.
 
     Attributes:
-        report: The gate's report on all attempts together. It may accept what the model's own validators then rejected.
+        report: The report on all attempts together. It may accept what the type's own validators then rejected; items
+            that they reject are in quarantine.
         violations: What is wrong: as the gate says, or as the model's own validators do.
         feedback: What to tell the model. Empty where it is accepted.
         stop: Why it was asked no more.
@@ -78,6 +80,20 @@ class _Result:
     usage: Usage = field(repr=False)
     messages: Messages = field(repr=False)
 
+    def _repr_html_(self) -> str:
+        from ._html import result_html
+
+        about = f"{self.report.agent}, stop: {self.stop}, attempts: {len(self.attempts)}"
+        return result_html(type(self).__name__, about, getattr(self, "data", None), self.violations)
+
+    def unwrap(self) -> Any:
+        """`data` of an accepted answer.
+
+        Raises:
+            NotAcceptedError: It is not accepted.
+        """
+        raise NotAcceptedError(self.report, self.violations, self.feedback)
+
 
 @dataclass(frozen=True)
 class Accepted(_Result, Generic[D]):
@@ -93,6 +109,10 @@ class Accepted(_Result, Generic[D]):
 
     def __bool__(self) -> Literal[True]:
         return True
+
+    def unwrap(self) -> D:
+        """The validated document, or its instance."""
+        return self.data
 
 
 @dataclass(frozen=True)
@@ -160,6 +180,9 @@ def ask(
     gate: Gate | None = ...,
     lists: Lists | None = ...,
     evidence: Evidence | None = ...,
+    type_first: bool = ...,
+    timeout_seconds: float | None = ...,
+    on_attempt: Callable[[Attempt], object] | None = ...,
 ) -> AskResult[T]: ...
 @overload
 def ask(
@@ -171,6 +194,9 @@ def ask(
     gate: Gate | None = ...,
     lists: Lists | None = ...,
     evidence: Evidence | None = ...,
+    type_first: bool = ...,
+    timeout_seconds: float | None = ...,
+    on_attempt: Callable[[Attempt], object] | None = ...,
 ) -> AskResult[Any]: ...
 
 
@@ -183,34 +209,49 @@ def ask(
     gate: Gate | None = None,
     lists: Lists | None = None,
     evidence: Evidence | None = None,
+    type_first: bool = False,
+    timeout_seconds: float | None = None,
+    on_attempt: Callable[[Attempt], object] | None = None,
 ) -> AskResult[Any]:
     """Ask a model until its answer is valid, or there is a reason to stop.
 
     Args:
-        of: What the answer must be: a Pydantic model, a dataclass, or anything else that Pydantic has a schema for, and
-            `data` is an instance of it; or a contract: a dict, JSON text, a `pathlib.Path`, or the name of an agent
-            whose contract is registered in `gate`. Types need the extra `seamgate[pydantic]`.
+        of: What the answer must be: a type, and `data` is an instance of it: a Pydantic model, a `TypeAdapter`, a
+            dataclass, a `TypedDict`, a class of attrs, or anything else that Pydantic has a schema for (with the extra
+            `seamgate[pydantic]`), or a msgspec `Struct`; or a contract: a dict, JSON text, the path of a file, or the
+            name of an agent whose contract is registered in `gate`.
         call_llm: Calls a model. It gets the conversation, a list of dicts with `role` and `content`, and returns the
             response of OpenAI, Anthropic or LangChain as it is; or the text; or a tuple of the text and why the model
             stopped. Its errors pass through.
         prompt: What is asked for. What the answer must be is added to it.
-        contract: For a type: what the contract says beside the schema, as `{"retry": {"limit": 3}}`.
+        contract: For a type: what the contract says beside the schema, as `{"retry": {"limit": 3}}` or
+            `{"coerce": "lossless"}`.
         gate: Where agents are registered, and whose limits apply.
         lists: Lists that the contract's `allow` names.
         evidence: What the model saw, where the contract has `evidence`.
+        type_first: Whether the type judges the document that the gate found, in place of its JSON Schema: then its
+            before-validators see what the model wrote, and what they change is not rejected first.
+        timeout_seconds: The time for all of it. No attempt begins after it; a call of the model that is under way goes
+            on to its end.
+        on_attempt: Called with each attempt, once it is judged.
 
     Raises:
         SeamgateFault: There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
         FileError: A file cannot be read.
         ImportError: A type was given, and Pydantic is not installed.
-        TypeError: `call_llm` returned nothing that can be read; or a contract holds something that is not JSON, as a
-            Pydantic model.
+        TypeError: An argument is of the wrong kind; a type has no JSON Schema; or `call_llm` returned nothing that can
+            be read.
+        Exception: A validator of the type raised something else than `ValueError` or `AssertionError`: that is a
+            mistake of the validator, and says nothing about the answer.
     """
-    question = _Question(of, prompt, contract, gate, lists, evidence)
-    while True:
-        result = question.take(call_llm(question.messages()))
-        if result is not None:
-            return result
+    question = _Question(of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt)
+    with question.span() as ended:
+        while True:
+            result = question.take(call_llm(question.messages()))
+            question.told(result)
+            if result is not None:
+                ended(result)
+                return result
 
 
 @overload
@@ -223,6 +264,9 @@ async def ask_async(
     gate: Gate | None = ...,
     lists: Lists | None = ...,
     evidence: Evidence | None = ...,
+    type_first: bool = ...,
+    timeout_seconds: float | None = ...,
+    on_attempt: Callable[[Attempt], object] | None = ...,
 ) -> AskResult[T]: ...
 @overload
 async def ask_async(
@@ -234,6 +278,9 @@ async def ask_async(
     gate: Gate | None = ...,
     lists: Lists | None = ...,
     evidence: Evidence | None = ...,
+    type_first: bool = ...,
+    timeout_seconds: float | None = ...,
+    on_attempt: Callable[[Attempt], object] | None = ...,
 ) -> AskResult[Any]: ...
 
 
@@ -246,16 +293,42 @@ async def ask_async(
     gate: Gate | None = None,
     lists: Lists | None = None,
     evidence: Evidence | None = None,
+    type_first: bool = False,
+    timeout_seconds: float | None = None,
+    on_attempt: Callable[[Attempt], object] | None = None,
 ) -> AskResult[Any]:
     """The same as `ask`, with a client that is awaited. Answers are judged in threads, so that the event loop goes on.
 
-    Args and errors are those of `ask`.
+    Args and errors are those of `ask`. A call of the model that is under way when the time is over is cancelled.
+
+    Raises:
+        TimeoutError: The time was over before there was an answer.
     """
-    question = await asyncio.to_thread(_Question, of, prompt, contract, gate, lists, evidence)
-    while True:
-        result = await asyncio.to_thread(question.take, await call_llm(question.messages()))
-        if result is not None:
-            return result
+    question = await asyncio.to_thread(
+        _Question, of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt
+    )
+    with question.span() as ended:
+        while True:
+            result = await _attempted(question, call_llm(question.messages()))
+            if result is not None:
+                ended(result)
+                return result
+
+
+async def _attempted(question: _Question, reply: object) -> AskResult[Any] | None:
+    """One attempt. None where the model is to be asked again."""
+    if not inspect.isawaitable(reply):
+        raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
+    try:
+        answer = await asyncio.wait_for(reply, question.left())
+    except (TimeoutError, asyncio.TimeoutError):
+        if not question.is_late():
+            # The client's own.
+            raise
+        return question.late()
+    result = await asyncio.to_thread(question.take, answer)
+    question.told(result)
+    return result
 
 
 class _Question:
@@ -264,22 +337,70 @@ class _Question:
     def __init__(
         self,
         of: Any,
+        call_llm: Callable[[Messages], object],
         prompt: Prompt,
         contract: Mapping[str, Any] | None,
         gate: Gate | None,
         lists: Lists | None,
         evidence: Evidence | None,
+        type_first: bool,
+        timeout_seconds: float | None,
+        on_attempt: Callable[[Attempt], object] | None,
     ) -> None:
-        self._model, self._gate, self._agent = _judge(of, contract, gate)
+        _arguments.called("call_llm", call_llm)
+        self._on_attempt = None if on_attempt is None else _arguments.called("on_attempt", on_attempt)
+        self._seconds = _arguments.seconds("timeout_seconds", timeout_seconds)
+        self._end = None if self._seconds is None else time.monotonic() + self._seconds
+        self._by = None if gate is None else _arguments.gate(gate)
+        self._judge = _judged_by(of, contract, self._by, type_first)
+        self._gate, self._agent = self._judge.gate, self._judge.agent
         self._retries = self._gate.contract(self._agent).retry_limit
-        self._lists = None if lists is None else {name: list(values) for name, values in lists.items()}
-        self._evidence = None if evidence is None else list(evidence)
-        self._messages = _asking(prompt, self._gate.describe(self._agent))
+        self._lists = None if lists is None else _lists(lists)
+        self._evidence = None if evidence is None else _observations(evidence)
+        self._messages = _asking(prompt, self._judge.wanted())
         # Those that the next answer is put together with.
         self._reports: list[Report] = []
         self._attempts: list[Attempt] = []
         self._wrong: object = None
         self._bytes = 0
+        self._last: tuple[Report, Any, tuple[Violation, ...], str] | None = None
+
+    def left(self) -> float | None:
+        """The seconds that are left."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return self.left() == 0
+
+    def late(self) -> AskResult[Any]:
+        """The result where the time is over.
+
+        Raises:
+            TimeoutError: There was no answer.
+        """
+        if self._last is None:
+            raise TimeoutError(f"there was no answer within {self._seconds:g} s (timeout_seconds)")
+        return self._result(*self._last, "timeout")
+
+    def told(self, result: AskResult[Any] | None) -> None:
+        """Say what became of the last attempt."""
+        stop = None if result is None else result.stop
+        _watch.log_attempt(self._agent, len(self._attempts), self._attempts[-1], stop)
+        if self._on_attempt is not None:
+            self._on_attempt(self._attempts[-1])
+
+    @contextmanager
+    def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:
+        """What surrounds the whole question for those who record it."""
+        with ExitStack() as stack:
+            told = [stack.enter_context(each(self._agent)) for each in _watch.question_spans]
+
+            def ended(result: AskResult[Any]) -> None:
+                for each in told:
+                    each(result)
+
+            yield ended
 
     def messages(self) -> Messages:
         """The conversation so far, to be sent."""
@@ -289,22 +410,26 @@ class _Question:
         """Judge an answer. None where the model is to be asked again."""
         answer = said(reply)
         report, usage = self._validate(answer)
+        model, items = self._judge.model, self._judge.items
+        attempt = of_attempt(model, report, items)
+        report = attempt.report
         self._reports.append(report)
         merged, usage = self._merged(usage)
-        document = merged.output_json
-        data = merged.output
-        found: tuple[Violation, ...] = ()
-        if self._model is not None and document is not None:
-            data, found = self._model.read(document)
+        data, found = attempt.instance, tuple[Violation, ...]()
+        if merged is not report or not attempt.is_read:
+            data, merged, found = read(model, merged, items)
         told = merged.feedback
         if found:
             told = feedback([*found, *(each for item in merged.quarantined for each in item.violations)])
             # Everything is asked for again: what is valid to the gate is not kept.
             self._reports.clear()
-        elif document is not None and report.disposition is Disposition.REJECTED and told != report.feedback:
+        elif merged.output_json is not None and report.disposition is Disposition.REJECTED and told != report.feedback:
             told = _useless(report, told)
         stop = self._stop(merged, report, found)
-        self._attempts.append(Attempt(reply, report, found, "" if stop else told, usage))
+        if stop is None and self.is_late():
+            stop = "timeout"
+        self._attempts.append(Attempt(reply, report, found or report.violations, "" if stop else told, usage))
+        self._last = (merged, data, found, told)
         if report.raw.strip():
             # Some interfaces refuse an empty message.
             self._messages.append({"role": "assistant", "content": report.raw})
@@ -324,9 +449,7 @@ class _Question:
         return self._judged(answer, Finish.UNKNOWN.value)
 
     def _judged(self, answer: Said, finish: str) -> tuple[Report, Usage]:
-        verdict = self._gate.validate(
-            self._agent, answer.text, finish=finish, lists=self._lists, evidence=self._evidence
-        )
+        verdict = self._judge.validate(self._by, answer.text, finish, self._lists, self._evidence)
         return verdict.report, verdict.usage
 
     def _merged(self, usage: Usage) -> tuple[Report, Usage]:
@@ -359,8 +482,7 @@ class _Question:
         return "limit" if is_long or len(self._attempts) >= self._retries else None
 
     def _result(self, merged: Report, data: Any, found: tuple[Violation, ...], told: str, stop: Stop) -> AskResult[Any]:
-        quarantined = tuple(violation for item in merged.quarantined for violation in item.violations)
-        violations = found or (() if merged.error is None else merged.error.violations) or quarantined
+        violations = found or merged.violations
         usage = _sum([attempt.usage for attempt in self._attempts])
         rest = (merged, violations, told, stop, tuple(self._attempts), usage, self.messages())
         if found or merged.disposition is Disposition.REJECTED:
@@ -370,35 +492,22 @@ class _Question:
         return (Accepted if merged.disposition is Disposition.ACCEPTED else Partial)(*rest, data=data)
 
 
-def _judge(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None) -> tuple[Model | None, Gate, str]:
-    """What reads documents as instances, and where the contract is registered, under which name."""
-    limits = Limits() if gate is None else gate.limits
-    if isinstance(of, (str, Mapping, os.PathLike)):
-        if policy is not None:
-            raise TypeError("`contract` goes with a type: a contract says everything itself")
-        if isinstance(of, str) and not of.lstrip().startswith("{"):
-            return None, Gate(limits=limits) if gate is None else gate, of
-        return None, *_registered(_contract_text(of), limits)
-    model = Model(of)
-    members = plain("contract", policy or {})
-    if "schema" in members or "jtd" in members:
-        raise TypeError("`contract` has no schema: the type has one")
-    # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
-    members.setdefault("patterns", "backtracking")
-    agent = members.get("agent")
-    written = _json.text(members)[1:-1] + ","
-    contract = contract_of(model.schema, written) if agent is None else f'{{{written}"schema":{model.schema}}}'
-    return model, *_registered(contract, limits)
-
-
-def _registered(contract: str, limits: Limits) -> tuple[Gate, str]:
-    made = compiled(contract, limits)
-    return made.gate, made.info.agent
+def _judged_by(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None, type_first: bool) -> Judge:
+    if not is_contract(of):
+        return of_schema(of, policy, Limits() if gate is None else gate.limits, type_first, "of")
+    if policy is not None:
+        raise TypeError("`contract` goes with a type: a contract says everything itself")
+    if type_first:
+        raise TypeError("`type_first` goes with a type")
+    return of_contract(of, gate)
 
 
 def _asking(prompt: Prompt, wanted: str) -> Messages:
     """The conversation, with what the answer must be at its end."""
-    messages: Messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
+    messages: Messages = [{"role": "user", "content": prompt}]
+    if not isinstance(prompt, str):
+        given = _arguments.listed("prompt", Mapping, prompt, "messages, as dicts with `role` and `content`")
+        messages = list(map(dict, given))
     last = messages[-1] if messages else {}
     if last.get("role") == "user" and isinstance(last.get("content"), str):
         content = f"{last['content']}\n\n{wanted}" if last["content"] else wanted
@@ -426,5 +535,7 @@ def _without_spans(merged: Report, last: Report, found: tuple[Violation, ...]) -
 
 def _sum(all_used: list[Usage]) -> Usage:
     return replace(
-        all_used[-1], fuel=sum(used.fuel for used in all_used), elapsed=sum(used.elapsed for used in all_used)
+        all_used[-1],
+        fuel=sum(used.fuel for used in all_used),
+        elapsed_seconds=sum(used.elapsed_seconds for used in all_used),
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from . import _backend
+from . import _arguments, _backend
 from ._aliases import Contract, Profile
 from ._faults import BackendError
+from ._gate import _component
 from ._limits import Limits
 from ._requests import _contract_text, _profile_text
 
@@ -47,12 +47,16 @@ def bake(
     from . import _native
     from ._raising import limits_of, raising
 
-    if isinstance(component, (str, os.PathLike)):
-        component = Path(component).read_bytes()
     given: tuple[Any, ...] = (
-        component,
-        [_contract_text(contract) for contract in contracts],
-        [_profile_text(profile) for profile in profiles],
-        limits_of(limits or Limits()),
+        _component(component),
+        [_contract_text(contract) for contract in _several("contracts", contracts)],
+        [_profile_text(profile) for profile in _several("profiles", profiles)],
+        limits_of(_arguments.limits(limits)),
     )
     return raising(_native.bake, *given)
+
+
+def _several(what: str, given: Iterable[Any]) -> list[Any]:
+    if isinstance(given, (str, Mapping, os.PathLike)):
+        raise TypeError(f"{what} must be a list of {what}: put the one into a list")
+    return _arguments.listed(what, object, given, what)

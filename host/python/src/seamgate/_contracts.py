@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from . import _disk
+from ._arguments import wrong
 from ._faults import FileError
 
 
@@ -25,6 +26,8 @@ def read_contract(path: str | os.PathLike[str]) -> str:
         FileError: A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is
             no file.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong("path", "the path of a file", path)
     path = Path(path)
     try:
         return whole(path, _disk.read(path, regular=False))

@@ -9,7 +9,17 @@ from ._answers import _answer
 from ._faults import LoadError, SeamgateFault
 from ._records import dataclass
 from ._report import Report
-from ._requests import _contract_text, _evidence, _lists, _output_text, _request, _size
+from ._requests import (
+    _bytes_of,
+    _contract_text,
+    _evidence,
+    _finish_word,
+    _is_path,
+    _lists,
+    _output_text,
+    _request,
+    _size,
+)
 from ._verdict import Verdict
 
 # As in the package's `__init__`.
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
     from ._aliases import Contract, Evidence, Lists, Output
     from ._decisions import ProfileInfo
     from ._limits import Limits, Usage
+    from ._models import Model
     from ._requests import Request
     from ._types import ContractInfo, Finish, LintWarning
 else:
@@ -38,10 +49,11 @@ _MOST_CONTRACT = 8 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Registered:
-    """A contract that a gate holds."""
+    """A contract that a gate holds, and the type that stands for its schema, if one does."""
 
     text: str
     info: ContractInfo
+    model: Model | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +71,7 @@ class Warm(Protocol):
         self,
         contract: Contract,
         output: Output,
-        finish: Finish | str,
+        finish: Finish | str | None,
         lists: Lists | None,
         evidence: Evidence | None,
     ) -> Verdict:
@@ -108,6 +120,12 @@ class Engine:
     def names(self) -> list[str]:
         """The agents that have a contract."""
         return sorted({*self.contracts, *self.baked})
+
+    def agent_or_text(self, contract: Contract) -> str:
+        """The name of an agent, as it is; any other contract as JSON text."""
+        if type(contract) is str and (not _is_path(contract) or contract in self.contracts or contract in self.baked):
+            return contract
+        return _contract_text(contract)
 
     def compile(self, contract: str) -> ContractInfo:
         """Check a contract."""
@@ -216,21 +234,23 @@ class Engine:
         warm: Warm,
         contract: Contract,
         output: Output,
-        finish: Finish | str,
+        finish: Finish | str | None,
         lists: Lists | None,
         evidence: Evidence | None,
         *,
         fresh: bool,
     ) -> Verdict:
         """Judge an output by a request that is JSON text. The component reads all of it, and says what is wrong."""
+        finish = _finish_word(finish)
         # Before anything is made of it: each character has at least a byte.
-        self.small_enough(output.nbytes if isinstance(output, memoryview) else len(output))
+        self.small_enough(_length(output))
         text, invalid = _output_text(output)
         seen = None if evidence is None else _evidence(evidence)
         self.small_enough(_size(text) + (0 if seen is None else _size(seen)))
         agents: list[str] = []
         whole = None
-        if isinstance(contract, str) and not contract.lstrip().startswith("{"):
+        contract = self.agent_or_text(contract)
+        if not contract.lstrip().startswith("{"):
             registered = self.contracts.get(contract)
             if fresh and registered is not None:
                 # It is compiled once in either way, and so with one call in place of two.
@@ -254,6 +274,10 @@ class Engine:
                     raise
         report = self.unless_fault(parsed)["report"]
         try:
-            return Verdict(Report.from_json(report, text), usage)
+            return Verdict(Report._read(report, _bytes_of(output)), usage)
         except ValueError as error:
             raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
+
+
+def _length(output: Output) -> int:
+    return output.nbytes if isinstance(output, memoryview) else len(_bytes_of(output))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from ._models import FAILED
 from ._types import Violation
 
 # As the gate's own: so many bytes in all, of a place, of a message, and of what was received.
@@ -13,36 +13,79 @@ _MOST = 2048
 _MOST_PLACE = 160
 _MOST_MESSAGE = 300
 _MOST_RECEIVED = 80
+_MOST_ARRAY = 256
+_MOST_KEY = 64
 
 _HEAD = "The output does not match what was asked for.\n"
 _TAIL = "Send the whole corrected output again."
+_ITEMS = "Not all items of the output could be used.\n"
 _MORE = len("- and 9999 more.\n")
 
 
 def feedback(violations: Iterable[Violation]) -> str:
     """What was wrong and where, the producer's own text quoted as data: at most 2,048 bytes."""
+    return rejected({name: getattr(violation, name) for name in _TOLD} for violation in violations)
+
+
+_TOLD = ("path", "message", "received")
+
+
+def rejected(violations: Iterable[Mapping[str, Any]]) -> str:
+    """The same of violations as JSON has them."""
     room = _MOST - len(_HEAD) - len(_TAIL) - _MORE
-    lines: list[str] = []
-    left_out = 0
-    for violation in violations:
-        line = _line(violation)
-        if left_out or len(line.encode()) > room:
-            left_out += 1
-        else:
-            lines.append(line)
-            room -= len(line.encode())
-    more = f"- and {left_out} more.\n" if left_out else ""
-    return f"{_HEAD}{''.join(lines)}{more}{_TAIL}"
+    lines, left_out = _fitting([_line(violation) for violation in violations], room)
+    return f"{_HEAD}{''.join(lines)}{_more(left_out)}{_TAIL}"
 
 
-def _line(violation: Violation) -> str:
-    # How a program failed is not for its producer.
-    failed = violation.keyword == FAILED
-    message = "could not be used" if failed else _cut(_visible(violation.message).rstrip("."), _MOST_MESSAGE)
-    line = f"- at {_cut(_visible(violation.path), _MOST_PLACE)}: {message}."
-    if violation.received and not failed:
-        line += f" Received: {_visible(json.dumps(_cut(violation.received, _MOST_RECEIVED), ensure_ascii=False))}"
+def of_items(items: list[dict[str, Any]], path: str, key: str | None) -> str:
+    """What is wrong with items in quarantine, which alone are asked for again."""
+    most = len(_wanting(len(items), path, key).encode())
+    # The first line of each item before the second of any other.
+    firsts = ["".join(map(_line, item["violations"][:1])) or _bare(item) for item in items]
+    told, left_out = _fitting(firsts, _MOST - len(_ITEMS) - most - _MORE)
+    rest = [_line(violation) for item in items[: len(told)] for violation in item["violations"][1:]]
+    room = _MOST - len(_ITEMS) - most - _MORE - sum(len(line.encode()) for line in told)
+    more, passed_over = _fitting(rest, room)
+    return f"{_ITEMS}{''.join([*told, *more])}{_more(left_out + passed_over)}{_wanting(len(told), path, key)}"
+
+
+def _wanting(count: int, path: str, key: str | None) -> str:
+    array = _cut(_visible(path), _MOST_ARRAY)
+    which, them, of = "the item named above again, corrected", "it", "its"
+    if count != 1:
+        which = f"the {count} items named above again, corrected, in the order of their numbers"
+        them, of = "them", "their"
+    kept = "" if key is None else f" Do not change {of} member {_quoted(key, _MOST_KEY)}, unless that is what is wrong."
+    return f"Send only {which}: the same document, with nothing but {them} in {array}.{kept} The other items are kept."
+
+
+def _fitting(lines: list[str], room: int) -> tuple[list[str], int]:
+    """The first lines for which there is room, and how many are left out."""
+    for at, line in enumerate(lines):
+        room -= len(line.encode())
+        if room < 0:
+            return lines[:at], len(lines) - at
+    return lines, 0
+
+
+def _more(left_out: int) -> str:
+    return f"- and {left_out} more.\n" if left_out else ""
+
+
+def _bare(item: Mapping[str, Any]) -> str:
+    return f"- at {_cut(_visible(item['path']), _MOST_PLACE)}: must match the schema.\n"
+
+
+def _line(violation: Mapping[str, Any]) -> str:
+    message = _cut(_visible(violation["message"]).rstrip("."), _MOST_MESSAGE)
+    line = f"- at {_cut(_visible(violation['path']), _MOST_PLACE)}: {message}."
+    if violation["received"]:
+        line += f" Received: {_quoted(violation['received'], _MOST_RECEIVED)}"
     return line + "\n"
+
+
+def _quoted(text: str, most: int) -> str:
+    return _visible(json.dumps(_cut(text, most), ensure_ascii=False))
 
 
 def _visible(text: str) -> str:

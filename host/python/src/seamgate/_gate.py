@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 
-from . import _backend, _json
+from . import _arguments, _backend, _json, _watch
 from ._answers import _answer, _decision, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
 from ._evidence import Seen
 from ._faults import BackendError, LoadError, SeamgateFault
 from ._limits import Limits
-from ._requests import Request, _contract_text, _profile_text, _size, _text_of
+from ._report import Report
+from ._requests import Request, _contract_given, _contract_text, _profile_text, _size, _text_of
 from ._types import ContractInfo, Finish
 from ._verdict import Answer, Verdict
 
@@ -19,7 +20,7 @@ from ._verdict import Answer, Verdict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     from typing_extensions import Unpack
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ._harness import Outcome, Produce, ProduceLater, RunJournal
     from ._loop import Loop
     from ._native_engine import NativeEngine
-    from ._report import Report
     from ._runs import Journal, Run
     from ._session import Session
     from ._types import LintWarning
@@ -50,6 +50,8 @@ class Gate:
         limits: What one call may use.
         cache: Whether the machine code that is made of the component is kept in the user's cache folder, private to
             them, and loaded from there. Not on Windows.
+        on_verdict: Called with each verdict on an output, or with the fault in place of one, in the thread that asked
+            for it. What it raises is raised to the caller.
 
     Raises:
         LoadError: The component is none, too large, imports anything, is not a validator, or does not start.
@@ -61,16 +63,20 @@ class Gate:
         component: bytes | str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
         cache: bool = True,
+        on_verdict: Callable[[Verdict | SeamgateFault], object] | None = None,
     ) -> None:
-        if isinstance(component, (str, os.PathLike)):
-            try:
-                with open(component, "rb") as file:
-                    component = file.read()
-            except OSError as error:
-                raise LoadError(f"{os.fspath(component)!s}: {error.strerror or error}") from error
-        self._engine = _backend.engine(component, limits or Limits(), cache)
+        if not isinstance(cache, bool):
+            raise _arguments.wrong("cache", "True or False", cache)
+        self._engine = _backend.engine(_component(component), _arguments.limits(limits), cache)
+        self._on_verdict = None if on_verdict is None else _arguments.called("on_verdict", on_verdict)
         # The method that is called most: bound once.
         self._judge = self._engine.once().validate
+
+    def __repr__(self) -> str:
+        return f"<seamgate.Gate of {', '.join(self.names()) or 'no agent'}, {_backend.backend}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Gate cannot be pickled or copied: threads share one, and each process makes its own")
 
     @property
     def limits(self) -> Limits:
@@ -89,16 +95,20 @@ class Gate:
             FileError: A file cannot be read.
             TypeError: It holds something that is not JSON, as a Pydantic model: the message says what to pass.
         """
-        text = _contract_text(contract)
+        text, model = _contract_given(contract)
         info = self._engine.compile(text)
-        held = self._engine.contracts.setdefault(info.agent, Registered(text, info))
+        held = self._engine.contracts.setdefault(info.agent, Registered(text, info, model))
         if held.info.contract != info.contract:
             message = f'the agent "{info.agent}" already has another contract: {held.info.contract}'
             raise SeamgateFault("bad_contract", message)
+        if model is not None:
+            # The last one that was given for this schema.
+            self._engine.contracts[info.agent] = Registered(text, info, model)
         return info
 
     def has(self, agent: str) -> bool:
         """Whether a contract applies to an agent's outputs, registered here or baked into the component."""
+        _arguments.agent(agent)
         return agent in self._engine.contracts or agent in self._engine.baked
 
     def names(self) -> list[str]:
@@ -111,7 +121,7 @@ class Gate:
         Raises:
             SeamgateFault: `unknown_agent`; or a limit was passed.
         """
-        registered = self._engine.contracts.get(agent)
+        registered = self._engine.contracts.get(_arguments.agent(agent))
         if registered is not None:
             return registered.info
         return _record(ContractInfo, self._engine.result("contract", agent))
@@ -122,7 +132,7 @@ class Gate:
         Raises:
             SeamgateFault: `unknown_agent`; or a limit was passed.
         """
-        return str(self._engine.result("describe", agent))
+        return str(self._engine.result("describe", _arguments.agent(agent)))
 
     def lint(self, contract: Contract) -> tuple[LintWarning, ...]:
         """What is likely a mistake in a contract, which need not be registered.
@@ -139,7 +149,7 @@ class Gate:
         contract: Contract,
         output: Output,
         *,
-        finish: Finish | str = Finish.UNKNOWN,
+        finish: Finish | str | None = Finish.UNKNOWN,
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> Verdict:
@@ -161,7 +171,23 @@ class Gate:
             FileError: A file cannot be read.
             TypeError: A contract holds something that is not JSON, as a Pydantic model.
         """
+        if self._is_watched():
+            return self._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
+
+    def _is_watched(self) -> bool:
+        """Whether anybody is told of verdicts."""
+        return self._on_verdict is not None or _watch.is_watched()
+
+    def _watched(self, judge: Callable[..., Verdict], *arguments: Any) -> Verdict:
+        """A verdict, of which others are told."""
+        try:
+            verdict = judge(*arguments)
+        except SeamgateFault as fault:
+            _watch.tell(fault, self._on_verdict)
+            raise
+        _watch.tell(verdict, self._on_verdict)
+        return verdict
 
     def validate_all(self, requests: Iterable[Request], *, threads: int | None = None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs, each in a fresh instance, several at once.
@@ -173,11 +199,19 @@ class Gate:
         Returns:
             For each request, in their order, its verdict, or the fault in place of one.
         """
-        return self._engine.validate_all(requests, threads)
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
+            raise _arguments.wrong("threads", "a whole number", threads)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        made = self._engine.validate_all(_arguments.listed("requests", Request, requests, "`Request`"), threads)
+        if self._is_watched():
+            for each in made:
+                _watch.tell(each, self._on_verdict)
+        return made
 
     def merge(
         self,
-        reports: Iterable[Report],
+        reports: Iterable[Report | Verdict],
         *,
         lists: Lists | None = None,
         evidence: Evidence | None = None,
@@ -194,10 +228,11 @@ class Gate:
             SeamgateFault: `bad_request` where there is no report, one is of another contract, or a list or the evidence
                 is missing; or a limit was passed.
         """
-        reports = list(reports)
-        if not reports:
+        given: list[Report | Verdict] = _arguments.listed("reports", (Report, Verdict), reports, "`Report`")
+        if not given:
             raise SeamgateFault("bad_request", "reports: must have at least one")
-        return self._engine.merge(reports, lists, evidence)
+        made = [each.report if isinstance(each, Verdict) else each for each in given]
+        return self._engine.merge(made, lists, evidence)
 
     def session(self, agent: str, *, lists: Lists | None = None, evidence: Evidence | None = None) -> Session:
         """Begin an output that is still coming. Only the native backend has sessions.
@@ -217,7 +252,7 @@ class Gate:
         engine = self._native("a session")
         from ._session import Session
 
-        return Session(engine, agent, lists, evidence)
+        return Session(engine, _arguments.agent(agent), lists, evidence, self._watched)
 
     def run(
         self,
@@ -249,7 +284,10 @@ class Gate:
         engine = self._native("the harness step")
         from . import _harness
 
-        return _harness.run(_harness.Attempts(engine, agent, lists, evidence, allow_partial, journal), produce)
+        produce = _arguments.called("produce", produce)
+        return _harness.run(
+            _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal, self._watched), produce
+        )
 
     async def run_async(
         self,
@@ -268,7 +306,8 @@ class Gate:
         engine = self._native("the harness step")
         from . import _harness
 
-        attempts = _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal)
+        produce = _arguments.called("produce", produce)
+        attempts = _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal, self._watched)
         return await _harness.run_async(attempts, produce)
 
     def start(
@@ -347,6 +386,8 @@ class Gate:
         Raises:
             SeamgateFault: A limit was passed; or `bad_request` where the text is not Unicode. Other faults are answers.
         """
+        if not isinstance(request_json, str):
+            raise _arguments.wrong("request_json", "JSON text", request_json)
         size = self._engine.small_enough(len(request_json))
         try:
             size = self._engine.small_enough(_size(request_json))
@@ -389,7 +430,7 @@ class Gate:
         Raises:
             SeamgateFault: `unknown_agent`; or a limit was passed.
         """
-        return self._engine.describe_profile(agent)
+        return self._engine.describe_profile(_arguments.agent(agent))
 
     def lint_profile(self, profile: Profile) -> tuple[LintWarning, ...]:
         """What is likely a mistake in a profile, which need not be registered.
@@ -484,7 +525,7 @@ class Gate:
         """
         from ._loop import Loop
 
-        return Loop(self, agent, facts, clock)
+        return Loop(self, _arguments.agent(agent), facts, _arguments.called("clock", clock))
 
     def instance(self) -> Instance:
         """An instance to use more than once, for callers who trust their producers alike: what one output did to it,
@@ -513,6 +554,23 @@ class Gate:
         return ([], sorted(profiles)) if "profile" in str(op) else (sorted(contracts), [])
 
 
+def _component(given: bytes | str | os.PathLike[str] | None) -> bytes | None:
+    """The bytes of a component, which may be in a file.
+
+    Raises:
+        LoadError: It cannot be read.
+    """
+    if given is None or isinstance(given, bytes):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise _arguments.wrong("component", "the bytes or the path of a component", given)
+    try:
+        with open(given, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise LoadError(f"{os.fspath(given)!s}: {error.strerror or error}") from error
+
+
 class Instance:
     """An instance that is used more than once; see `Gate.instance`. After a fault that stopped it, the next call begins
     with a fresh one."""
@@ -521,6 +579,12 @@ class Instance:
         self._gate = gate
         self._warm = warm
         self._judge = warm.validate
+
+    def __repr__(self) -> str:
+        return f"<seamgate.Instance of {self._gate!r}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Instance cannot be pickled or copied: `Gate.instance` makes one")
 
     def __enter__(self) -> Instance:
         return self
@@ -533,7 +597,7 @@ class Instance:
         contract: Contract,
         output: Output,
         *,
-        finish: Finish | str = Finish.UNKNOWN,
+        finish: Finish | str | None = Finish.UNKNOWN,
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> Verdict:
@@ -541,6 +605,8 @@ class Instance:
 
         Args and errors are those of `Gate.validate`.
         """
+        if self._gate._is_watched():
+            return self._gate._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
@@ -573,7 +639,9 @@ class Instance:
 
         Args and errors are those of `Gate.advance`.
         """
-        text = self._warm.decide("advance", agent, [state, _text_of("event", event)])
+        if state is not None and not isinstance(state, str):
+            raise _arguments.wrong("state", "`Step.state` or None", state)
+        text = self._warm.decide("advance", _arguments.agent(agent), [state, _text_of("event", event)])
         members = {name: (value, source) for name, value, source in _json.members(text)}
 
         def of(name: str, default: Any) -> Any:
@@ -596,9 +664,10 @@ class Instance:
 
         Args and errors are those of `Gate.project`.
         """
-        view: dict[str, Any] | None = _json.parse(
-            self._warm.decide("project", agent, [_text_of("line", line), audience])
-        )["view"]
+        if not isinstance(audience, str):
+            raise _arguments.wrong("audience", "`model`, `ui`, `user`, `audit` or `eval`", audience)
+        texts: list[str | None] = [_text_of("line", line), audience]
+        view: dict[str, Any] | None = _json.parse(self._warm.decide("project", _arguments.agent(agent), texts))["view"]
         return view
 
     def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
@@ -606,4 +675,4 @@ class Instance:
 
     def _decided(self, name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> object:
         texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]
-        return self._warm.decide(name, agent, texts)
+        return self._warm.decide(name, _arguments.agent(agent), texts)

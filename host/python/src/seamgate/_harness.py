@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._aliases import Evidence, Lists, Output
-from ._faults import JournalError
+from ._arguments import agent as _agent
+from ._arguments import wrong
+from ._faults import JournalError, NotAcceptedError
 from ._raising import unfit_is_a_fault
 from ._report import Report
-from ._requests import _bytes_of, _evidence, _lists
-from ._types import Finish
+from ._requests import _bytes_of, _evidence, _finish_word, _lists
+from ._types import Finish, Violation
 from ._verdict import Verdict, of_native
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class Produced:
     """The output of a producer, and why the producer stopped."""
 
     output: Output
-    finish: Finish | str = Finish.UNKNOWN
+    finish: Finish | str | None = Finish.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,27 @@ class Outcome:
         return self.stop in ("accepted", "partial")
 
     @property
+    def violations(self) -> tuple[Violation, ...]:
+        """What is wrong, as `Report.violations`."""
+        return self.report.violations
+
+    @property
     def data(self) -> Any:
         """The validated document. None where it must not be used."""
         return self.report.output if self.success else None
 
     def __bool__(self) -> bool:
         return self.success
+
+    def unwrap(self) -> Any:
+        """The validated document.
+
+        Raises:
+            NotAcceptedError: It must not be used.
+        """
+        if self.success:
+            return self.report.output
+        raise NotAcceptedError(self.report, self.report.violations, self.report.feedback)
 
 
 Produce = Callable[[str | None], "Produced | str | bytes"]
@@ -94,12 +111,16 @@ class Attempts:
         evidence: Evidence | None,
         allow_partial: bool,
         journal: RunJournal | str | os.PathLike[str] | None,
+        watched: Callable[..., Verdict],
     ) -> None:
+        self._watched = watched
         given = None if lists is None else _lists(lists)
         seen = None if evidence is None else _evidence(evidence)
+        if journal is not None and not isinstance(journal, (RunJournal, str, os.PathLike)):
+            raise wrong("journal", "`RunJournal` or the path of a file", journal)
         kept = journal if journal is None or isinstance(journal, RunJournal) else RunJournal(journal)
         where = kept and (os.fspath(kept.path), kept.resume, kept.keep_outputs, kept.producer, kept.prompt)
-        self._native: Any = _raising(engine.native.attempts, agent, given, seen, allow_partial, where)
+        self._native: Any = _raising(engine.native.attempts, _agent(agent), given, seen, allow_partial, where)
 
     def next(self) -> tuple[str | None, str | None]:
         """Why to stop, or nothing; and the feedback for the producer. What is decided is written down."""
@@ -110,8 +131,9 @@ class Attempts:
         """Judge the next output."""
         if not isinstance(produced, Produced):
             produced = Produced(produced)
-        output = _bytes_of(produced.output)
-        finish = produced.finish.value if isinstance(produced.finish, Finish) else produced.finish
+        return self._watched(self._judged, _bytes_of(produced.output), _finish_word(produced.finish))
+
+    def _judged(self, output: str | bytes, finish: str) -> Verdict:
         return of_native(_raising(self._native.judge, output, finish), output)
 
     def failed(self, error: BaseException) -> None:

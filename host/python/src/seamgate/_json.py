@@ -91,7 +91,21 @@ def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str
     Raises:
         ValueError: It is none.
     """
-    decoder = _VALUES if values else _TEXTS
+    for name, value, start, end in _members(source, _VALUES if values else _TEXTS):
+        yield name, value, source[start:end]
+
+
+def member_places(source: str) -> Iterator[tuple[str, int, int]]:
+    """The members of a JSON object: name, and where the value begins and ends.
+
+    Raises:
+        ValueError: It is none.
+    """
+    for name, _, start, end in _members(source, _TEXTS):
+        yield name, start, end
+
+
+def _members(source: str, decoder: json.JSONDecoder) -> Iterator[tuple[str, Any, int, int]]:
     try:
         at = _skip(source, 0)
         at = _skip(source, _expect(source, at, "{"))
@@ -102,7 +116,7 @@ def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str
                 raise ValueError(f"expected a name before character {at}")
             at = _skip(source, _expect(source, _skip(source, at), ":"))
             value, end = decoder.raw_decode(source, at)
-            yield name, value, source[at:end]
+            yield name, value, at, end
             at = _skip(source, end)
             more = source[at : at + 1] == ","
             at = _skip(source, at + 1) if more else at
@@ -118,12 +132,22 @@ def items(source: str) -> Iterator[str]:
     Raises:
         ValueError: It is none.
     """
+    for start, end in item_places(source):
+        yield source[start:end]
+
+
+def item_places(source: str) -> Iterator[tuple[int, int]]:
+    """Where each item of a JSON list begins and ends.
+
+    Raises:
+        ValueError: It is none.
+    """
     try:
         at = _skip(source, _expect(source, _skip(source, 0), "["))
         more = source[at : at + 1] != "]"
         while more:
             _, end = _TEXTS.raw_decode(source, at)
-            yield source[at:end]
+            yield at, end
             at = _skip(source, end)
             more = source[at : at + 1] == ","
             at = _skip(source, at + 1) if more else at

@@ -29,7 +29,7 @@ class Limits:
             trusted more than who wrote the output. Not for one that comes with a call. Default: 500,000,000, and 2,500
             for each of its bytes, as JSON text.
         memory: Linear memory of one instance, in bytes. Default: 64 MiB.
-        timeout: Wall clock for each call, in seconds, kept to some 20 ms. The net under the fuel. Default: 5.
+        timeout_seconds: Wall clock for each call, kept to some 20 ms. The net under the fuel. Default: 5.
         output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
         stack: The stack of an instance, in bytes; at most 4 MiB. The thread that calls must have as much and 256 KiB
             more. Default: 512 KiB. The native backend has no other.
@@ -41,7 +41,7 @@ class Limits:
 
     fuel: int | None = None
     memory: int = MEMORY
-    timeout: float = float(TIMEOUT)
+    timeout_seconds: float = float(TIMEOUT)
     output_bytes: int = OUTPUT_BYTES
     stack: int = STACK
     contract_fuel: int | None = None
@@ -54,10 +54,10 @@ class Limits:
         _whole("memory", self.memory, 64 * 1024, 2**32)
         _whole("output_bytes", self.output_bytes, 0, 2**32 - 1)
         _whole("stack", self.stack, 64 * 1024, 4 * 1024 * 1024)
-        if isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)):
-            raise TypeError(f"timeout must be a number of seconds, not {type(self.timeout).__name__}")
-        if not (math.isfinite(self.timeout) and 0 < self.timeout <= 86_400):
-            raise ValueError(f"timeout must be more than 0 and at most 86400 seconds, not {self.timeout}")
+        if isinstance(self.timeout_seconds, bool) or not isinstance(self.timeout_seconds, (int, float)):
+            raise TypeError(f"timeout_seconds must be a number of seconds, not {type(self.timeout_seconds).__name__}")
+        if not (math.isfinite(self.timeout_seconds) and 0 < self.timeout_seconds <= 86_400):
+            raise ValueError(f"timeout_seconds must be more than 0 and at most 86,400, not {self.timeout_seconds}")
 
     def fuel_for(self, size: int) -> int:
         """The fuel for a call on so many bytes of output and contract."""
@@ -81,7 +81,7 @@ class Usage:
 
     Attributes:
         fuel: Fuel used.
-        elapsed: Wall clock from entering the sandbox to leaving it, in seconds.
+        elapsed_seconds: Wall clock from entering the sandbox to leaving it.
         component: Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the
             same one.
         memory: The most linear memory that the instance had, in bytes. None with the backend `wasmtime`, which does not
@@ -89,6 +89,6 @@ class Usage:
     """
 
     fuel: int
-    elapsed: float
+    elapsed_seconds: float
     component: str
     memory: int | None = None

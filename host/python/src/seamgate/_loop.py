@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import secrets
-import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from ._arguments import wrong
 from ._decisions import Call, Facts, Surface, ToolResult
+from ._defaults import TIMEOUT
+from ._limits import Limits
+from ._turns import Turns
 from ._words import AllowedDecision, ApprovalDecision, Ask, Decision, DeniedDecision, Observation
 
 if TYPE_CHECKING:
@@ -32,22 +36,28 @@ class Loop:
     """Decides about the calls of one run, and keeps its facts: see `Gate.loop`. Any number of threads may use one.
 
     Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read,
-    what was asked and approved.
+    what was asked and approved. A thread waits for its turn at most `Limits.timeout_seconds`, and then gets the fault
+    `busy`.
     """
 
     def __init__(self, gate: Decides, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
         self._gate = gate
         self._clock = clock
-        self._lock = threading.Lock()
+        _known(facts)
+        limits = getattr(gate, "limits", None)
+        self._turns = Turns("loop", limits.timeout_seconds if isinstance(limits, Limits) else float(TIMEOUT))
         self._facts = cast("dict[str, Any]", {"nonce": secrets.token_hex(16), **copy.deepcopy(facts)})
         self.agent = agent
         """The agent whose profile applies."""
+
+    def __repr__(self) -> str:
+        return f"<seamgate.Loop of {self.agent}>"
 
     @property
     def facts(self) -> Facts:
         """The facts as they are now, to be kept: `gate.loop(agent, **facts)` goes on with them. The nonce is a
         secret."""
-        with self._lock:
+        with self._turns:
             return cast(Facts, copy.deepcopy(self._facts))
 
     def surface(self, listed: Mapping[str, Any] | None = None) -> Surface:
@@ -55,8 +65,9 @@ class Loop:
 
         Args and errors are those of `Gate.surface`.
         """
-        with self._lock:
-            return self._kept(self._gate.surface(self.agent, self._now(), listed))
+        now = self._clock()
+        with self._turns:
+            return self._kept(self._gate.surface(self.agent, self._at(now), listed))
 
     def permit(self, call: Call) -> Decision:
         """Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.
@@ -64,8 +75,9 @@ class Loop:
         Raises:
             SeamgateFault: As `Gate.permit`.
         """
-        with self._lock:
-            return self._kept(self._gate.permit(self.agent, self._now(), call))
+        now = self._clock()
+        with self._turns:
+            return self._kept(self._gate.permit(self.agent, self._at(now), call))
 
     def observe(self, call: Call, result: ToolResult) -> Observation:
         """Make an observation of what a call returned. Show the model its `message`, and nothing else of the result.
@@ -73,8 +85,9 @@ class Loop:
         Raises:
             SeamgateFault: As `Gate.observe`.
         """
-        with self._lock:
-            return self._kept(self._gate.observe(self.agent, self._now(), call, result))
+        now = self._clock()
+        with self._turns:
+            return self._kept(self._gate.observe(self.agent, self._at(now), call, result))
 
     def approve(self, asked: Decision | Ask, principal: str) -> None:
         """A person approves what was asked. Then `permit` the same call again: it says whether the approval holds.
@@ -102,7 +115,10 @@ class Loop:
             tokens: Tokens of the model, in and out.
             ms: Milliseconds. Waiting for a person does not count.
         """
-        with self._lock:
+        for name, more in (("tokens", tokens), ("ms", ms)):
+            if isinstance(more, bool) or not isinstance(more, int):
+                raise wrong(name, "a whole number", more)
+        with self._turns:
             used = dict(self._facts.get("used", {}))
             for name, more in (("tokens", tokens), ("ms", ms)):
                 used[name] = used.get(name, 0) + more
@@ -114,23 +130,38 @@ class Loop:
         Args:
             facts: The members that changed.
         """
-        with self._lock:
+        _known(facts)
+        with self._turns:
             self._facts.update(copy.deepcopy(facts))
 
     def _decided(self, asked: Decision | Ask, principal: str, decision: str) -> None:
         if isinstance(asked, (AllowedDecision, DeniedDecision)):
             raise ValueError("the decision asks for nothing: only one with `permit` = approval does")
         ask = asked.ask if isinstance(asked, ApprovalDecision) else asked
-        with self._lock:
-            at = self._now()["at"]
+        if not isinstance(ask, Ask):
+            raise wrong("asked", "an `ApprovalDecision` or its `ask`", asked)
+        if not isinstance(principal, str):
+            raise wrong("principal", "the name of a person, a str", principal)
+        now = self._clock()
+        with self._turns:
+            at = self._at(now)["at"]
             decided = {"key": ask.key, "digest": ask.digest, "decision": decision, "principal": principal, "at": at}
             self._facts["approvals"] = [*self._facts.get("approvals", []), decided]
 
-    def _now(self) -> Facts:
-        """The facts, at this time. Time does not go back."""
-        self._facts["at"] = max(int(self._clock() * 1000), self._facts.get("at", 0))
+    def _at(self, now: float) -> Facts:
+        """The facts at a time, in seconds since 1970. Time does not go back."""
+        self._facts["at"] = max(int(now * 1000), self._facts.get("at", 0))
         return cast(Facts, self._facts)
 
     def _kept(self, made: Made) -> Made:
         self._facts.update(made.facts)
         return made
+
+
+def _known(facts: Mapping[str, Any]) -> None:
+    """Refuses facts with a name that is none: what is misspelled would decide nothing."""
+    for name in facts:
+        if name not in Facts.__annotations__:
+            near = difflib.get_close_matches(name, Facts.__annotations__, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(Facts.__annotations__)}"
+            raise TypeError(f"{name!r} is no member of the facts{hint}")

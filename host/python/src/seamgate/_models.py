@@ -1,19 +1,16 @@
-"""Types as schemas, and documents as their instances, by Pydantic."""
+"""Types as schemas, and documents as their instances."""
 
 from __future__ import annotations
 
 import functools
 import json
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import _json
-from ._faults import SeamgateFault
+from ._type_kinds import is_struct, is_type, leaves, named
 from ._types import Violation
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -22,60 +19,129 @@ _MOST_VIOLATIONS = 100
 _MOST_RECEIVED = 256
 _MOST_MESSAGE = 512
 
-# The keyword of a violation where a validator failed, and did not say what is wrong.
-FAILED = "validator"
+# The most bytes of a library's reason why a type has no schema.
+_MOST_REASON = 120
+
+# How msgspec says where something is wrong. `[...]` is the value of a member whose name it does not say.
+_PLACE = re.compile(r"(?s)(.*) - at `(?:key in )?\$(.*)`")
+_PART = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+# What reads a document, and gives what is wrong where it cannot.
+Read = Callable[[str], tuple[Any, tuple[Violation, ...]]]
 
 
 class Model:
-    """A type that Pydantic has a schema for."""
+    """A type that has a JSON Schema, and reads documents as its instances: it runs its own validators.
 
-    def __init__(self, of: Any) -> None:
-        try:
-            self._adapter, self.schema = _cached(of)
-        except TypeError:
-            # Not hashable; or no type, which is said again.
-            self._adapter, self.schema = _made(of)
+    Args:
+        of: The type.
+        what: The argument that it is, for messages.
 
-    def read(self, document: str) -> tuple[Any, tuple[Violation, ...]]:
-        """An instance of a document that the schema accepts; or what its own validators find wrong."""
-        from pydantic import ValidationError
+    Raises:
+        TypeError: It is no type, or a type without a JSON Schema.
+        ImportError: It needs Pydantic, which is not installed.
+    """
 
-        try:
-            return self._adapter.validate_json(document), ()
-        except ValidationError as error:
-            value = _json.parse(document)
-            found = error.errors(include_url=False, include_context=False)
-            return None, tuple(
-                _violation(value, each["loc"], each["type"], each["msg"]) for each in found[:_MOST_VIOLATIONS]
+    def __init__(self, of: Any, what: str) -> None:
+        if not is_type(of):
+            raise TypeError(
+                f"{what} must be a type (a Pydantic model, a TypeAdapter, a dataclass, a TypedDict, a msgspec Struct, "
+                f"an attrs class …) or a JSON Schema as a dict, not {named(of)}"
             )
-        except Exception as error:
-            # A validator that fails in another way accepts nothing either.
-            message = f"the model failed: {type(error).__name__}: {error}"
-            return None, (_violation(_json.parse(document), (), FAILED, message),)
+        if of is object:
+            raise TypeError(
+                f"{what} is the type object, which every document is: pass `typing.Any` where that is meant"
+            )
+        try:
+            hash(of)
+        except TypeError:
+            make: Callable[[Any], tuple[str, Read]] = _made
+        else:
+            make = _cached
+        try:
+            self.schema, self.read = make(of)
+        except _NoSchemaError as error:
+            raise TypeError(f"{what} is {named(of)}, which has no JSON Schema: {error}") from error.__cause__
+
+
+class _NoSchemaError(Exception):
+    pass
+
+
+def _sentence(text: str) -> str:
+    """The first sentence of what a library says, in one line."""
+    return _cut(text.partition("\n")[0].partition(". ")[0].strip(), _MOST_REASON)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached(of: Any) -> tuple[TypeAdapter[Any], str]:
+def _cached(of: Any) -> tuple[str, Read]:
     return _made(of)
 
 
-def _made(of: Any) -> tuple[TypeAdapter[Any], str]:
+def _made(of: Any) -> tuple[str, Read]:
+    return _of_msgspec(of) if any(map(is_struct, leaves(of))) else _of_pydantic(of)
+
+
+def _of_pydantic(of: Any) -> tuple[str, Read]:
     try:
-        from pydantic import PydanticUserError, TypeAdapter
+        from pydantic import PydanticUndefinedAnnotation, PydanticUserError, ValidationError
     except ImportError:
         name = getattr(of, "__name__", repr(of))
         raise ImportError(
             f"{name} is a type: that needs Pydantic, `pip install seamgate[pydantic]`; a JSON Schema as a dict does not"
         ) from None
+    from ._pydantic_schema import Schema, adapter_of
+
     try:
-        adapter: TypeAdapter[Any] = of if isinstance(of, TypeAdapter) else TypeAdapter(of)
-        return adapter, _json.text(adapter.json_schema(mode="validation"))
-    except PydanticUserError as error:
-        raise SeamgateFault("bad_contract", f"{of!r} has no JSON Schema: {error.message}") from None
+        adapter = adapter_of(of)
+        schema = _json.text(adapter.json_schema(mode="validation", schema_generator=Schema))
+    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+        raise _NoSchemaError(_sentence(error.message)) from error
+
+    def read(document: str) -> tuple[Any, tuple[Violation, ...]]:
+        try:
+            return adapter.validate_json(document), ()
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_context=False)
+        value = _json.parse(document)
+        return None, tuple(
+            _violation(value, each["loc"], each["type"], each["msg"]) for each in found[:_MOST_VIOLATIONS]
+        )
+
+    return schema, read
+
+
+def _of_msgspec(of: Any) -> tuple[str, Read]:
+    import msgspec
+
+    try:
+        schema = _json.text(msgspec.json.schema(of))
+        decoder = msgspec.json.Decoder(of)
+    except (TypeError, msgspec.MsgspecError) as error:
+        raise _NoSchemaError(_sentence(str(error))) from error
+
+    def read(document: str) -> tuple[Any, tuple[Violation, ...]]:
+        try:
+            return decoder.decode(document), ()
+        except msgspec.ValidationError as error:
+            if isinstance(error.__cause__, TypeError):
+                # A mistake in a `__post_init__`, which msgspec takes for an invalid document.
+                raise error.__cause__ from None
+            said = str(error)
+        found = _PLACE.fullmatch(said)
+        message, place = found.groups() if found else (said, "")
+        parts: list[int | str] = []
+        at = 0
+        while part := _PART.match(place, at):
+            parts.append(part[1] if part[1] is not None else int(part[2]))
+            at = part.end()
+        return None, (_violation(_json.parse(document), parts, "msgspec", message),)
+
+    return schema, read
 
 
 def _violation(value: Any, place: Sequence[int | str], keyword: str, message: str) -> Violation:
-    """What Pydantic found, in the words of a report."""
+    """What a type found, in the words of a report."""
     path, pointer = "$", ""
     for at, part in enumerate(place):
         if isinstance(value, dict) and str(part) in value:
@@ -88,14 +154,15 @@ def _violation(value: Any, place: Sequence[int | str], keyword: str, message: st
         else:
             # Pydantic also names what is not in the document: a type of a union, a function.
             continue
-        path += _step(part)
+        path += step(part)
         pointer += "/" + str(part).replace("~", "~0").replace("/", "~1")
     message = _cut(message, _MOST_MESSAGE)
     received = "" if keyword == "missing" else _cut(json.dumps(value, ensure_ascii=False), _MOST_RECEIVED)
     return Violation(path, keyword, message, received, message, pointer, "", None)
 
 
-def _step(part: int | str) -> str:
+def step(part: int | str) -> str:
+    """One step of a path."""
     if isinstance(part, int):
         return f"[{part}]"
     if _NAME.fullmatch(part):

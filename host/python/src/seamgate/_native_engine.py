@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from . import _json, _native
 from ._answers import _read, _record
-from ._engine import Engine, Warm
+from ._engine import Engine, Warm, _length
 from ._faults import SeamgateFault
 from ._limits import Limits, Usage
 from ._raising import fault_of, limits_of, raising
-from ._requests import _bytes_of, _contract_text, _evidence, _lists
+from ._requests import _bytes_of, _evidence, _finish_word, _is_path, _lists
 from ._types import ContractInfo, Finish, LintWarning
 from ._verdict import Verdict, of_native
 
@@ -65,24 +65,24 @@ class NativeEngine(Engine):
         warm: _Once | _Warm,
         contract: Contract,
         output: Output,
-        finish: Finish | str,
+        finish: Finish | str | None,
         lists: Lists | None,
         evidence: Evidence | None,
         *,
         fresh: bool,
     ) -> Verdict:
         """Judge an output whose parts are as the native module takes them; or by a request, where they are not."""
-        whole = _contract_text(contract) if type(contract) is not str else contract
+        whole = self.agent_or_text(contract)
         if fresh or not whole.lstrip().startswith("{"):
             if isinstance(output, (bytearray, memoryview)):
                 # Before it is copied.
-                self.small_enough(output.nbytes if isinstance(output, memoryview) else len(output))
+                self.small_enough(_length(output))
             output = _bytes_of(output)
             try:
                 handle = warm.native.validate(
                     whole,
                     output,
-                    finish.value if isinstance(finish, Finish) else finish,
+                    _finish_word(finish),
                     None if lists is None else _lists(lists),
                     None if evidence is None else _evidence(evidence),
                 )
@@ -115,9 +115,9 @@ class NativeEngine(Engine):
             outputs.append(output)
             asked.append(
                 (
-                    contract if type(contract) is str else _contract_text(contract),
+                    self.agent_or_text(contract),
                     output,
-                    finish.value if isinstance(finish, Finish) else finish,
+                    _finish_word(finish),
                     None if lists is None else _lists(lists),
                     None if evidence is None else _evidence(evidence),
                 )
@@ -144,7 +144,12 @@ class _Once:
         self._validate: Any = self.native.validate
 
     def validate(
-        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str | None,
+        lists: Lists | None,
+        evidence: Evidence | None,
     ) -> Verdict:
         if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
             # What most calls are.
@@ -153,7 +158,9 @@ class _Once:
                 try:
                     return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
                 except _native.Fault as error:
-                    raise fault_of(error) from None
+                    # No agent has the name of a file, unless one is registered under it.
+                    if not _is_path(contract) or contract in self._engine.names():
+                        raise fault_of(error) from None
                 except UnicodeEncodeError:
                     pass
         return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=True)
@@ -181,11 +188,16 @@ class _Warm(_Once):
         self._validate = self.native.validate
 
     def validate(
-        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str | None,
+        lists: Lists | None,
+        evidence: Evidence | None,
     ) -> Verdict:
         if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
             kind = type(output)
-            if (kind is str or kind is bytes) and "{" not in contract:
+            if (kind is str or kind is bytes) and "{" not in contract and not _is_path(contract):
                 try:
                     return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
                 except _native.Fault as error:

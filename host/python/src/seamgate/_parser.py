@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, TypeVar, Union, overload
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NoReturn, TypeVar, Union, overload
 
-from . import _json
+from . import _arguments
 from ._aliases import Contract, Evidence, Lists, Output
+from ._faults import NotAcceptedError
 from ._feedback import feedback
 from ._gate import Gate
-from ._models import Model
-from ._plain import plain
+from ._html import result_html
+from ._judge import Judge, of_schema, registered
+from ._own import read
 from ._report import Report
-from ._schemas import Compiled, compiled, contract_of
+from ._type_kinds import is_type, named
 from ._types import ContractInfo, Finish, Violation
+
+# So many are kept in a parser, beside those that are kept for all.
+_MOST_JUDGES = 256
 
 T = TypeVar("T")
 D = TypeVar("D", covariant=True)
@@ -26,22 +31,27 @@ class Parsed(Generic[D]):
 
     Attributes:
         success: Whether it is accepted.
-        data: The validated document, an instance of the model where one was given.
+        data: The validated document, an instance of the type where one was given.
         raw: The output as text.
-        validation_errors: None.
-        extraction_error: None.
-        report: The gate's report.
+        violations: None.
+        report: The report.
     """
 
     data: D
     raw: str = field(repr=False)
     report: Report = field(repr=False)
     success: Literal[True] = True
-    validation_errors: tuple[()] = ()
-    extraction_error: None = None
+    violations: tuple[()] = ()
 
     def __bool__(self) -> Literal[True]:
         return True
+
+    def _repr_html_(self) -> str:
+        return result_html("Parsed", self.report.agent, self.data, ())
+
+    def unwrap(self) -> D:
+        """The validated document, or its instance."""
+        return self.data
 
 
 @dataclass(frozen=True)
@@ -51,24 +61,34 @@ class NotParsed(Generic[D]):
 
     Attributes:
         success: Whether it is accepted.
-        data: The validated document of a partial output, an instance of the model where one was given; else None.
+        data: The validated document of a partial output, an instance of the type where one was given; else None.
         raw: The output as text.
-        validation_errors: What is wrong with a document that was found and read.
-        extraction_error: Why no document could be read, in a sentence.
-        report: The gate's report. It may accept what the model's own validators then rejected.
-        feedback: What to tell the agent, also of what the model's own validators rejected.
+        violations: What is wrong: as the gate says, or as the type's own validators do.
+        report: The report. It may accept what the type's own validators then rejected; items that they reject are in
+            quarantine. `report.error` says which stage rejected the output.
+        feedback: What to tell the agent, also of what the type's own validators rejected.
     """
 
     data: D | None
     raw: str = field(repr=False)
     report: Report = field(repr=False)
-    validation_errors: tuple[Violation, ...]
-    extraction_error: str | None
+    violations: tuple[Violation, ...]
     feedback: str = field(repr=False)
     success: Literal[False] = False
 
     def __bool__(self) -> Literal[False]:
         return False
+
+    def _repr_html_(self) -> str:
+        return result_html("NotParsed", self.report.agent, self.data, self.violations)
+
+    def unwrap(self) -> NoReturn:
+        """Raises an error, for nothing is accepted.
+
+        Raises:
+            NotAcceptedError: Always.
+        """
+        raise NotAcceptedError(self.report, self.violations, self.feedback)
 
 
 ParseResult = Union[Parsed[T], NotParsed[T]]  # noqa: UP007 - a type with a parameter, in Python 3.10
@@ -83,7 +103,10 @@ class ContractRegistry:
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
-        self.gate = gate or Gate()
+        self.gate = Gate() if gate is None else _arguments.gate(gate)
+
+    def __repr__(self) -> str:
+        return f"ContractRegistry({self.gate!r})"
 
     def register(self, contract: Contract) -> ContractInfo:
         """Check a contract and keep it; see `Gate.register`."""
@@ -110,82 +133,122 @@ class ResultParser:
     """Outputs in, documents or reasons out.
 
     Args:
-        registry: The contracts. Default: an empty one, for `parse_with_schema`.
+        registry: The contracts, as a registry or as the gate that has them. Default: an empty one, for
+            `parse_with_schema`.
     """
 
-    def __init__(self, registry: ContractRegistry | None = None) -> None:
-        self.registry = registry or ContractRegistry()
+    def __init__(self, registry: ContractRegistry | Gate | None = None) -> None:
+        self.registry = registry if isinstance(registry, ContractRegistry) else ContractRegistry(registry)
+        self._judges: dict[tuple[type, bool], Judge] = {}
+
+    def __repr__(self) -> str:
+        return f"ResultParser({self.registry!r})"
 
     def parse(
         self,
         agent: str,
         output: Output,
         *,
-        finish: Finish | str = Finish.UNKNOWN,
+        finish: Finish | str | None = Finish.UNKNOWN,
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> ParseResult[Any]:
-        """Judge an output by its agent's contract.
+        """Judge an output by its agent's contract. Where a type was registered as its schema, `data` is an instance of
+        it, and its own validators run.
 
         Args and errors are those of `Gate.validate`.
         """
-        gate = self.registry.gate
-        return _result(gate.validate(agent, output, finish=finish, lists=lists, evidence=evidence).report)
+        judge = registered(_arguments.agent(agent), self.registry.gate)
+        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
 
     @overload
     def parse_with_schema(
-        self, output: Output, schema: Mapping[str, Any] | bool, *, finish: Finish | str = ...
+        self,
+        schema: type[T],
+        output: Output,
+        *,
+        contract: Mapping[str, Any] | None = ...,
+        finish: Finish | str | None = ...,
+        lists: Lists | None = ...,
+        evidence: Evidence | None = ...,
+        type_first: bool = ...,
+    ) -> ParseResult[T]: ...
+    @overload
+    def parse_with_schema(
+        self,
+        schema: Any,
+        output: Output,
+        *,
+        contract: Mapping[str, Any] | None = ...,
+        finish: Finish | str | None = ...,
+        lists: Lists | None = ...,
+        evidence: Evidence | None = ...,
+        type_first: bool = ...,
     ) -> ParseResult[Any]: ...
-    @overload
-    def parse_with_schema(self, output: Output, schema: type[T], *, finish: Finish | str = ...) -> ParseResult[T]: ...
-    @overload
-    def parse_with_schema(self, output: Output, schema: Any, *, finish: Finish | str = ...) -> ParseResult[Any]: ...
 
     def parse_with_schema(
-        self, output: Output, schema: Any, *, finish: Finish | str = Finish.UNKNOWN
+        self,
+        schema: Any,
+        output: Output,
+        *,
+        contract: Mapping[str, Any] | None = None,
+        finish: Finish | str | None = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
+        type_first: bool = False,
     ) -> ParseResult[Any]:
         """Judge an output by a schema, without a contract of one's own. A schema is compiled once.
 
         Args:
+            schema: A JSON Schema (a dict, a bool, or JSON text); or a type, as `ask` takes it. Then `data` is an
+                instance of it, and what its own validators reject is in `violations`.
             output: What the agent produced.
-            schema: A JSON Schema (a dict, or a bool); or a type: a Pydantic model, a dataclass, or anything else that
-                Pydantic has a schema for; or a `TypeAdapter`. Then `data` is of that type, and what its own validators
-                reject is told in `validation_errors`. Types need the extra `seamgate[pydantic]`.
+            contract: What the contract says beside the schema, as `{"items": {"path": "$.findings[*]"}}`.
             finish: Why the producer stopped.
+            lists: Lists that the contract's `allow` names.
+            evidence: What the agent saw, where the contract has `evidence`.
+            type_first: As for `ask`.
 
         Raises:
             SeamgateFault: `bad_contract` where the schema cannot be used; or a limit was passed.
             ImportError: The schema is a type, and Pydantic is not installed.
-            TypeError: The schema is a dict with something in it that is not JSON.
+            TypeError: The schema is neither a JSON Schema nor a type that has one.
+            Exception: A validator of the type raised something else than `ValueError` or `AssertionError`.
         """
-        made, model = self._compiled(schema)
-        report = made.gate.validate(made.info.agent, output, finish=finish).report
-        if model is None or report.output_json is None:
-            return _result(report)
-        instance, violations = model.read(report.output_json)
-        if not violations:
-            return replace(_result(report), data=instance)
-        return NotParsed(None, report.raw, report, violations, None, feedback(violations))
+        if not isinstance(output, (str, bytes, bytearray, memoryview)):
+            first = "; the schema comes first" if is_type(output) or isinstance(output, (Mapping, bool)) else ""
+            raise TypeError(f"output must be str or bytes, not {named(output)}{first}")
+        judge = None
+        if isinstance(schema, type) and contract is None:
+            # What most calls are.
+            judge = self._judges.get((schema, type_first))
+        if judge is None:
+            judge = of_schema(schema, contract, self.registry.gate.limits, type_first, "schema")
+            if isinstance(schema, type) and contract is None:
+                if len(self._judges) >= _MOST_JUDGES:
+                    self._judges.clear()
+                self._judges[schema, type_first] = judge
+        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
 
-    def describe_schema(self, schema: Any) -> str:
+    def describe_schema(self, schema: Any, *, contract: Mapping[str, Any] | None = None) -> str:
         """Text for an agent's prompt: what its output must be for `parse_with_schema`.
 
         Args and errors are those of `parse_with_schema`.
         """
-        made, _ = self._compiled(schema)
-        return made.gate.describe(made.info.agent)
-
-    def _compiled(self, schema: Any) -> tuple[Compiled, Model | None]:
-        limits = self.registry.gate.limits
-        if isinstance(schema, (Mapping, bool)):
-            return compiled(contract_of(_json.text(plain("schema", schema))), limits), None
-        model = Model(schema)
-        # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
-        return compiled(contract_of(model.schema, '"patterns":"backtracking",'), limits), model
+        return of_schema(schema, contract, self.registry.gate.limits, False, "schema").wanted()
 
 
-def _result(report: Report) -> ParseResult[Any]:
-    if report.success:
-        return Parsed(report.data, report.raw, report)
-    errors, error = report.validation_errors, report.extraction_error
-    return NotParsed(report.data, report.raw, report, errors, error, report.feedback)
+def _parsed(
+    judge: Judge, by: Gate, output: Output, finish: Finish | str | None, lists: Lists | None, evidence: Evidence | None
+) -> ParseResult[Any]:
+    report = judge.validate(by, output, finish, lists, evidence).report
+    if judge.model is None or report.output_json is None:
+        data: Any = report.output
+        found: tuple[Violation, ...] = ()
+    else:
+        data, report, found = read(judge.model, report, judge.items)
+    if report.success and not found:
+        return Parsed(data, report.raw, report)
+    return NotParsed(
+        data, report.raw, report, found or report.violations, feedback(found) if found else report.feedback
+    )

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from . import _contracts, _disk, _json
+from ._arguments import wrong
 from ._faults import FileError
 
 _END = ".profile.json"
@@ -29,6 +30,8 @@ def read_profile(path: str | os.PathLike[str]) -> str:
         FileError: A file cannot be read, is too large or not UTF-8; a path leads out of the folder or to what is no
             file; or the lock file is none.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong("path", "the path of a file", path)
     path = Path(path)
     try:
         profile = _disk.read(path, regular=False)

@@ -32,7 +32,7 @@ def limits_of(limits: Limits) -> tuple[int | None, int | None, int, float, int]:
     if limits.stack != STACK:
         message = f"the stack of the native backend has {STACK} bytes; leave `Limits.stack` out"
         raise LoadError(message)
-    return limits.fuel, limits.contract_fuel, limits.memory, limits.timeout, limits.output_bytes
+    return limits.fuel, limits.contract_fuel, limits.memory, limits.timeout_seconds, limits.output_bytes
 
 
 def raising(call: Callable[..., T], *arguments: Any) -> T:

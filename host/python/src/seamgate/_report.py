@@ -8,13 +8,16 @@ import sys
 import types
 
 from . import _json
+from ._arguments import wrong
+from ._faults import NotAcceptedError
+from ._located import Located, Source, locate
 from ._records import dataclass, field, hints, members
-from ._types import Disposition, ErrorKind, ReportDocument, Span
+from ._types import Disposition, ReportDocument, Span
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     from . import _native
@@ -60,7 +63,7 @@ class Report(ReportDocument):
             elif name == "json":
                 value = handle.json()
             else:
-                whole = Report.from_json(self.json).__dict__
+                whole = Report._read(self.json, held["_output"]).__dict__
                 held.update({member: whole[member] for member in whole if member not in held and member != "raw"})
                 return held[name]
             held[name] = value
@@ -68,6 +71,14 @@ class Report(ReportDocument):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _LAZY}
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *_LAZY})
+
+    def _repr_html_(self) -> str:
+        from ._html import report_html
+
+        return report_html(self)
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
@@ -80,6 +91,13 @@ class Report(ReportDocument):
         Raises:
             ValueError: It is no report.
         """
+        if not isinstance(text, str):
+            raise wrong("text", "the JSON text of a report", text)
+        return cls._read(text, raw)
+
+    @classmethod
+    def _read(cls, text: str, output: str | bytes) -> Report:
+        """The same, of an output as it was given."""
         given: dict[str, Any] = {}
         texts: dict[str, str] = {}
         for name, value, source in _json.members(text):
@@ -92,7 +110,15 @@ class Report(ReportDocument):
             raise ValueError("`output` is there where nothing is emitted")
         if (read["error"] is not None) != (read["disposition"] is Disposition.REJECTED):
             raise ValueError("`error` is there where nothing is rejected, or not where something is")
-        return cls(**read, json=text, output_json=texts["output"] if emits else None, raw=raw)
+        if output:
+            locate(Source(output), _located(read))
+        report = cls(**read, json=text, output_json=texts["output"] if emits else None, raw=_raw(output))
+        report.__dict__["_output"] = output
+        return report
+
+    def _amended(self, text: str) -> Report:
+        """Another report on the same output."""
+        return Report._read(text, self.__dict__.get("_output", self.raw))
 
     @property
     def success(self) -> bool:
@@ -108,18 +134,21 @@ class Report(ReportDocument):
         return self.output
 
     @property
-    def validation_errors(self) -> tuple[Violation, ...]:
-        """What is wrong with a document that was found and read; empty where none was."""
-        if self.error is None or self.error.error is not ErrorKind.OUTPUT_VALIDATION_FAILED:
-            return ()
-        return self.error.violations
+    def violations(self) -> tuple[Violation, ...]:
+        """What is wrong: what rejected the output, or what keeps items in quarantine; empty where it is accepted."""
+        if self.error is not None and self.error.violations:
+            return self.error.violations
+        return tuple(violation for item in self.quarantined for violation in item.violations)
 
-    @property
-    def extraction_error(self) -> str | None:
-        """Why no document could be read, in a sentence: there is no candidate, or it is not JSON."""
-        if self.error is None or self.error.error is ErrorKind.OUTPUT_VALIDATION_FAILED:
-            return None
-        return str(self.error.violations[0]) if self.error.violations else self.error.error.value
+    def unwrap(self) -> Any:
+        """The validated document of an accepted output.
+
+        Raises:
+            NotAcceptedError: The output is not accepted: the error has this report.
+        """
+        if self.success:
+            return self.output
+        raise NotAcceptedError(self, self.violations, self.feedback)
 
 
 def record(cls: type[T], value: object, where: str) -> T:
@@ -217,6 +246,17 @@ def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
     # Everyone asks for this one.
     held["disposition"] = _DISPOSITIONS[handle.disposition]
     return report
+
+
+def _located(read: dict[str, Any]) -> Iterator[Located]:
+    """Everything of a report that has a place in the output."""
+    if read["error"] is not None:
+        yield from read["error"].violations
+    for item in read["quarantined"]:
+        yield item
+        yield from item.violations
+    for name in ("items", "changes", "candidates"):
+        yield from read[name]
 
 
 def _raw(output: str | bytes) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from . import _json
+from ._arguments import listed, wrong
 from ._evidence import Seen
 from ._faults import SeamgateFault
 from ._records import dataclass
@@ -19,7 +21,12 @@ if TYPE_CHECKING:
 
     from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._fault_code import FaultCode
+    from ._models import Model
     from ._words import Observation
+
+
+# What the name of an agent is like.
+_NAME = re.compile(r"[a-z][a-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Request:
 
     contract: Contract
     output: Output
-    finish: Finish | str = Finish.UNKNOWN
+    finish: Finish | str | None = Finish.UNKNOWN
     lists: Lists | None = None
     evidence: Evidence | None = None
 
@@ -65,57 +72,90 @@ def _request(
     return "{" + ",".join(members) + "}"
 
 
-def _values(name: str, values: Iterable[str]) -> list[str]:
+def _values(what: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, (str, bytes)):
-        raise TypeError(f"the list {name!r} must be a list of str, not {type(values).__name__}")
-    return list(values)
+        raise wrong(what, "a list of str", values)
+    return listed(what, str, values, "str")
 
 
-def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
+def _observation(what: str, observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(observation, Mapping):
         return dict(observation)
-    of_id = f"of the observation {observation.id!r}"
+    if isinstance(observation, (str, bytes)) or not hasattr(observation, "limitations"):
+        raise wrong(what, "`Seen`, an `Observation` or a dict", observation)
     return {
         "id": observation.id,
         "text": observation.text,
-        "kinds": _values(f"kinds {of_id}", observation.kinds),
-        "labels": _values(f"labels {of_id}", observation.labels),
+        "kinds": _values(f"{what}.kinds", observation.kinds),
+        "labels": _values(f"{what}.labels", observation.labels),
         "confidence": observation.confidence,
         "complete": observation.complete,
-        "limitations": _values(f"limitations {of_id}", observation.limitations),
+        "limitations": _values(f"{what}.limitations", observation.limitations),
     }
 
 
 def _contract_text(contract: Contract) -> str:
-    if isinstance(contract, os.PathLike):
+    """A contract as JSON text."""
+    return _contract_given(contract)[0]
+
+
+def _contract_given(contract: Contract) -> tuple[str, Model | None]:
+    """A contract as JSON text, and the type that stands for its schema, if one does.
+
+    Raises:
+        TypeError: It is none, or holds something that is not JSON.
+        FileError: It is a file that cannot be read.
+    """
+    if isinstance(contract, os.PathLike) or _is_path(contract):
         from ._contracts import read_contract
 
-        return read_contract(contract)
+        return read_contract(contract), None  # type: ignore[arg-type]
     if isinstance(contract, str):
-        return _text_given("contract", contract, "bad_contract", "")
-    from ._plain import advice, of_type, plain
+        if _NAME.fullmatch(contract) and contract not in ("true", "false", "null"):
+            message = (
+                f"contract: {contract!r} is the name of an agent; a contract is JSON text, a dict or a path (.json)"
+            )
+            raise SeamgateFault("bad_contract", message)
+        return _text_given("contract", contract, "bad_contract", ""), None
+    if not isinstance(contract, Mapping):
+        raise _no_document("contract", contract, ': a type may be its schema: {"agent": NAME, "schema": TYPE}')
+    from ._plain import plain
+    from ._type_kinds import is_type
 
-    if isinstance(contract, Mapping):
-        return _json.text(plain("contract", contract))
-    named = of_type(contract)
-    if named is not None:
-        raise TypeError(
-            f"a contract must be JSON text, a dict or a pathlib.Path, not {named}: its `schema` says what \
-the output must be; for that, {advice(contract, named)}"
-        )
-    return _text_given("contract", contract, "bad_contract", ", a dict or a pathlib.Path")
+    model = None
+    if is_type(contract.get("schema")):
+        from ._models import Model
+
+        model = Model(contract["schema"], "contract: $.schema")
+        # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
+        contract = {"patterns": "backtracking", **contract, "schema": _json.parse(model.schema)}
+    return _json.text(plain("contract", contract)), model
 
 
 def _profile_text(profile: Profile) -> str:
-    if isinstance(profile, os.PathLike):
+    if isinstance(profile, os.PathLike) or _is_path(profile):
         from ._profiles import read_profile
 
-        return read_profile(profile)
+        return read_profile(profile)  # type: ignore[arg-type]
     if isinstance(profile, Mapping):
         from ._plain import plain
 
         return _json.written(plain("profile", profile))
-    return _text_given("profile", profile, "bad_profile", ", a dict or a pathlib.Path")
+    if isinstance(profile, str):
+        return _text_given("profile", profile, "bad_profile", "")
+    raise _no_document("profile", profile)
+
+
+def _is_path(given: object) -> bool:
+    """Whether a text names a file: no document ends so, and none that a gate takes begins otherwise than with `{`."""
+    return isinstance(given, str) and given.endswith(".json") and not given.lstrip().startswith("{")
+
+
+def _no_document(what: str, given: object, advice: str = "") -> TypeError:
+    from ._type_kinds import is_type, named
+
+    more = advice if is_type(given) else ""
+    return TypeError(f"{what} must be JSON text, a dict or a path of a file, not {named(given)}{more}")
 
 
 def _text_of(what: str, document: str | Mapping[str, Any]) -> str:
@@ -127,7 +167,9 @@ def _text_of(what: str, document: str | Mapping[str, Any]) -> str:
 
 def _text_given(what: str, text: object, code: FaultCode, otherwise: str) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"a {what} must be JSON text{otherwise}, not {type(text).__name__}")
+        from ._type_kinds import named
+
+        raise TypeError(f"{what} must be JSON text{otherwise}, not {named(text)}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -150,7 +192,7 @@ def _bytes_of(output: Output) -> bytes | str:
         return output
     if isinstance(output, (bytearray, memoryview)):
         return bytes(output)
-    raise TypeError(f"an output must be str or bytes, not {type(output).__name__}")
+    raise wrong("output", "str or bytes", output)
 
 
 def _output_text(output: Output) -> tuple[str, int | None]:
@@ -169,9 +211,30 @@ def _output_text(output: Output) -> tuple[str, int | None]:
 
 
 def _lists(lists: Lists) -> dict[str, list[str]]:
-    return {name: _values(name, values) for name, values in lists.items()}
+    if not isinstance(lists, Mapping):
+        raise wrong("lists", "a dict from names to lists of str", lists)
+    for name in lists:
+        if not isinstance(name, str):
+            raise wrong("a name in lists", "a str", name)
+    return {name: _values(f"lists[{name!r}]", values) for name, values in lists.items()}
 
 
 def _evidence(evidence: Evidence) -> str:
     """Evidence as JSON text."""
-    return _json.text([_observation(observation) for observation in evidence])
+    return _json.text(_observations(evidence))
+
+
+def _observations(evidence: Evidence) -> list[dict[str, Any]]:
+    if isinstance(evidence, (str, bytes, Mapping)):
+        raise wrong("evidence", "a list of `Seen`, observations or dicts", evidence)
+    seen: list[Any] = listed("evidence", object, evidence, "`Seen`, observations or dicts")
+    return [_observation(f"evidence[{at}]", each) for at, each in enumerate(seen)]
+
+
+def _finish_word(finish: Finish | str | None) -> str:
+    """Why the producer stopped, as the component has it or its API says it."""
+    if finish is None:
+        return Finish.UNKNOWN.value
+    if isinstance(finish, str):
+        return finish.value if isinstance(finish, Finish) else finish
+    raise wrong("finish", "`Finish`, a str or None", finish)

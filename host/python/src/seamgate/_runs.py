@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import _json
+from ._arguments import agent as _agent
+from ._arguments import wrong
 from ._faults import JournalError
 from ._raising import fault_of
 from ._requests import _text_of
@@ -49,6 +51,9 @@ class Run:
     def __init__(self, native: Any) -> None:
         self._native = native
 
+    def __repr__(self) -> str:
+        return f"<seamgate.Run {self.id} of {self.agent}, step {self.step}>"
+
     def send(self, event: str | RunEvent | Mapping[str, Any]) -> tuple[Action, ...]:
         """Apply an event. What it led to is in the journal when this returns.
 
@@ -66,6 +71,8 @@ class Run:
 
     def keep(self, text: str) -> str:
         """Keep a text that an event names by its digest, which this gives."""
+        if not isinstance(text, str):
+            raise wrong("text", "a str", text)
         return str(raised(self._native.keep, text))
 
     @property
@@ -112,18 +119,32 @@ def start(
     started: str | StartedEvent | Mapping[str, Any],
 ) -> tuple[Run, tuple[Action, ...]]:
     """Start a run in a journal without lines."""
-    native, first = raised(engine.native.start, journal, agent, _text_of("event", started))
+    native, first = raised(engine.native.start, _kept(journal), _agent(agent), _text_of("event", started))
     return Run(native), actions(first)
 
 
 def go_on(engine: NativeEngine, journal: Journal | str | os.PathLike[str]) -> Run:
     """Go on with a run from its journal."""
-    return Run(raised(engine.native.open, journal))
+    return Run(raised(engine.native.open, _kept(journal)))
 
 
 def restore(engine: NativeEngine, journal: Journal | str | os.PathLike[str], snapshot: str) -> Run:
     """Go on with a run from its snapshot."""
-    return Run(raised(engine.native.restore, journal, snapshot))
+    if not isinstance(snapshot, str):
+        raise wrong("snapshot", "`Run.snapshot`", snapshot)
+    return Run(raised(engine.native.restore, _kept(journal), snapshot))
+
+
+def _kept(journal: Journal | str | os.PathLike[str]) -> Journal | str | os.PathLike[str]:
+    """A journal, as it is."""
+    if isinstance(journal, (str, os.PathLike)):
+        return journal
+    missing = [
+        name for name in ("count", "lines", "append", "put", "get") if not callable(getattr(journal, name, None))
+    ]
+    if missing:
+        raise wrong("journal", f"the path of a folder, or an object with the method {missing[0]!r}", journal)
+    return journal
 
 
 def actions(texts: list[str]) -> tuple[Action, ...]:

@@ -59,7 +59,8 @@ class Ticker:
 
     def _alone(self) -> None:
         """No call is in flight and no thread is there: as it is at first, and in a process that was forked off."""
-        self._lock = threading.Lock()
+        # A handler of a signal may begin a call while this thread holds it.
+        self._lock = threading.RLock()
         self._calls = 0
         self._thread: threading.Thread | None = None
         self._ended = False
@@ -205,7 +206,7 @@ class Sandbox:
         """Give an instance the limits of a call, which begins now."""
         store.set_fuel(fuel)
         # The tick that is under way counts for none.
-        store.set_epoch_deadline(math.ceil(self.limits.timeout / _TICK) + 1)
+        store.set_epoch_deadline(math.ceil(self.limits.timeout_seconds / _TICK) + 1)
 
     def run(self, operation: Callable[[Live], T], fuel: int) -> tuple[T, Usage, Live]:
         """Run an operation in a fresh instance within the limits.
@@ -265,7 +266,7 @@ class Sandbox:
             message = f"the verdict took more than {limits.stack} bytes of stack"
             return SeamgateFault(stopped.code, message, {"limit": limits.stack})
         if stopped.code == "timeout":
-            milliseconds = round(limits.timeout * 1000)
+            milliseconds = round(limits.timeout_seconds * 1000)
             message = f"the verdict took longer than {milliseconds} ms"
             return SeamgateFault(stopped.code, message, {"limit": milliseconds})
         return SeamgateFault("trap", f"the component failed: {stopped}")

@@ -24,12 +24,21 @@ class Compiled:
 
 
 @dataclass
+class _Shared:
+    """A gate for contracts of different agents, and the contract of each agent that it has or is about to get."""
+
+    gate: Gate
+    agents: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
 class _Kept:
-    gates: list[Gate] = field(default_factory=list)
+    gates: list[_Shared] = field(default_factory=list)
     contracts: dict[str, Compiled] = field(default_factory=dict)
 
 
-_lock = threading.Lock()
+# Held for a moment, and never while something is compiled. A handler of a signal may come while this thread holds it.
+_lock = threading.RLock()
 _kept: dict[Limits, _Kept] = {}
 
 
@@ -47,19 +56,34 @@ def compiled(contract: str, limits: Limits) -> Compiled:
         if sum(len(each.contracts) for each in _kept.values()) >= _MOST:
             _kept.clear()
         kept = _kept.setdefault(limits, _Kept())
-    # An agent has one contract in a gate. That it is one is seen in a gate with nothing else.
     agent = _agent(contract)
+    shared = _room(kept, agent, contract)
+    if shared is None:
+        # Other threads go on while a gate is made.
+        gate = Gate(limits=limits)
+        with _lock:
+            shared = _room(kept, agent, contract)
+            if shared is None:
+                shared = _Shared(gate, {agent: contract})
+                kept.gates.append(shared)
+    try:
+        made = Compiled(shared.gate, shared.gate.register(contract))
+    except BaseException:
+        with _lock:
+            if not shared.gate.has(agent):
+                shared.agents.pop(agent, None)
+        raise
     with _lock:
-        known = kept.contracts.get(contract)
-        if known is not None:
-            return known
-        gate = next((gate for gate in kept.gates if not gate.has(agent)), None)
-        if gate is None:
-            gate = Gate(limits=limits)
-            kept.gates.append(gate)
-        made = Compiled(gate, gate.register(contract))
-        kept.contracts[contract] = made
-    return made
+        return kept.contracts.setdefault(contract, made)
+
+
+def _room(kept: _Kept, agent: str, contract: str) -> _Shared | None:
+    """A gate that takes a contract: an agent has one contract in a gate."""
+    with _lock:
+        for shared in kept.gates:
+            if shared.agents.setdefault(agent, contract) == contract:
+                return shared
+    return None
 
 
 def contract_of(schema: str, policy: str = "") -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 
+from ._located import Located
 from ._records import dataclass
 
 # As in the package's `__init__`.
@@ -64,7 +65,7 @@ class Confidence(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class Violation:
+class Violation(Located):
     """One thing that is wrong.
 
     Attributes:
@@ -149,7 +150,7 @@ class QuarantineReason(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class Quarantined:
+class Quarantined(Located):
     """One item that was kept out of `output`.
 
     Attributes:
@@ -173,7 +174,7 @@ class Quarantined:
 
 
 @dataclass(frozen=True)
-class Item:
+class Item(Located):
     """One item that is valid, of a document that is not.
 
     Attributes:
@@ -247,7 +248,7 @@ class ChangeKind(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Located):
     """One change that was made to the text before it was validated. Applied in order to the candidate that was chosen,
     the changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
 
@@ -278,7 +279,7 @@ class Source(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Located):
     """A piece of the output that could be the JSON asked for.
 
     Attributes:
@@ -420,7 +421,7 @@ class Level(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class LintWarning:
+class LintWarning(Located):
     """Something in a contract that can be used and is likely a mistake.
 
     Attributes:

@@ -42,6 +42,16 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.report.success
 
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *members(Verdict)})
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+    def unwrap(self) -> Any:
+        """The validated document of an accepted output; see `Report.unwrap`."""
+        return self.report.unwrap()
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:

@@ -94,7 +94,12 @@ class _Instance:
         self._live = None
 
     def validate(
-        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str | None,
+        lists: Lists | None,
+        evidence: Evidence | None,
     ) -> Verdict:
         if not isinstance(output, (str, bytes, bytearray, memoryview)):
             _bytes_of(output)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _json
+from ._arguments import wrong
 from ._defaults import OUTPUT_BYTES
 from ._faults import LoadError, SeamgateFault
 from ._gate import Gate
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 pc: Any = pyarrow.compute
 
 __all__ = ["COLUMNS", "SUMMARY", "Judge", "Sealed", "counts", "page", "seal", "summary"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def _type(hint: Any) -> pa.DataType:
@@ -195,11 +200,11 @@ class Judge:
                     "install the same version of seamgate on all machines"
                 )
 
-    def judge(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def judge(self, batch: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
         """Judge a batch. Each row gets a verdict or a fault, whatever it holds.
 
         Args:
-            batch: Rows with the column of outputs.
+            batch: Rows with the column of outputs; or a table, whose batches are judged one after the other.
 
         Returns:
             The same rows in their order, with `COLUMNS` after their own, in pieces that fit into memory.
@@ -207,8 +212,14 @@ class Judge:
         Raises:
             ValueError: The batch lacks a column, or has one that is added.
         """
+        if not isinstance(batch, (pa.RecordBatch, pa.Table)):
+            raise wrong("batch", "a `pyarrow.RecordBatch` or a `pyarrow.Table`", batch)
         sealed = self._sealed
         sealed.names(batch.schema.names)
+        if isinstance(batch, pa.Table):
+            for each in batch.to_batches():
+                yield from self.judge(each)
+            return
         schema = pa.schema([*batch.schema, *COLUMNS], metadata=batch.schema.metadata)
         for piece in _pieces(batch, sealed.output):
             finishes: list[Any] = [None] * piece.num_rows

@@ -1,0 +1,5 @@
+"""The command line: `python -m seamgate`."""
+
+from ._command import main
+
+main()

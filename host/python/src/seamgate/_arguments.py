@@ -1,0 +1,79 @@
+"""Arguments that are not what they must be: the error names the argument, as the caller knows it."""
+
+from __future__ import annotations
+
+from ._limits import Limits
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    from ._gate import Gate
+
+    T = TypeVar("T")
+
+
+def wrong(what: str, expected: str, given: object) -> TypeError:
+    """The error for an argument of the wrong kind."""
+    from ._type_kinds import named
+
+    return TypeError(f"{what} must be {expected}, not {named(given)}")
+
+
+def agent(given: object, what: str = "agent") -> str:
+    """The name of an agent."""
+    if isinstance(given, str):
+        return given
+    raise wrong(what, "the name of an agent, a str", given)
+
+
+def limits(given: Limits | None) -> Limits:
+    """Limits, or the default ones."""
+    if given is None:
+        return Limits()
+    if isinstance(given, Limits):
+        return given
+    raise wrong("limits", "`Limits`, as `Limits(fuel=…)`", given)
+
+
+def gate(given: Any) -> Gate:
+    """A gate, or the one of a registry."""
+    from ._gate import Gate
+
+    held = getattr(given, "gate", given)
+    if isinstance(held, Gate):
+        return held
+    raise wrong("gate", "a `Gate`", given)
+
+
+def called(what: str, given: Callable[..., T]) -> Callable[..., T]:
+    """A function."""
+    if callable(given):
+        return given
+    raise wrong(what, "a function", given)
+
+
+def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], named: str) -> list[T]:
+    """Objects of one kind."""
+    from ._type_kinds import is_type
+
+    if is_type(given) or not hasattr(given, "__iter__"):
+        raise wrong(what, f"a list of {named}", given)
+    found = list(given)
+    for at, each in enumerate(found):
+        if not isinstance(each, of):
+            raise wrong(f"{what}[{at}]", named, each)
+    return found
+
+
+def seconds(what: str, given: float | None) -> float | None:
+    """A number of seconds, if there is one."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise wrong(what, "a number of seconds", given)
+    if not given > 0:
+        raise ValueError(f"{what} must be more than 0, not {given}")
+    return float(given)

@@ -1,0 +1,53 @@
+"""Results as notebooks show them. Everything that a producer wrote is escaped."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from ._report import Report
+from ._types import Violation
+
+# The most violations, and the most characters of a document, that are shown.
+_MOST_ROWS = 20
+_MOST_TEXT = 4000
+
+
+def report_html(report: Report) -> str:
+    """A report."""
+    return result_html(report.disposition.value, report.agent, report.output, report.violations)
+
+
+def result_html(word: str, about: str, data: Any, violations: tuple[Violation, ...]) -> str:
+    """A result: what became of it, what is wrong, and the document."""
+    parts = [f"<p><b>{_escaped(word)}</b> {_escaped(about)}</p>"]
+    if violations:
+        rows = [(each.path, each.keyword, each.message, each.received) for each in violations[:_MOST_ROWS]]
+        parts.append(_table(("path", "keyword", "message", "received"), rows))
+        if len(violations) > _MOST_ROWS:
+            parts.append(f"<p>and {len(violations) - _MOST_ROWS} more</p>")
+    if data is not None:
+        parts.append(f"<pre>{_escaped(_shown(data))}</pre>")
+    return "".join(parts)
+
+
+def _shown(data: Any) -> str:
+    try:
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(data)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    named = "".join(f"<th>{_escaped(name)}</th>" for name in head)
+    listed = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{named}</tr></thead><tbody>{listed}</tbody></table>"
+
+
+def _escaped(text: str) -> str:
+    """A text for a page; what cannot be seen is escaped, and what is too long is cut."""
+    cut = text if len(text) <= _MOST_TEXT else text[:_MOST_TEXT] + "…"
+    seen = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in cut)
+    return html.escape(seen)

@@ -1,0 +1,88 @@
+"""Places in an output: in bytes, as reports have them, and in characters, as a `str` counts them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# So many bytes lie between two places whose number of characters is known.
+_BLOCK = 4096
+
+
+class Source:
+    """An output, of which pieces are wanted.
+
+    Args:
+        output: As it was given.
+    """
+
+    def __init__(self, output: str | bytes) -> None:
+        self._output = output
+        self._bytes: bytes | None = None
+        # Where each block begins, in bytes and in characters.
+        self._starts: list[int] = []
+        self._characters: list[int] = []
+
+    def _indexed(self) -> bytes:
+        if self._bytes is None:
+            output = self._output
+            data = output.encode("utf-8", "surrogatepass") if isinstance(output, str) else output
+            at, characters = 0, 0
+            while at < len(data) or not self._starts:
+                self._starts.append(at)
+                self._characters.append(characters)
+                end = min(at + _BLOCK, len(data))
+                # Not within a character.
+                while end < len(data) and data[end] & 0xC0 == 0x80:
+                    end += 1
+                characters += len(self._decoded(data[at:end]))
+                at = end
+            self._bytes = data
+        return self._bytes
+
+    def _decoded(self, piece: bytes) -> str:
+        return piece.decode("utf-8", "surrogatepass" if isinstance(self._output, str) else "replace")
+
+    def piece(self, start: int, end: int) -> str | None:
+        """The text between two offsets in bytes. None where the output does not have them."""
+        data = self._indexed()
+        return self._decoded(data[start:end]) if start <= end <= len(data) else None
+
+    def characters(self, offset: int) -> int:
+        """How many characters are before an offset in bytes."""
+        data = self._indexed()
+        block = bisect_right(self._starts, offset) - 1
+        return self._characters[block] + len(self._decoded(data[self._starts[block] : offset]))
+
+
+class Located:
+    """Something that may have a place in an output."""
+
+    @property
+    def text(self) -> str | None:
+        """The piece of the output that `span` is. None where there is no span, or no output: a report that was read
+        from JSON has none.
+        """
+        source, span = self._place()
+        return None if source is None or span is None else source.piece(*span)
+
+    @property
+    def str_span(self) -> tuple[int, int] | None:
+        """`span` in characters: `output[slice(*str_span)]` is `text`, where `output` is the `str` that was given."""
+        source, span = self._place()
+        if source is None or span is None or source.piece(*span) is None:
+            return None
+        return source.characters(span[0]), source.characters(span[1])
+
+    def _place(self) -> tuple[Source | None, tuple[int, int] | None]:
+        return self.__dict__.get("_source"), getattr(self, "span", None)
+
+
+def locate(source: Source, things: Iterable[Located]) -> None:
+    """Say of which output the places of things are."""
+    for thing in things:
+        thing.__dict__["_source"] = source
