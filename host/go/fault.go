@@ -44,7 +44,7 @@ type FaultDetail struct {
 }
 
 // Error implements error.
-func (f *Fault) Error() string { return fmt.Sprintf("seamgate: %s: %s", f.Code, f.Message) }
+func (f *Fault) Error() string { return "seamgate: " + string(f.Code) + ": " + f.Message }
 
 // Is implements what [errors.Is] asks: whether the fault has this code.
 func (f *Fault) Is(target error) bool {

@@ -269,14 +269,14 @@ func (g *Gate) Advance(ctx context.Context, agent string, state json.RawMessage,
 	}
 	step := &Step{Step: read.Step, State: member(text, "state"), WakeAt: read.WakeAt, Need: read.Need, JSON: text}
 	for _, text := range read.Records {
-		record, err := readRecord(text)
+		record, err := ReadRecord(text)
 		if err != nil {
 			return nil, err
 		}
 		step.Records = append(step.Records, record)
 	}
 	for _, text := range read.Actions {
-		action, err := readAction(text)
+		action, err := ReadAction(text)
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,9 @@ func (r *Request) validation(limits *Limits) (written, error) {
 	if invalid >= 0 {
 		text = strconv.AppendInt(append(text, `,"invalid_utf8":`...), int64(invalid), 10)
 	}
-	return written{append(text, '}'), len(output) + evidence + len(r.Contract)}, nil
+	// What is escaped in it takes fuel, too.
+	text = append(text, '}')
+	return written{text, len(text)}, nil
 }
 
 // extras appends what comes with an output. It also returns how many bytes the evidence has.

@@ -105,15 +105,22 @@ const maxDocument = 8 << 20
 func document(what string, text []byte, code FaultCode) error {
 	switch {
 	case len(text) > maxDocument:
-		return &Fault{Code: code, Message: fmt.Sprintf("%s: $ must have at most %d bytes, not %d", what, maxDocument, len(text))}
+		return invalid(what, code, "bytes", fmt.Sprintf("must have at most %d bytes, not %d", maxDocument, len(text)))
 	case !utf8.Valid(text):
-		return &Fault{Code: code, Message: what + ": $ must be UTF-8"}
-	case json.Valid(text):
-		return nil
+		return invalid(what, code, "utf8", "must be UTF-8")
+	case !json.Valid(text):
+		var value any
+		return invalid(what, code, "json", fmt.Sprintf("must be JSON: %v", json.Unmarshal(text, &value)))
 	}
-	var value any
-	err := json.Unmarshal(text, &value)
-	return &Fault{Code: code, Message: fmt.Sprintf("%s: $ must be JSON: %v", what, err), cause: err}
+	return nil
+}
+
+// invalid returns the fault for a document that cannot be read.
+func invalid(what string, code FaultCode, keyword, message string) error {
+	violation := Violation{Path: "$", Keyword: keyword, Expected: "a JSON document", Message: message}
+	return &Fault{
+		Code: code, Message: what + ": $ " + message, Detail: FaultDetail{Violations: []Violation{violation}},
+	}
 }
 
 // valueEnd returns where the JSON value ends that begins at a place of JSON text without optional white space.

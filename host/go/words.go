@@ -58,7 +58,7 @@ func (StartedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e StartedEvent) MarshalJSON() ([]byte, error) {
 	type plain StartedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"started", plain(e)})
@@ -78,7 +78,7 @@ func (ToolsListedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ToolsListedEvent) MarshalJSON() ([]byte, error) {
 	type plain ToolsListedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"tools_listed", plain(e)})
@@ -115,7 +115,7 @@ func (ModelOutputEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ModelOutputEvent) MarshalJSON() ([]byte, error) {
 	type plain ModelOutputEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"model_output", plain(e)})
@@ -140,7 +140,7 @@ func (ModelFailedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ModelFailedEvent) MarshalJSON() ([]byte, error) {
 	type plain ModelFailedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"model_failed", plain(e)})
@@ -169,7 +169,7 @@ func (CallEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e CallEvent) MarshalJSON() ([]byte, error) {
 	type plain CallEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"call", plain(e)})
@@ -189,7 +189,7 @@ func (ToolStartedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ToolStartedEvent) MarshalJSON() ([]byte, error) {
 	type plain ToolStartedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"tool_started", plain(e)})
@@ -236,7 +236,7 @@ func (ToolResultEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ToolResultEvent) MarshalJSON() ([]byte, error) {
 	type plain ToolResultEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"tool_result", plain(e)})
@@ -261,7 +261,7 @@ func (ToolFailedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ToolFailedEvent) MarshalJSON() ([]byte, error) {
 	type plain ToolFailedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"tool_failed", plain(e)})
@@ -284,7 +284,7 @@ func (JobEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e JobEvent) MarshalJSON() ([]byte, error) {
 	type plain JobEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"job", plain(e)})
@@ -316,7 +316,7 @@ func (ApprovalEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ApprovalEvent) MarshalJSON() ([]byte, error) {
 	type plain ApprovalEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"approval", plain(e)})
@@ -340,7 +340,7 @@ func (InputEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e InputEvent) MarshalJSON() ([]byte, error) {
 	type plain InputEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"input", plain(e)})
@@ -363,7 +363,7 @@ func (UserMessageEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e UserMessageEvent) MarshalJSON() ([]byte, error) {
 	type plain UserMessageEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"user_message", plain(e)})
@@ -384,7 +384,7 @@ func (ContextEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ContextEvent) MarshalJSON() ([]byte, error) {
 	type plain ContextEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"context", plain(e)})
@@ -410,7 +410,7 @@ func (ResolutionEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ResolutionEvent) MarshalJSON() ([]byte, error) {
 	type plain ResolutionEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"resolution", plain(e)})
@@ -431,7 +431,7 @@ func (ModeEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ModeEvent) MarshalJSON() ([]byte, error) {
 	type plain ModeEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"mode", plain(e)})
@@ -452,7 +452,7 @@ func (ProfileEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ProfileEvent) MarshalJSON() ([]byte, error) {
 	type plain ProfileEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"profile", plain(e)})
@@ -491,7 +491,7 @@ func (ChildResultEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ChildResultEvent) MarshalJSON() ([]byte, error) {
 	type plain ChildResultEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"child_result", plain(e)})
@@ -514,7 +514,7 @@ func (CallCancelledEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e CallCancelledEvent) MarshalJSON() ([]byte, error) {
 	type plain CallCancelledEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"call_cancelled", plain(e)})
@@ -535,7 +535,7 @@ func (CancelledEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e CancelledEvent) MarshalJSON() ([]byte, error) {
 	type plain CancelledEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"cancelled", plain(e)})
@@ -565,7 +565,7 @@ func (MessageEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e MessageEvent) MarshalJSON() ([]byte, error) {
 	type plain MessageEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"message", plain(e)})
@@ -582,7 +582,7 @@ func (TickEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e TickEvent) MarshalJSON() ([]byte, error) {
 	type plain TickEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"tick", plain(e)})
@@ -602,10 +602,67 @@ func (ResumedEvent) isRunEvent() {}
 // MarshalJSON implements [json.Marshaler].
 func (e ResumedEvent) MarshalJSON() ([]byte, error) {
 	type plain ResumedEvent
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type string `json:"type"`
 		plain
 	}{"resumed", plain(e)})
+}
+
+// ReadEvent reads one of JSON text.
+func ReadEvent(text []byte) (RunEvent, error) {
+	var tag struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &tag); err != nil {
+		return nil, err
+	}
+	switch tag.Type {
+	case "started":
+		return read[StartedEvent](text)
+	case "tools_listed":
+		return read[ToolsListedEvent](text)
+	case "model_output":
+		return read[ModelOutputEvent](text)
+	case "model_failed":
+		return read[ModelFailedEvent](text)
+	case "call":
+		return read[CallEvent](text)
+	case "tool_started":
+		return read[ToolStartedEvent](text)
+	case "tool_result":
+		return read[ToolResultEvent](text)
+	case "tool_failed":
+		return read[ToolFailedEvent](text)
+	case "job":
+		return read[JobEvent](text)
+	case "approval":
+		return read[ApprovalEvent](text)
+	case "input":
+		return read[InputEvent](text)
+	case "user_message":
+		return read[UserMessageEvent](text)
+	case "context":
+		return read[ContextEvent](text)
+	case "resolution":
+		return read[ResolutionEvent](text)
+	case "mode":
+		return read[ModeEvent](text)
+	case "profile":
+		return read[ProfileEvent](text)
+	case "child_result":
+		return read[ChildResultEvent](text)
+	case "call_cancelled":
+		return read[CallCancelledEvent](text)
+	case "cancelled":
+		return read[CancelledEvent](text)
+	case "message":
+		return read[MessageEvent](text)
+	case "tick":
+		return read[TickEvent](text)
+	case "resumed":
+		return read[ResumedEvent](text)
+	}
+	return nil, fmt.Errorf("the type %q is unknown: the kernel is of another version", tag.Type)
 }
 
 // What the host must do next: decided by `advance`, done by the host. Each has a key of its own.
@@ -772,8 +829,8 @@ type FinishAction struct {
 
 func (FinishAction) isAction() {}
 
-// readAction reads one of JSON text.
-func readAction(text []byte) (Action, error) {
+// ReadAction reads one of JSON text.
+func ReadAction(text []byte) (Action, error) {
 	var tag struct {
 		Type string `json:"type"`
 	}
@@ -1032,8 +1089,8 @@ type MessageRecord struct {
 
 func (MessageRecord) isRunRecord() {}
 
-// readRecord reads one of JSON text.
-func readRecord(text []byte) (RunRecord, error) {
+// ReadRecord reads one of JSON text.
+func ReadRecord(text []byte) (RunRecord, error) {
 	var tag struct {
 		Type string `json:"type"`
 	}

@@ -157,7 +157,7 @@ func (m *module) baked(component []byte) (*module, error) {
 func image(memory, data []byte) ([]byte, error) {
 	r := reader{memory}
 	count, flags, pages := r.number(), r.number(), r.number()
-	if r.rest == nil || count != 1 || flags != 1 || pages > maxPages {
+	if r.rest == nil || count != 1 || flags > 1 || pages > maxPages {
 		return nil, errors.New("the module must have one memory, of at most 64 MiB")
 	}
 	image := make([]byte, pages*pageSize)

@@ -65,15 +65,13 @@ fn tagged(words: &Words, union: &Union) -> String {
             format!("\tcase \"{word}\":\n\t\treturn read[{}](text)\n", one.name)
         })
         .collect();
-    match union.name.as_str() {
-        "Event" => {}
-        of => out.push_str(&format!(
-            "\n// read{of} reads one of JSON text.\nfunc read{of}(text []byte) ({name}, error) {{\n\tvar tag struct {{\n\
+    let of = &union.name;
+    out.push_str(&format!(
+            "\n// Read{of} reads one of JSON text.\nfunc Read{of}(text []byte) ({name}, error) {{\n\tvar tag struct {{\n\
              \t\tType string `json:\"type\"`\n\t}}\n\tif err := json.Unmarshal(text, &tag); err != nil {{\n\t\treturn nil, err\n\t}}\n\
              \tswitch tag.Type {{\n{cases}\t}}\n\
              \treturn nil, fmt.Errorf(\"the type %q is unknown: the kernel is of another version\", tag.Type)\n}}\n"
-        )),
-    }
+    ));
     out
 }
 
@@ -92,7 +90,7 @@ fn marshal(one: &Struct) -> String {
         .collect();
     format!(
         "\n// MarshalJSON implements [json.Marshaler].\nfunc (e {name}) MarshalJSON() ([]byte, error) {{\n\ttype plain {name}\n{lists}\
-         \treturn json.Marshal(struct {{\n\t\tType string `json:\"type\"`\n\t\tplain\n\t}}{{\"{word}\", plain(e)}})\n}}\n"
+         \treturn marshal(struct {{\n\t\tType string `json:\"type\"`\n\t\tplain\n\t}}{{\"{word}\", plain(e)}})\n}}\n"
     )
 }
 
