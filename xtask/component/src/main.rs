@@ -72,7 +72,8 @@ fn embed(built: &Component) -> Result<()> {
     }
     let component = fs::read(&wasm).with_context(|| format!("cannot read {}", wasm.display()))?;
     write(&folder.join("metered.wasm"), &meter::component(&component)?)?;
-    write(&folder.join("module.wasm"), &meter::module(&component)?)
+    write(&folder.join("module.wasm"), &meter::module(&component)?)?;
+    write(&folder.join("pausing.wasm"), &meter::pausing(&component)?)
 }
 
 fn wit(version: &str, to: &str) -> Result<()> {

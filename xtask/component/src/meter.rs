@@ -6,18 +6,21 @@
 //!
 //! - `fuel` (`i64`): what is left. A host sets it before each call. With nothing left, the module executes `unreachable`.
 //! - `memory_refused` (`i32`): 1 after the module asked for memory in vain. It has at most [`MEMORY`] bytes.
+//!
+//! A variant asks the host for more instead of ending: see [`Shape::Pausing`].
 
 use std::convert::Infallible;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use sha2::{Digest, Sha256};
 use wasm_encoder::{
-    BlockType, CodeSection, Component, ConstExpr, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
-    GlobalType, ImportSection, Instruction, MemoryType, Module, ValType,
+    BlockType, CodeSection, Component, ConstExpr, CustomSection, Encode, EntityType, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
+    GlobalType, ImportSection, Instruction, MemoryType, Module, Section, TypeSection, ValType,
     reencode::{self, Reencode, ReencodeComponent},
 };
 use wasmparser::{
-    CodeSectionReader, CustomSectionReader, Encoding, ExportSectionReader, FunctionBody, FunctionSectionReader,
-    GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef,
+    CodeSectionReader, CustomSectionReader, Encoding, Export, ExportSectionReader, FunctionBody, FunctionSectionReader,
+    GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, TypeSectionReader,
 };
 
 /// The memory that a host gives an instance: 64 MiB.
@@ -28,6 +31,33 @@ const PAGE: u64 = 64 * 1024;
 
 /// The exports that a core module keeps, by prefix (`guest/exports/src/abi.rs`).
 const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
+
+/// The exports that a pausing module keeps, by the beginning and the end of their names, and what it calls them: `wire.call`
+/// by the canonical ABI, as hosts of components call it.
+const PAUSING_EXPORTS: [(&str, &str, &str); 4] = [
+    ("memory", "", "memory"),
+    ("cabi_realloc", "", "allocate"),
+    ("seamgate:validator/wire@", "#call", "call"),
+    ("cabi_post_seamgate:validator/wire@", "#call", "call_post"),
+];
+
+/// The custom section of a pausing module with the digest of the code that it was made of: [`code_digest`].
+const CODE: &str = "seamgate-code";
+
+/// The index of the function `refuel`.
+const REFUEL: u32 = 0;
+
+/// What becomes of the imports and exports of a module, and of a call without fuel.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// Keeps its place in a component.
+    InComponent,
+    /// Imports nothing, and exports [`EXPORTS`].
+    Alone,
+    /// Exports [`PAUSING_EXPORTS`], and imports the function `refuel` of the module `seamgate`. With nothing left it calls
+    /// that, and goes on if the host has set `fuel`. So a host ends a call at a step of its choice, and pays nothing between.
+    Pausing,
+}
 
 /// The component with its module metered.
 pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
@@ -44,12 +74,57 @@ pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
 ///
 /// The module in the component imports functions for resources. Only a component needs those, so here they trap.
 pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
+    metered(inner_module(component)?, Shape::Alone)
+}
+
+/// The same, for hosts that end a call in the middle.
+///
+/// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest of the
+/// code.
+pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
+    let module = inner_module(component)?;
+    let mut pausing = metered(module, Shape::Pausing)?;
+    for payload in Parser::new(0).parse_all(&pausing) {
+        if let Payload::ExportSection(section) = payload? {
+            let expected = PAUSING_EXPORTS.len() + 2;
+            ensure!(section.count() as usize == expected, "expected {expected} exports, not {}", section.count());
+        }
+    }
+    let digest = code_digest(module)?;
+    let section = CustomSection { name: CODE.into(), data: digest.as_slice().into() };
+    pausing.push(section.id());
+    section.encode(&mut pausing);
+    Ok(pausing)
+}
+
+/// The SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length in four bytes.
+fn code_digest(module: &[u8]) -> Result<[u8; 32]> {
+    let mut digest = Sha256::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload?;
+        match &payload {
+            Payload::MemorySection(_) | Payload::GlobalSection(_) | Payload::DataSection(_) => continue,
+            Payload::DataCountSection { .. } | Payload::CustomSection(_) => continue,
+            _ => {}
+        }
+        let Some((id, range)) = payload.as_section() else { continue };
+        let [start, end] = [range.start, range.end].map(usize::try_from);
+        let section = module.get(start?..end?).context("a section lies outside the module")?;
+        digest.update([id]);
+        digest.update(u32::try_from(section.len())?.to_le_bytes());
+        digest.update(section);
+    }
+    Ok(digest.finalize().into())
+}
+
+/// Returns the one module of the component that has a memory.
+fn inner_module(component: &[u8]) -> Result<&[u8]> {
     for payload in Parser::new(0).parse_all(component) {
         if let Payload::ModuleSection { unchecked_range, .. } = payload? {
             let [start, end] = [unchecked_range.start, unchecked_range.end].map(usize::try_from);
             let module = component.get(start?..end?).context("a module lies outside the component")?;
             if has_memory(module)? {
-                return metered(module, true);
+                return Ok(module);
             }
         }
     }
@@ -66,8 +141,8 @@ fn has_memory(module: &[u8]) -> Result<bool> {
     Ok(false)
 }
 
-fn metered(module: &[u8], alone: bool) -> Result<Vec<u8>> {
-    let mut meter = Meter::new(module, alone)?;
+fn metered(module: &[u8], shape: Shape) -> Result<Vec<u8>> {
+    let mut meter = Meter::new(module, shape)?;
     let mut metered = Module::new();
     meter.parse_core_module(&mut metered, Parser::new(0), module).context("cannot meter the module")?;
     Ok(metered.finish())
@@ -93,7 +168,7 @@ impl ReencodeComponent for Components {
         let failed = reencode::Error::UserError;
         if has_memory(module).map_err(failed)? {
             self.metered += 1;
-            let module = metered(module, false).map_err(failed)?;
+            let module = metered(module, Shape::InComponent).map_err(failed)?;
             component.section(&wasm_encoder::RawSection { id: MODULE, data: &module });
         } else {
             component.section(&wasm_encoder::RawSection { id: MODULE, data: module });
@@ -116,12 +191,13 @@ struct Meter {
     parameters: Vec<u32>,
     /// How many functions were written.
     written: usize,
-    /// Whether to drop all imports, and all exports but [`EXPORTS`].
-    alone: bool,
+    shape: Shape,
+    /// How many types the module has of its own.
+    types: u32,
 }
 
 impl Meter {
-    fn new(module: &[u8], alone: bool) -> Result<Meter> {
+    fn new(module: &[u8], shape: Shape) -> Result<Meter> {
         let mut mutable = 0_usize;
         let (mut globals, mut imported, mut types, mut functions) = (0, Vec::new(), Vec::new(), Vec::new());
         for payload in Parser::new(0).parse_all(module) {
@@ -165,7 +241,21 @@ impl Meter {
         }
         // That one is the stack pointer. After each call it is back where it was.
         ensure!(mutable <= 1, "{mutable} globals change, and hosts that renew an instance know of one");
-        Ok(Meter { fuel: globals, memory_refused: globals + 1, imported, parameters: functions, written: 0, alone })
+        let types = u32::try_from(types.len())?;
+        let (fuel, memory_refused) = (globals, globals + 1);
+        Ok(Meter { fuel, memory_refused, imported, parameters: functions, written: 0, shape, types })
+    }
+
+    /// Returns the name that an export keeps or gets. `None` drops it.
+    fn exported<'e>(&self, export: &'e str) -> Option<&'e str> {
+        match self.shape {
+            Shape::InComponent => Some(export),
+            Shape::Alone => EXPORTS.iter().any(|prefix| export.starts_with(prefix)).then_some(export),
+            Shape::Pausing => PAUSING_EXPORTS.iter().find_map(|(start, end, name)| {
+                let is_it = if end.is_empty() { export == *start } else { export.starts_with(start) && export.ends_with(end) };
+                is_it.then_some(*name)
+            }),
+        }
     }
 }
 
@@ -208,6 +298,8 @@ fn ends_block(operator: &Operator) -> bool {
 struct Body {
     function: Function,
     fuel: u32,
+    /// What ends the call, or asks the host whether it ends.
+    empty: Instruction<'static>,
     /// The steps that are not paid yet.
     pending: i64,
 }
@@ -235,14 +327,14 @@ impl Body {
             .instruction(&Instruction::GlobalSet(self.fuel));
     }
 
-    /// Trap if nothing is left.
+    /// Trap if nothing is left, or ask for more.
     fn look(&mut self) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))
             .instruction(&Instruction::I64Const(0))
             .instruction(&Instruction::I64LeS)
             .instruction(&Instruction::If(BlockType::Empty))
-            .instruction(&Instruction::Unreachable)
+            .instruction(&self.empty)
             .instruction(&Instruction::End);
     }
 }
@@ -250,15 +342,36 @@ impl Body {
 impl Reencode for Meter {
     type Error = Infallible;
 
+    fn function_index(&mut self, function: u32) -> Result<u32, reencode::Error> {
+        // `refuel` comes first, as imports do.
+        Ok(function + u32::from(self.shape == Shape::Pausing))
+    }
+
+    fn parse_type_section(
+        &mut self,
+        types: &mut TypeSection,
+        section: TypeSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        reencode::utils::parse_type_section(self, types, section)?;
+        if self.shape == Shape::Pausing {
+            types.ty().function([], []);
+        }
+        Ok(())
+    }
+
     fn parse_import_section(
         &mut self,
         imports: &mut ImportSection,
         section: ImportSectionReader<'_>,
     ) -> Result<(), reencode::Error> {
-        match self.alone {
-            true => Ok(()),
-            false => reencode::utils::parse_import_section(self, imports, section),
+        match self.shape {
+            Shape::InComponent => reencode::utils::parse_import_section(self, imports, section)?,
+            Shape::Alone => {}
+            Shape::Pausing => {
+                imports.import("seamgate", "refuel", EntityType::Function(self.types));
+            }
         }
+        Ok(())
     }
 
     fn parse_function_section(
@@ -266,7 +379,7 @@ impl Reencode for Meter {
         functions: &mut FunctionSection,
         section: FunctionSectionReader<'_>,
     ) -> Result<(), reencode::Error> {
-        if self.alone {
+        if self.shape != Shape::InComponent {
             // They come first, so every function keeps its index.
             for &ty in &self.imported {
                 functions.function(ty);
@@ -301,9 +414,8 @@ impl Reencode for Meter {
     ) -> Result<(), reencode::Error> {
         for export in section {
             let export = export?;
-            let kept = EXPORTS.iter().any(|name| export.name.starts_with(name));
-            if kept || !self.alone {
-                self.parse_export(exports, export)?;
+            if let Some(name) = self.exported(export.name) {
+                self.parse_export(exports, Export { name, ..export })?;
             }
         }
         exports.export("fuel", ExportKind::Global, self.fuel);
@@ -316,9 +428,9 @@ impl Reencode for Meter {
         module: &mut Module,
         section: CustomSectionReader<'_>,
     ) -> Result<(), reencode::Error> {
-        match self.alone {
-            true => Ok(()),
-            false => reencode::utils::parse_custom_section(self, module, section),
+        match self.shape {
+            Shape::InComponent => reencode::utils::parse_custom_section(self, module, section),
+            Shape::Alone | Shape::Pausing => Ok(()),
         }
     }
 
@@ -327,7 +439,7 @@ impl Reencode for Meter {
         code: &mut CodeSection,
         section: CodeSectionReader<'_>,
     ) -> Result<(), reencode::Error> {
-        if self.alone {
+        if self.shape != Shape::InComponent {
             for _ in &self.imported {
                 let mut trap = Function::new([]);
                 trap.instruction(&Instruction::Unreachable).instruction(&Instruction::End);
@@ -353,7 +465,11 @@ impl Reencode for Meter {
         // One more, for a length or for the result of `memory.grow`.
         locals.push((1, ValType::I32));
         // A call costs one, so that none is free.
-        let mut body = Body { function: Function::new(locals), fuel: self.fuel, pending: 1 };
+        let empty = match self.shape {
+            Shape::Pausing => Instruction::Call(REFUEL),
+            Shape::InComponent | Shape::Alone => Instruction::Unreachable,
+        };
+        let mut body = Body { function: Function::new(locals), fuel: self.fuel, empty, pending: 1 };
         body.take();
         body.look();
         let mut operators = function.get_operators_reader()?;

@@ -5,6 +5,8 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::text::pascal;
+
 /// Constants and their values: bytes, units of fuel, seconds.
 const LIMITS: [(&str, u64); 8] = [
     ("FUEL", 100_000_000),
@@ -43,6 +45,12 @@ pub(super) fn typescript() -> String {
 pub(super) fn python() -> String {
     let constants = LIMITS.iter().map(|(name, value)| format!("{name} = {}\n", grouped(*value, "_")));
     format!("\"\"\"Defaults of limits.\n\n{}\n\"\"\"\n\n{}", super::HEAD, constants.collect::<String>())
+}
+
+/// Returns the constants of the module for Go, and their values. The stack is the runtime's there.
+pub(super) fn golang() -> impl Iterator<Item = (String, String)> {
+    let limits = LIMITS.iter().filter(|(name, _)| *name != "STACK");
+    limits.map(|(name, value)| (format!("default{}", pascal(&name.to_lowercase().replace('_', "-"))), grouped(*value, "_")))
 }
 
 /// The page with its table. The caps of documents are those of `contract.schema.json`.

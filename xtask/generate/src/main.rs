@@ -7,6 +7,7 @@ mod attributes;
 mod bindings;
 mod codes;
 mod copies;
+mod golang;
 mod json;
 mod limits;
 mod model;
@@ -46,6 +47,8 @@ fn main() -> Result<()> {
         ("guest/validator/src/world.rs", bindings::export(&["wit"], "validator")?),
         ("host/src/types/generated.rs", rust::host(&model)?),
         ("host/src/types/defaults.rs", limits::host()),
+        ("host/go/defaults.go", golang::defaults()),
+        ("host/go/types.go", golang::types(&model)?),
         ("host/js/src/defaults.ts", limits::typescript()),
         ("host/python/src/seamgate/_defaults.py", limits::python()),
         ("docs/limits.md", limits::document()?),

@@ -1,5 +1,6 @@
 //! The words of a run: events, actions, records, decisions and observations, from `schemas/` into each language.
 
+mod golang;
 mod model;
 mod names;
 mod python;
@@ -18,6 +19,7 @@ pub(super) fn all() -> Result<Vec<(String, String)>> {
     let words = Words::read()?;
     Ok(vec![
         ("host/src/run/words.rs".to_owned(), rust::words(&words)?),
+        ("host/go/words.go".to_owned(), golang::words(&words)),
         ("host/js/src/words.ts".to_owned(), typescript::words(&words)),
         ("host/python/src/seamgate/_words.py".to_owned(), python::words(&words)),
     ])

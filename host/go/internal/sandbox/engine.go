@@ -1,0 +1,181 @@
+// Package sandbox runs the metered module of seamgate on wazero: it compiles it, makes instances, puts their memory back
+// after each use, and ends their calls.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Config is how an engine is set up.
+type Config struct {
+	// Module is the module that `cargo xtask go` puts beside this package.
+	Module []byte
+	// Baked is a component that `seamgate bake` made; empty for the module without contracts.
+	Baked []byte
+	// CacheDir is where wazero keeps machine code; empty to keep none.
+	CacheDir string
+	// Interpreter runs the module without compiling it.
+	Interpreter bool
+	// Instances is how many calls run at once.
+	Instances int
+}
+
+// An Engine has the compiled module and the instances that are not in use. It is safe for concurrent use.
+type Engine struct {
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	cache    wazero.CompilationCache
+	images   images
+	fresh    *Snapshot
+	// room has a token for each call that may begin.
+	room chan struct{}
+
+	mutex  sync.Mutex
+	idle   []*Instance
+	closed bool
+}
+
+// New compiles the module, or reads its machine code from the cache.
+func New(ctx context.Context, config Config) (*Engine, error) {
+	module, err := split(config.Module)
+	if err != nil {
+		return nil, err
+	}
+	if len(config.Baked) > 0 {
+		if module, err = module.baked(config.Baked); err != nil {
+			return nil, err
+		}
+	}
+	e := &Engine{fresh: &Snapshot{size: len(module.image)}, room: make(chan struct{}, config.Instances)}
+	settings := wazero.NewRuntimeConfig()
+	if config.Interpreter {
+		settings = wazero.NewRuntimeConfigInterpreter()
+	}
+	if config.CacheDir != "" {
+		if e.cache, err = wazero.NewCompilationCacheWithDir(config.CacheDir); err != nil {
+			return nil, fmt.Errorf("cannot use the cache %s: %w", config.CacheDir, err)
+		}
+		settings = settings.WithCompilationCache(e.cache)
+	}
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, settings)
+	if err := e.compile(ctx, module); err != nil {
+		e.Close()
+		return nil, err
+	}
+	e.images = newImages(module.image)
+	return e, nil
+}
+
+func (e *Engine) compile(ctx context.Context, module *module) error {
+	host := e.runtime.NewHostModuleBuilder("seamgate").NewFunctionBuilder()
+	host = host.WithGoModuleFunction(api.GoModuleFunc(refuel), nil, nil)
+	if _, err := host.Export("refuel").Instantiate(ctx); err != nil {
+		return err
+	}
+	var err error
+	workers := experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	e.compiled, err = e.runtime.CompileModule(workers, module.code)
+	return err
+}
+
+// Close frees everything. No instance may be in use.
+func (e *Engine) Close() {
+	e.mutex.Lock()
+	e.closed = true
+	idle := e.idle
+	e.idle = nil
+	e.mutex.Unlock()
+	for _, instance := range idle {
+		instance.memory.release()
+	}
+	ctx := context.Background()
+	_ = e.runtime.Close(ctx)
+	if e.cache != nil {
+		_ = e.cache.Close(ctx)
+	}
+	if e.images != nil {
+		e.images.release()
+	}
+}
+
+// ErrClosed is the error of a call on an engine that was closed.
+var ErrClosed = errors.New("the gate was closed")
+
+// Fresh is the snapshot of the memory that an instance begins with.
+func (e *Engine) Fresh() *Snapshot { return e.fresh }
+
+// ErrBusy is the error of a call that waited in vain for an instance.
+var ErrBusy = errors.New("no instance was free in time")
+
+// Take waits for an instance with this memory: until the context ends, or for so long. Give it back with [Instance.Release].
+func (e *Engine) Take(ctx context.Context, memory *Snapshot, patience time.Duration) (*Instance, error) {
+	select {
+	case e.room <- struct{}{}:
+	default:
+		patient := time.NewTimer(patience)
+		defer patient.Stop()
+		select {
+		case e.room <- struct{}{}:
+		case <-patient.C:
+			return nil, ErrBusy
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
+		}
+	}
+	instance, err := e.idleInstance()
+	if err == nil {
+		err = instance.begin(memory)
+	}
+	if err != nil {
+		<-e.room
+		return nil, err
+	}
+	return instance, nil
+}
+
+// Open returns an instance of its own, which does not count among those that run at once.
+func (e *Engine) Open(memory *Snapshot) (*Instance, error) {
+	instance, err := e.idleInstance()
+	if err == nil {
+		instance.apart = true
+		err = instance.begin(memory)
+	}
+	return instance, err
+}
+
+func (e *Engine) idleInstance() (*Instance, error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.closed {
+		return nil, ErrClosed
+	}
+	if last := len(e.idle) - 1; last >= 0 {
+		instance := e.idle[last]
+		e.idle = e.idle[:last]
+		return instance, nil
+	}
+	memory, err := e.images.memory()
+	if err != nil {
+		return nil, err
+	}
+	return &Instance{engine: e, memory: memory}, nil
+}
+
+func (e *Engine) putBack(instance *Instance) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.closed {
+		instance.memory.release()
+	} else {
+		e.idle = append(e.idle, instance)
+	}
+}

@@ -1,0 +1,232 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// step is how much fuel an instance gets at once. Between two steps, it looks whether its context has ended. One takes about
+// half a millisecond.
+const step = 1 << 20
+
+// An Instance has a memory of its own. One goroutine at a time may use it.
+type Instance struct {
+	engine *Engine
+	memory memory
+	// apart says that the instance does not count among those that run at once.
+	apart bool
+
+	module    api.Module
+	linear    api.Memory
+	allocate  api.Function
+	call      api.Function
+	post      api.Function
+	fuel      api.MutableGlobal
+	refused   api.MutableGlobal
+	parameter [4]uint64
+}
+
+// An EndError says that a call ended without an answer.
+type EndError struct {
+	// Why is the reason.
+	Why End
+	// Cause is the error of the context for [Ended], and what wazero says for [Trapped].
+	Cause error
+}
+
+// An End is why a call ended without an answer.
+type End int
+
+// Why a call ended.
+const (
+	// Trapped: the module failed.
+	Trapped End = iota
+	// OutOfFuel: it took all its fuel.
+	OutOfFuel
+	// OutOfMemory: it asked for more memory than an instance may have.
+	OutOfMemory
+	// StackOverflow: it took all its stack.
+	StackOverflow
+	// Ended: its context ended.
+	Ended
+)
+
+func (e *EndError) Error() string { return fmt.Sprintf("the call ended (%d): %v", e.Why, e.Cause) }
+
+func (e *EndError) Unwrap() error { return e.Cause }
+
+// begin makes the memory what a snapshot holds. A module that grew its memory, or was stopped, is made anew.
+func (i *Instance) begin(s *Snapshot) error {
+	if err := i.memory.reset(s); err != nil {
+		i.discard()
+		return err
+	}
+	if i.module != nil && int(i.linear.Size()) == s.size {
+		return nil
+	}
+	i.discard()
+	i.memory.begin(s.size)
+	// Nothing that the caller cancels ends the making of an instance half way.
+	ctx := experimental.WithMemoryAllocator(context.Background(), allocator{i.memory})
+	module, err := i.engine.runtime.InstantiateModule(ctx, i.engine.compiled, wazero.NewModuleConfig().WithName(""))
+	if err != nil {
+		return fmt.Errorf("cannot make an instance: %w", err)
+	}
+	fuel, isFuel := module.ExportedGlobal("fuel").(api.MutableGlobal)
+	refused, isRefused := module.ExportedGlobal("memory_refused").(api.MutableGlobal)
+	if !isFuel || !isRefused {
+		return errors.New("the module does not count its fuel")
+	}
+	i.module, i.linear, i.fuel, i.refused = module, module.Memory(), fuel, refused
+	i.allocate, i.call = module.ExportedFunction("allocate"), module.ExportedFunction("call")
+	i.post = module.ExportedFunction("call_post")
+	return nil
+}
+
+func (i *Instance) discard() {
+	if i.module != nil {
+		_ = i.module.Close(context.Background())
+		i.module = nil
+	}
+}
+
+// Reset makes the memory what a snapshot holds, for the next call.
+func (i *Instance) Reset(s *Snapshot) error { return i.begin(s) }
+
+// Release gives the instance back.
+func (i *Instance) Release() {
+	apart := i.apart
+	i.apart = false
+	i.engine.putBack(i)
+	if !apart {
+		<-i.engine.room
+	}
+}
+
+// Snapshot returns what the memory holds.
+func (i *Instance) Snapshot() (*Snapshot, error) { return i.memory.snapshot() }
+
+// Memory returns how much memory the instance has, in bytes. It only grows: this is the most it had.
+func (i *Instance) Memory() int { return i.memory.size() }
+
+// Call answers a request, which is UTF-8, within this much fuel, and before the deadline. It returns the answer and the fuel
+// that it took. After an error, the instance must be reset.
+func (i *Instance) Call(ctx context.Context, deadline time.Time, fuel int64, request []byte) ([]byte, int64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, &EndError{Ended, err}
+	}
+	budget := &budget{ctx: ctx, deadline: deadline, fuel: i.fuel, left: fuel}
+	i.refused.Set(0)
+	budget.fill(0)
+	answer, err := i.ask(context.WithValue(context.Background(), budgetKey{}, budget), request)
+	if err != nil {
+		i.discard()
+		return nil, 0, i.why(budget, err)
+	}
+	return answer, fuel - budget.left - int64(i.fuel.Get()), nil
+}
+
+func (i *Instance) ask(ctx context.Context, request []byte) ([]byte, error) {
+	stack := i.parameter[:]
+	stack[0], stack[1], stack[2], stack[3] = 0, 0, 1, uint64(len(request))
+	if err := i.allocate.CallWithStack(ctx, stack); err != nil {
+		return nil, err
+	}
+	at := uint32(stack[0])
+	if !i.linear.Write(at, request) {
+		return nil, errOutside
+	}
+	stack[0], stack[1] = uint64(at), uint64(len(request))
+	if err := i.call.CallWithStack(ctx, stack); err != nil {
+		return nil, err
+	}
+	result := uint32(stack[0])
+	place, ok := i.linear.Read(result, 8)
+	if !ok {
+		return nil, errOutside
+	}
+	text, ok := i.linear.Read(binary.LittleEndian.Uint32(place), binary.LittleEndian.Uint32(place[4:]))
+	if !ok {
+		return nil, errOutside
+	}
+	answer := append([]byte(nil), text...)
+	stack[0] = uint64(result)
+	return answer, i.post.CallWithStack(ctx, stack)
+}
+
+var errOutside = errors.New("an address lies outside of the memory")
+
+func (i *Instance) why(budget *budget, err error) error {
+	switch {
+	case budget.ended != nil:
+		return &EndError{Ended, budget.ended}
+	case budget.empty:
+		return &EndError{OutOfFuel, err}
+	case i.refused.Get() != 0:
+		return &EndError{OutOfMemory, err}
+	case strings.Contains(err.Error(), "stack overflow"):
+		return &EndError{StackOverflow, err}
+	default:
+		return &EndError{Trapped, err}
+	}
+}
+
+// allocator gives an instance its memory.
+type allocator struct{ memory memory }
+
+// Allocate implements [experimental.MemoryAllocator].
+func (a allocator) Allocate(_, _ uint64) experimental.LinearMemory { return a.memory }
+
+// A budget is what a call may take.
+type budget struct {
+	ctx      context.Context
+	deadline time.Time
+	fuel     api.MutableGlobal
+	// left is what the module has not been given yet.
+	left  int64
+	ended error
+	empty bool
+}
+
+type budgetKey struct{}
+
+// fill gives the module the next step, of which it has taken some already.
+func (b *budget) fill(before int64) {
+	next := min(b.left, step)
+	b.left -= next
+	b.fuel.Set(uint64(before + next))
+}
+
+// ErrDeadline is why a call ended that its deadline ended, and not its context.
+var ErrDeadline = fmt.Errorf("the deadline of the call: %w", context.DeadlineExceeded)
+
+var errStopped = errors.New("the call was stopped")
+
+// refuel is what a module calls that has no fuel.
+func refuel(ctx context.Context, _ api.Module, _ []uint64) {
+	b, ok := ctx.Value(budgetKey{}).(*budget)
+	if !ok {
+		panic(errStopped)
+	}
+	for int64(b.fuel.Get()) <= 0 {
+		if b.left <= 0 {
+			b.empty = true
+			panic(errStopped)
+		}
+		if b.ended = b.ctx.Err(); b.ended == nil && !time.Now().Before(b.deadline) {
+			b.ended = ErrDeadline
+		}
+		if b.ended != nil {
+			panic(errStopped)
+		}
+		b.fill(int64(b.fuel.Get()))
+	}
+}
