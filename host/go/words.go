@@ -290,7 +290,8 @@ func (e JobEvent) MarshalJSON() ([]byte, error) {
 	}{"job", plain(e)})
 }
 
-// What a person decided about one ask.
+// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
+// again: if it needs approval, that is a new ask.
 type ApprovalEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -304,7 +305,14 @@ type ApprovalEvent struct {
 
 	Principal string `json:"principal"`
 
-	// Why, in the person's words. The model reads it if the call is rejected.
+	// The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop.
+	Arguments *string `json:"arguments,omitzero"`
+
+	// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+	// long as they need approval for no other reason. Not with a token.
+	Remember *ApprovalRemember `json:"remember,omitzero"`
+
+	// Why, in the person's words. The model reads it if the call is rejected or edited.
 	Reason *string `json:"reason,omitzero"`
 
 	// What the host verified before it appended this.
@@ -1255,6 +1263,19 @@ type TokenUsage struct {
 	Output *int64 `json:"output,omitzero"`
 }
 
+// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
+// long as they need approval for no other reason. Not with a token.
+type ApprovalRemember struct {
+	// The names of the arguments that may differ or be missing.
+	Any []string `json:"any,omitzero"`
+
+	// How many further calls it covers.
+	Times *int64 `json:"times,omitzero"`
+
+	// How long it holds, in seconds from now.
+	TtlS *int64 `json:"ttl_s,omitzero"`
+}
+
 // What it used. A member that is missing is nothing; without this, it used all that it had.
 type ChildUse struct {
 	Steps *int64 `json:"steps,omitzero"`
@@ -1356,6 +1377,9 @@ type Approval struct {
 
 	// In milliseconds since 1970.
 	At int64 `json:"at"`
+
+	// Whether it was given for another call of the run, and covers this one, too.
+	Remembered *bool `json:"remembered,omitzero"`
 }
 
 // What a person is asked.
@@ -1592,6 +1616,8 @@ const (
 	ApprovalAnswerApproved ApprovalAnswer = "approved"
 
 	ApprovalAnswerRejected ApprovalAnswer = "rejected"
+
+	ApprovalAnswerEdited ApprovalAnswer = "edited"
 )
 
 // ResolutionOutcome is one of these words.
@@ -1735,9 +1761,13 @@ const (
 
 	IgnoredCodeNoAsk IgnoredCode = "no_ask"
 
+	IgnoredCodeBeforeAsk IgnoredCode = "before_ask"
+
 	IgnoredCodeDigest IgnoredCode = "digest"
 
 	IgnoredCodeApprover IgnoredCode = "approver"
+
+	IgnoredCodeArguments IgnoredCode = "arguments"
 
 	IgnoredCodeToken IgnoredCode = "token"
 
