@@ -10,7 +10,7 @@ use crate::{
     tool::full_name,
 };
 
-pub(crate) static FORMAT: Format = Format::new("call", include_str!("../../../schemas/call.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("call", include_str!("formats/call.json"));
 
 /// The longest arguments, in bytes, if the profile does not say how long.
 pub(crate) const DEFAULT_ARGUMENTS_BYTES: usize = 64 * 1024;

@@ -16,7 +16,7 @@ use crate::{
     profile::Budget,
 };
 
-pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("facts", include_str!("formats/facts.json"));
 
 /// The greatest number of a document: as JSON, each language reads it exactly.
 pub(crate) const MAX_NUMBER: u64 = 9_007_199_254_740_991;

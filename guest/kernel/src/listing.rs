@@ -17,7 +17,7 @@ use crate::{
     tool::{Definition, Permit, Tool},
 };
 
-pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../schemas/lock.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("listed", include_str!("formats/lock.json"));
 
 /// The tools that the model may see. See `schemas/surface.schema.json`.
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use seamgate_core::{
 
 use crate::document::{CAPS, Format, number_in, source, text};
 
-pub(crate) static FORMAT: Format = Format::new("result", include_str!("../../../schemas/result.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("result", include_str!("formats/result.json"));
 
 /// A tool's result.
 pub(crate) struct ToolResult<'d> {

@@ -7,6 +7,7 @@ mod attributes;
 mod bindings;
 mod codes;
 mod copies;
+mod formats;
 mod golang;
 mod json;
 mod limits;
@@ -65,6 +66,7 @@ fn main() -> Result<()> {
     let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
     files.extend(words::all()?);
     files.extend(copies::all()?);
+    files.extend(formats::all()?);
     files.push((attributes::FILE.to_owned(), attributes::of(files.iter().map(|(path, _)| path.as_str()))?));
     let mut stale = Vec::new();
     for (path, text) in files {

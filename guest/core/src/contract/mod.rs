@@ -27,7 +27,7 @@ use crate::{
 pub(crate) use reasoning::{Markup, Reading, Reasoning, Tag};
 
 /// The format of contracts, as JSON Schema.
-const CONTRACT_SCHEMA: &str = include_str!("../../../../schemas/contract.schema.json");
+const CONTRACT_SCHEMA: &str = include_str!("format.json");
 
 /// Where candidates are looked for in an output.
 #[derive(Debug, Clone, PartialEq, Eq)]

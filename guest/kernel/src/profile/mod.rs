@@ -17,7 +17,7 @@ use crate::{
     tool::{Approval, Permit, Tool},
 };
 
-pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../../../../schemas/profile.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
 
 /// Without these, there are no tools.
 const BASIC_METHODS: [&str; 12] = [

@@ -10,7 +10,7 @@ use crate::{
     document::{Format, number_in, source, text_in},
 };
 
-pub(crate) static FORMAT: Format = Format::new("event", include_str!("../../../../schemas/event.schema.json"));
+pub(crate) static FORMAT: Format = Format::new("event", include_str!("../formats/event.json"));
 
 /// An event as a document that has its format.
 pub(crate) struct Event<'t> {
