@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
-    from ._gate import Gate
-
     T = TypeVar("T")
 
 
@@ -36,16 +34,6 @@ def limits(given: Limits | None) -> Limits:
     if isinstance(given, Limits):
         return given
     raise wrong("limits", "`Limits`, as `Limits(fuel=…)`", given)
-
-
-def gate(given: Any) -> Gate:
-    """A gate, or the one of a registry."""
-    from ._gate import Gate
-
-    held = getattr(given, "gate", given)
-    if isinstance(held, Gate):
-        return held
-    raise wrong("gate", "a `Gate`", given)
 
 
 def called(what: str, given: Callable[..., T]) -> Callable[..., T]:

@@ -12,14 +12,14 @@ from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _arguments, _watch
 from ._aliases import Evidence, Lists
-from ._faults import NotAcceptedError, SeamgateFault
+from ._faults import SeamgateFault
 from ._feedback import feedback
-from ._gate import Gate
+from ._gate import Gate, gate_of
 from ._judge import Judge, is_contract, of_contract, of_schema
 from ._limits import Limits, Usage
 from ._own import of_attempt, read
 from ._replies import Said, said
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._requests import _lists, _observations
 from ._types import Disposition, Finish, Violation, Wanted
 
@@ -351,7 +351,7 @@ class _Question:
         self._on_attempt = None if on_attempt is None else _arguments.called("on_attempt", on_attempt)
         self._seconds = _arguments.seconds("timeout_seconds", timeout_seconds)
         self._end = None if self._seconds is None else time.monotonic() + self._seconds
-        self._by = None if gate is None else _arguments.gate(gate)
+        self._by = None if gate is None else gate_of(gate)
         self._judge = _judged_by(of, contract, self._by, type_first)
         self._gate, self._agent = self._judge.gate, self._judge.agent
         self._retries = self._gate.contract(self._agent).retry_limit
@@ -386,9 +386,11 @@ class _Question:
     def told(self, result: AskResult[Any] | None) -> None:
         """Say what became of the last attempt."""
         stop = None if result is None else result.stop
-        _watch.log_attempt(self._agent, len(self._attempts), self._attempts[-1], stop)
+        last = self._attempts[-1]
+        word = last.report.disposition.value
+        _watch.log_attempt(self._agent, len(self._attempts), word, last.violations, stop)
         if self._on_attempt is not None:
-            self._on_attempt(self._attempts[-1])
+            self._on_attempt(last)
 
     @contextmanager
     def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:

@@ -554,6 +554,14 @@ class Gate:
         return ([], sorted(profiles)) if "profile" in str(op) else (sorted(contracts), [])
 
 
+def gate_of(given: Any) -> Gate:
+    """A gate, or the one of a registry."""
+    held = getattr(given, "gate", given)
+    if isinstance(held, Gate):
+        return held
+    raise _arguments.wrong("gate", "a `Gate`", given)
+
+
 def _component(given: bytes | str | os.PathLike[str] | None) -> bytes | None:
     """The bytes of a component, which may be in a file.
 

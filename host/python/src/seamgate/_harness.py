@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._aliases import Evidence, Lists, Output
 from ._arguments import agent as _agent
 from ._arguments import wrong
-from ._faults import JournalError, NotAcceptedError
+from ._faults import JournalError
 from ._raising import unfit_is_a_fault
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._requests import _bytes_of, _evidence, _finish_word, _lists
 from ._types import Finish, Violation
 from ._verdict import Verdict, of_native

@@ -7,17 +7,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ._report import Report
 from ._types import Violation
 
 # The most violations, and the most characters of a document, that are shown.
 _MOST_ROWS = 20
 _MOST_TEXT = 4000
-
-
-def report_html(report: Report) -> str:
-    """A report."""
-    return result_html(report.disposition.value, report.agent, report.output, report.violations)
 
 
 def result_html(word: str, about: str, data: Any, violations: tuple[Violation, ...]) -> str:

@@ -8,13 +8,12 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar, Union, overload
 
 from . import _arguments
 from ._aliases import Contract, Evidence, Lists, Output
-from ._faults import NotAcceptedError
 from ._feedback import feedback
-from ._gate import Gate
+from ._gate import Gate, gate_of
 from ._html import result_html
 from ._judge import Judge, of_schema, registered
 from ._own import read
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._type_kinds import is_type, named
 from ._types import ContractInfo, Finish, Violation
 
@@ -103,7 +102,7 @@ class ContractRegistry:
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
-        self.gate = Gate() if gate is None else _arguments.gate(gate)
+        self.gate = Gate() if gate is None else gate_of(gate)
 
     def __repr__(self) -> str:
         return f"ContractRegistry({self.gate!r})"

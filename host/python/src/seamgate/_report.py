@@ -9,7 +9,7 @@ import types
 
 from . import _json
 from ._arguments import wrong
-from ._faults import NotAcceptedError
+from ._faults import SeamgateError
 from ._located import Located, Source, locate
 from ._records import dataclass, field, hints, members
 from ._types import Disposition, ReportDocument, Span
@@ -76,9 +76,9 @@ class Report(ReportDocument):
         return sorted({*object.__dir__(self), *_LAZY})
 
     def _repr_html_(self) -> str:
-        from ._html import report_html
+        from ._html import result_html
 
-        return report_html(self)
+        return result_html(self.disposition.value, self.agent, self.output, self.violations)
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
@@ -149,6 +149,26 @@ class Report(ReportDocument):
         if self.success:
             return self.output
         raise NotAcceptedError(self, self.violations, self.feedback)
+
+
+class NotAcceptedError(SeamgateError):
+    """`unwrap` was called, and the output is not accepted.
+
+    Attributes:
+        report: The report on it.
+        violations: What is wrong: as the report has it, or as the type's own validators say.
+        feedback: What to tell the producer.
+    """
+
+    def __init__(self, report: Report, violations: tuple[Violation, ...], feedback: str) -> None:
+        super().__init__(report, violations, feedback)
+        self.report = report
+        self.violations = violations
+        self.feedback = feedback
+
+    def __str__(self) -> str:
+        word = "rejected" if self.report.success else self.report.disposition.value
+        return f"the output is {word}" + (f": {self.violations[0]}" if self.violations else "")
 
 
 def record(cls: type[T], value: object, where: str) -> T:

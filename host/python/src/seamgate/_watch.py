@@ -7,12 +7,12 @@ import sys
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from ._ask import Attempt
     from ._faults import SeamgateFault
+    from ._types import Violation
     from ._verdict import Verdict
 
     Hook = Callable[[Verdict | SeamgateFault], object]
@@ -74,13 +74,12 @@ def _log_verdict(logger: Any, made: Verdict | SeamgateFault) -> None:
     )
 
 
-def log_attempt(agent: str, number: int, attempt: Attempt, stop: str | None) -> None:
+def log_attempt(agent: str, number: int, word: str, violations: Iterable[Violation], stop: str | None) -> None:
     """Log what became of an attempt of `ask`: one that is asked again is worth a line in production."""
     logger = _logger(_INFO)
     if logger is None:
         return
-    word = attempt.report.disposition.value
-    keywords = sorted({violation.keyword for violation in attempt.violations})
+    keywords = sorted({violation.keyword for violation in violations})
     facts = {"agent": agent, "attempt": number, "disposition": word, "keywords": keywords, "stop": stop}
     then = "asks again" if stop is None else f"stops: {stop}"
     level = _DEBUG if stop == "accepted" and number == 1 else _INFO
