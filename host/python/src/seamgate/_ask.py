@@ -32,7 +32,7 @@ Messages = list[Any]
 Prompt = str | Sequence[Mapping[str, Any]]
 """What is asked for: a text; or a conversation, which ends with the user."""
 
-Stop = Literal["accepted", "partial", "refused", "not_retryable", "repeated", "limit", "timeout"]
+Stop = Literal["accepted", "refused", "not_retryable", "repeated", "limit", "timeout"]
 """Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
 `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
 ones that the next would pass the limit on outputs; `timeout`, the time of `timeout_seconds` was over."""
