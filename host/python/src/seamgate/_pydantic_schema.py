@@ -78,7 +78,8 @@ def _known(of: Any) -> Any:
     if not arguments or origin is typing.Literal:
         return of
     if origin is Annotated:
-        return Annotated[(_known(arguments[0]), *arguments[1:])]
+        parts = (_known(arguments[0]), *arguments[1:])
+        return Annotated[parts]
     known = tuple(_known(argument) for argument in arguments)
     if all(one is other for one, other in zip(known, arguments, strict=True)):
         return of
