@@ -87,7 +87,7 @@ class _Result:
         return result_html(type(self).__name__, about, getattr(self, "data", None), self.violations)
 
     def unwrap(self) -> Any:
-        """`data` of an accepted answer.
+        """Returns `data` of an accepted answer.
 
         Raises:
             NotAcceptedError: It is not accepted.
@@ -111,7 +111,7 @@ class Accepted(_Result, Generic[D]):
         return True
 
     def unwrap(self) -> D:
-        """The validated document, or its instance."""
+        """Returns the validated document, or its instance."""
         return self.data
 
 
@@ -316,7 +316,7 @@ async def ask_async(
 
 
 async def _attempted(question: _Question, reply: object) -> AskResult[Any] | None:
-    """One attempt. None where the model is to be asked again."""
+    """Makes one attempt. Returns `None` if the model is to be asked again."""
     if not inspect.isawaitable(reply):
         raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
     try:
@@ -366,15 +366,15 @@ class _Question:
         self._last: tuple[Report, Any, tuple[Violation, ...], str] | None = None
 
     def left(self) -> float | None:
-        """The seconds that are left."""
+        """Returns the seconds that are left."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def is_late(self) -> bool:
-        """Whether the time is over."""
+        """Returns whether the time is over."""
         return self.left() == 0
 
     def late(self) -> AskResult[Any]:
-        """The result where the time is over.
+        """Returns the result after a timeout.
 
         Raises:
             TimeoutError: There was no answer.
@@ -384,7 +384,7 @@ class _Question:
         return self._result(*self._last, "timeout")
 
     def told(self, result: AskResult[Any] | None) -> None:
-        """Say what became of the last attempt."""
+        """Reports the last attempt to the logger and the hook."""
         stop = None if result is None else result.stop
         last = self._attempts[-1]
         word = last.report.disposition.value
@@ -394,7 +394,7 @@ class _Question:
 
     @contextmanager
     def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:
-        """What surrounds the whole question for those who record it."""
+        """Opens the spans around the whole question."""
         with ExitStack() as stack:
             told = [stack.enter_context(each(self._agent)) for each in _watch.question_spans]
 

@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong, as `Report.violations`."""
+        """The violations of the report."""
         return self.report.violations
 
     @property
@@ -83,7 +83,7 @@ class Outcome:
         return self.success
 
     def unwrap(self) -> Any:
-        """The validated document.
+        """Returns the validated document.
 
         Raises:
             NotAcceptedError: It must not be used.

@@ -97,7 +97,7 @@ class Report(ReportDocument):
 
     @classmethod
     def _read(cls, text: str, output: str | bytes) -> Report:
-        """The same, of an output as it was given."""
+        """Reads a report on an output in its original form."""
         given: dict[str, Any] = {}
         texts: dict[str, str] = {}
         for name, value, source in _json.members(text):
@@ -117,7 +117,7 @@ class Report(ReportDocument):
         return report
 
     def _amended(self, text: str) -> Report:
-        """Another report on the same output."""
+        """Reads another report on the same output."""
         return Report._read(text, self.__dict__.get("_output", self.raw))
 
     @property
@@ -135,13 +135,13 @@ class Report(ReportDocument):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong: what rejected the output, or what keeps items in quarantine; empty where it is accepted."""
+        """The violations that rejected the output, or that keep items in quarantine. Empty if it is accepted."""
         if self.error is not None and self.error.violations:
             return self.error.violations
         return tuple(violation for item in self.quarantined for violation in item.violations)
 
     def unwrap(self) -> Any:
-        """The validated document of an accepted output.
+        """Returns the validated document of an accepted output.
 
         Raises:
             NotAcceptedError: The output is not accepted: the error has this report.
@@ -269,7 +269,7 @@ def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
 
 
 def _located(read: dict[str, Any]) -> Iterator[Located]:
-    """Everything of a report that has a place in the output."""
+    """Yields everything of a report that has a place in the output."""
     if read["error"] is not None:
         yield from read["error"].violations
     for item in read["quarantined"]:

@@ -49,7 +49,7 @@ class Verdict:
         return self.report._repr_html_()
 
     def unwrap(self) -> Any:
-        """The validated document of an accepted output; see `Report.unwrap`."""
+        """Returns the validated document of an accepted output; see `Report.unwrap`."""
         return self.report.unwrap()
 
     if not TYPE_CHECKING:
