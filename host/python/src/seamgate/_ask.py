@@ -233,7 +233,7 @@ def ask(
             before-validators see what the model wrote, and what they change is not rejected first.
         timeout_seconds: The time for all of it. No attempt begins after it; a call of the model that is under way goes
             on to its end.
-        on_attempt: Called with each attempt, once it is judged.
+        on_attempt: Called with each attempt, once it is judged. `ask_async` awaits it where it is asynchronous.
 
     Raises:
         SeamgateFault: There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
@@ -248,7 +248,11 @@ def ask(
     with question.span() as ended:
         while True:
             result = question.take(call_llm(question.messages()))
-            question.told(result)
+            waits = question.told(result)
+            if inspect.isawaitable(waits):
+                if inspect.iscoroutine(waits):
+                    waits.close()
+                raise TypeError("on_attempt is asynchronous: `ask_async` awaits it")
             if result is not None:
                 ended(result)
                 return result
@@ -327,7 +331,9 @@ async def _attempted(question: _Question, reply: object) -> AskResult[Any] | Non
             raise
         return question.late()
     result = await asyncio.to_thread(question.take, answer)
-    question.told(result)
+    waits = question.told(result)
+    if inspect.isawaitable(waits):
+        await waits
     return result
 
 
@@ -383,14 +389,13 @@ class _Question:
             raise TimeoutError(f"there was no answer within {self._seconds:g} s (timeout_seconds)")
         return self._result(*self._last, "timeout")
 
-    def told(self, result: AskResult[Any] | None) -> None:
+    def told(self, result: AskResult[Any] | None) -> object:
         """Reports the last attempt to the logger and the hook."""
         stop = None if result is None else result.stop
         last = self._attempts[-1]
         word = last.report.disposition.value
         _watch.log_attempt(self._agent, len(self._attempts), word, last.violations, stop)
-        if self._on_attempt is not None:
-            self._on_attempt(last)
+        return None if self._on_attempt is None else self._on_attempt(last)
 
     @contextmanager
     def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _native
+    from ._types import Violation
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,21 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.report.success
+
+    @property
+    def success(self) -> bool:
+        """Whether the output is accepted as it stands, as `report.success`."""
+        return self.report.success
+
+    @property
+    def data(self) -> Any:
+        """The validated document, as `report.data`."""
+        return self.report.data
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The violations of the report."""
+        return self.report.violations
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *members(Verdict)})
