@@ -677,6 +677,16 @@ def test_on_attempt_is_told_of_each_attempt() -> None:
     assert [attempt.violations for attempt in again] == [attempt.violations for attempt in told]
     assert threads == {threading.get_ident()}
 
+    async def later(attempt: Attempt) -> None:
+        await asyncio.sleep(0)
+        again.append(attempt)
+
+    again.clear()
+    asyncio.run(ask_async(Order, Script(*script.replies).later, contract={"retry": {"limit": 3}}, on_attempt=later))
+    assert len(again) == 3
+    with pytest.raises(TypeError, match="on_attempt is asynchronous: `ask_async` awaits it"):
+        ask(Order, Script("no JSON"), on_attempt=later)
+
     def fails(_: Attempt) -> None:
         raise LookupError("the hook's own")
 

@@ -108,6 +108,27 @@ def test_violations_is_the_word_on_every_result() -> None:
         assert answer.attempts[0].violations == report.violations
 
 
+@native_only
+def test_every_result_has_the_same_words() -> None:
+    gate = Gate()
+    gate.register({**LIST, "retry": {"limit": 0}})
+    for output, success, data in (("[1]", True, [1]), ('[1, "x"]', False, [1]), ("x", False, None)):
+        verdict = gate.validate("l", output)
+        results: list[Any] = [
+            verdict,
+            verdict.report,
+            ResultParser(gate).parse("l", output),
+            ask("l", lambda _, output=output: output, gate=gate),  # type: ignore[misc]
+            gate.run("l", lambda _, output=output: output),  # type: ignore[misc]
+        ]
+        for result in results:
+            assert (bool(result), result.success) == (success, success)
+            # The harness step gives nothing that must not be used.
+            assert result.data == (data if success or result is not results[-1] else None)
+            assert result.violations == verdict.report.violations
+            assert callable(result.unwrap)
+
+
 def test_unwrap_gives_the_document_or_raises_with_the_report() -> None:
     gate = Gate()
     gate.register({**LIST, "retry": {"limit": 0}})

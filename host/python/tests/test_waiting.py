@@ -119,6 +119,18 @@ def test_instances_in_use_hold_up_no_verdict(lists: Gate) -> None:
     assert lists.validate("l", "[]").report.success
 
 
+def test_an_instance_is_closed_by_with_and_by_close_and_may_be_used_again(lists: Gate) -> None:
+    with lists.instance() as instance:
+        assert instance.validate("l", "[]")
+    for _ in range(2):
+        instance.close()
+        assert instance.validate("l", "[]")
+    closed = [lists.instance() for _ in range(5_000)]
+    for instance in closed:
+        assert instance.validate("l", "[]")
+        instance.close()
+
+
 SCARCE = """
 import time
 from seamgate import Gate, Limits, SeamgateFault

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         FileError,
         JournalError,
         LoadError,
-        NotAcceptedError,
         SeamgateError,
         SeamgateFault,
     )
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from ._loop import Loop
     from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
     from ._profiles import read_profile
-    from ._report import Report
+    from ._report import NotAcceptedError, Report
     from ._runs import Journal, Run
     from ._session import Completed, DeadEnd, Progress, Session
     from ._types import (
@@ -242,7 +241,6 @@ _MODULES = {
             "FileError",
             "JournalError",
             "LoadError",
-            "NotAcceptedError",
             "SeamgateError",
             "SeamgateFault",
         ],
@@ -253,7 +251,7 @@ _MODULES = {
         "_loop": ["Loop"],
         "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
         "_profiles": ["read_profile"],
-        "_report": ["Report"],
+        "_report": ["NotAcceptedError", "Report"],
         "_runs": ["Journal", "Run"],
         "_session": ["Completed", "DeadEnd", "Progress", "Session"],
         "_types": [

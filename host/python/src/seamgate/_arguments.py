@@ -1,4 +1,4 @@
-"""Arguments that are not what they must be: the error names the argument, as the caller knows it."""
+"""Checks of arguments. Each error names the argument as the caller knows it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
-    from ._gate import Gate
-
     T = TypeVar("T")
 
 
 def wrong(what: str, expected: str, given: object) -> TypeError:
-    """The error for an argument of the wrong kind."""
+    """Returns the error for an argument of the wrong kind."""
     from ._type_kinds import named
 
     return TypeError(f"{what} must be {expected}, not {named(given)}")
 
 
 def agent(given: object, what: str = "agent") -> str:
-    """The name of an agent."""
+    """Returns the name of an agent, or refuses it."""
     if isinstance(given, str):
         return given
     raise wrong(what, "the name of an agent, a str", given)
 
 
 def limits(given: Limits | None) -> Limits:
-    """Limits, or the default ones."""
+    """Returns limits, or the default ones."""
     if given is None:
         return Limits()
     if isinstance(given, Limits):
@@ -38,25 +36,15 @@ def limits(given: Limits | None) -> Limits:
     raise wrong("limits", "`Limits`, as `Limits(fuel=…)`", given)
 
 
-def gate(given: Any) -> Gate:
-    """A gate, or the one of a registry."""
-    from ._gate import Gate
-
-    held = getattr(given, "gate", given)
-    if isinstance(held, Gate):
-        return held
-    raise wrong("gate", "a `Gate`", given)
-
-
 def called(what: str, given: Callable[..., T]) -> Callable[..., T]:
-    """A function."""
+    """Returns a function, or refuses what is none."""
     if callable(given):
         return given
     raise wrong(what, "a function", given)
 
 
 def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], named: str) -> list[T]:
-    """Objects of one kind."""
+    """Returns a list of objects of one kind."""
     from ._type_kinds import is_type
 
     if is_type(given) or not hasattr(given, "__iter__"):
@@ -69,7 +57,7 @@ def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], n
 
 
 def seconds(what: str, given: float | None) -> float | None:
-    """A number of seconds, if there is one."""
+    """Returns a number of seconds, or `None` if none is given."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, (int, float)):

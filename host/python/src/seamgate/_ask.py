@@ -12,14 +12,14 @@ from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _arguments, _watch
 from ._aliases import Evidence, Lists
-from ._faults import NotAcceptedError, SeamgateFault
+from ._faults import SeamgateFault
 from ._feedback import feedback
-from ._gate import Gate
+from ._gate import Gate, gate_of
 from ._judge import Judge, is_contract, of_contract, of_schema
 from ._limits import Limits, Usage
 from ._own import of_attempt, read
 from ._replies import Said, said
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._requests import _lists, _observations
 from ._types import Disposition, Finish, Violation, Wanted
 
@@ -32,7 +32,7 @@ Messages = list[Any]
 Prompt = str | Sequence[Mapping[str, Any]]
 """What is asked for: a text; or a conversation, which ends with the user."""
 
-Stop = Literal["accepted", "partial", "refused", "not_retryable", "repeated", "limit", "timeout"]
+Stop = Literal["accepted", "refused", "not_retryable", "repeated", "limit", "timeout"]
 """Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
 `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
 ones that the next would pass the limit on outputs; `timeout`, the time of `timeout_seconds` was over."""
@@ -87,7 +87,7 @@ class _Result:
         return result_html(type(self).__name__, about, getattr(self, "data", None), self.violations)
 
     def unwrap(self) -> Any:
-        """`data` of an accepted answer.
+        """Returns `data` of an accepted answer.
 
         Raises:
             NotAcceptedError: It is not accepted.
@@ -111,7 +111,7 @@ class Accepted(_Result, Generic[D]):
         return True
 
     def unwrap(self) -> D:
-        """The validated document, or its instance."""
+        """Returns the validated document, or its instance."""
         return self.data
 
 
@@ -233,7 +233,7 @@ def ask(
             before-validators see what the model wrote, and what they change is not rejected first.
         timeout_seconds: The time for all of it. No attempt begins after it; a call of the model that is under way goes
             on to its end.
-        on_attempt: Called with each attempt, once it is judged.
+        on_attempt: Called with each attempt, once it is judged. `ask_async` awaits it where it is asynchronous.
 
     Raises:
         SeamgateFault: There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
@@ -248,7 +248,11 @@ def ask(
     with question.span() as ended:
         while True:
             result = question.take(call_llm(question.messages()))
-            question.told(result)
+            waits = question.told(result)
+            if inspect.isawaitable(waits):
+                if inspect.iscoroutine(waits):
+                    waits.close()
+                raise TypeError("on_attempt is asynchronous: `ask_async` awaits it")
             if result is not None:
                 ended(result)
                 return result
@@ -316,7 +320,7 @@ async def ask_async(
 
 
 async def _attempted(question: _Question, reply: object) -> AskResult[Any] | None:
-    """One attempt. None where the model is to be asked again."""
+    """Makes one attempt. Returns `None` if the model is to be asked again."""
     if not inspect.isawaitable(reply):
         raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
     try:
@@ -327,7 +331,9 @@ async def _attempted(question: _Question, reply: object) -> AskResult[Any] | Non
             raise
         return question.late()
     result = await asyncio.to_thread(question.take, answer)
-    question.told(result)
+    waits = question.told(result)
+    if inspect.isawaitable(waits):
+        await waits
     return result
 
 
@@ -351,7 +357,7 @@ class _Question:
         self._on_attempt = None if on_attempt is None else _arguments.called("on_attempt", on_attempt)
         self._seconds = _arguments.seconds("timeout_seconds", timeout_seconds)
         self._end = None if self._seconds is None else time.monotonic() + self._seconds
-        self._by = None if gate is None else _arguments.gate(gate)
+        self._by = None if gate is None else gate_of(gate)
         self._judge = _judged_by(of, contract, self._by, type_first)
         self._gate, self._agent = self._judge.gate, self._judge.agent
         self._retries = self._gate.contract(self._agent).retry_limit
@@ -366,15 +372,15 @@ class _Question:
         self._last: tuple[Report, Any, tuple[Violation, ...], str] | None = None
 
     def left(self) -> float | None:
-        """The seconds that are left."""
+        """Returns the seconds that are left."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def is_late(self) -> bool:
-        """Whether the time is over."""
+        """Returns whether the time is over."""
         return self.left() == 0
 
     def late(self) -> AskResult[Any]:
-        """The result where the time is over.
+        """Returns the result after a timeout.
 
         Raises:
             TimeoutError: There was no answer.
@@ -383,16 +389,17 @@ class _Question:
             raise TimeoutError(f"there was no answer within {self._seconds:g} s (timeout_seconds)")
         return self._result(*self._last, "timeout")
 
-    def told(self, result: AskResult[Any] | None) -> None:
-        """Say what became of the last attempt."""
+    def told(self, result: AskResult[Any] | None) -> object:
+        """Reports the last attempt to the logger and the hook."""
         stop = None if result is None else result.stop
-        _watch.log_attempt(self._agent, len(self._attempts), self._attempts[-1], stop)
-        if self._on_attempt is not None:
-            self._on_attempt(self._attempts[-1])
+        last = self._attempts[-1]
+        word = last.report.disposition.value
+        _watch.log_attempt(self._agent, len(self._attempts), word, last.violations, stop)
+        return None if self._on_attempt is None else self._on_attempt(last)
 
     @contextmanager
     def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:
-        """What surrounds the whole question for those who record it."""
+        """Opens the spans around the whole question."""
         with ExitStack() as stack:
             told = [stack.enter_context(each(self._agent)) for each in _watch.question_spans]
 

@@ -49,7 +49,7 @@ _MOST_CONTRACT = 8 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Registered:
-    """A contract that a gate holds, and the type that stands for its schema, if one does."""
+    """A contract that a gate holds, and the type that is its schema, if any."""
 
     text: str
     info: ContractInfo
@@ -122,7 +122,7 @@ class Engine:
         return sorted({*self.contracts, *self.baked})
 
     def agent_or_text(self, contract: Contract) -> str:
-        """The name of an agent, as it is; any other contract as JSON text."""
+        """Returns the name of an agent as it is, and any other contract as JSON text."""
         if type(contract) is str and (not _is_path(contract) or contract in self.contracts or contract in self.baked):
             return contract
         return _contract_text(contract)

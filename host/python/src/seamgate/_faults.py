@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._fault_code import FaultCode
-    from ._report import Report
     from ._types import Violation
 
 
@@ -38,10 +37,10 @@ class SeamgateFault(SeamgateError):
     @property
     def violations(self) -> tuple[Violation, ...]:
         """What is wrong and where, for faults that concern a document of the caller's."""
-        from ._report import record
         from ._types import Violation
 
-        return tuple(record(Violation, each, "violations") for each in self.detail.get("violations", []))
+        found: list[dict[str, Any]] = self.detail.get("violations", [])
+        return tuple(Violation(**{**each, "span": each["span"] and tuple(each["span"])}) for each in found)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
@@ -76,23 +75,3 @@ class BackendError(SeamgateError):
 
 class LoadError(SeamgateError):
     """A gate cannot be made: the component is none, or not a validator, or does not answer."""
-
-
-class NotAcceptedError(SeamgateError):
-    """`unwrap` was called, and the output is not accepted.
-
-    Attributes:
-        report: The report on it.
-        violations: What is wrong: as the report has it, or as the type's own validators say.
-        feedback: What to tell the producer.
-    """
-
-    def __init__(self, report: Report, violations: tuple[Violation, ...], feedback: str) -> None:
-        super().__init__(report, violations, feedback)
-        self.report = report
-        self.violations = violations
-        self.feedback = feedback
-
-    def __str__(self) -> str:
-        word = "rejected" if self.report.success else self.report.disposition.value
-        return f"the output is {word}" + (f": {self.violations[0]}" if self.violations else "")

@@ -31,14 +31,14 @@ _TOLD = ("path", "message", "received")
 
 
 def rejected(violations: Iterable[Mapping[str, Any]]) -> str:
-    """The same of violations as JSON has them."""
+    """Returns the same text for violations in their JSON form."""
     room = _MOST - len(_HEAD) - len(_TAIL) - _MORE
     lines, left_out = _fitting([_line(violation) for violation in violations], room)
     return f"{_HEAD}{''.join(lines)}{_more(left_out)}{_TAIL}"
 
 
 def of_items(items: list[dict[str, Any]], path: str, key: str | None) -> str:
-    """What is wrong with items in quarantine, which alone are asked for again."""
+    """Asks for the quarantined items alone, and says what is wrong with each."""
     most = len(_wanting(len(items), path, key).encode())
     # The first line of each item before the second of any other.
     firsts = ["".join(map(_line, item["violations"][:1])) or _bare(item) for item in items]
@@ -60,7 +60,7 @@ def _wanting(count: int, path: str, key: str | None) -> str:
 
 
 def _fitting(lines: list[str], room: int) -> tuple[list[str], int]:
-    """The first lines for which there is room, and how many are left out."""
+    """Returns the first lines that fit, and the number of the others."""
     for at, line in enumerate(lines):
         room -= len(line.encode())
         if room < 0:

@@ -176,11 +176,11 @@ class Gate:
         return self._judge(contract, output, finish, lists, evidence)
 
     def _is_watched(self) -> bool:
-        """Whether anybody is told of verdicts."""
+        """Returns whether a hook or a logger receives verdicts."""
         return self._on_verdict is not None or _watch.is_watched()
 
     def _watched(self, judge: Callable[..., Verdict], *arguments: Any) -> Verdict:
-        """A verdict, of which others are told."""
+        """Judges, and reports the verdict or the fault to hooks and the logger."""
         try:
             verdict = judge(*arguments)
         except SeamgateFault as fault:
@@ -554,8 +554,16 @@ class Gate:
         return ([], sorted(profiles)) if "profile" in str(op) else (sorted(contracts), [])
 
 
+def gate_of(given: Any) -> Gate:
+    """Returns a gate, or the gate of a registry."""
+    held = getattr(given, "gate", given)
+    if isinstance(held, Gate):
+        return held
+    raise _arguments.wrong("gate", "a `Gate`", given)
+
+
 def _component(given: bytes | str | os.PathLike[str] | None) -> bytes | None:
-    """The bytes of a component, which may be in a file.
+    """Returns the bytes of a component, which may be in a file.
 
     Raises:
         LoadError: It cannot be read.
@@ -590,6 +598,10 @@ class Instance:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Frees what the instance holds at once. A later call begins with a fresh one."""
         self._warm.close()
 
     def validate(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._aliases import Evidence, Lists, Output
 from ._arguments import agent as _agent
 from ._arguments import wrong
-from ._faults import JournalError, NotAcceptedError
+from ._faults import JournalError
 from ._raising import unfit_is_a_fault
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._requests import _bytes_of, _evidence, _finish_word, _lists
 from ._types import Finish, Violation
 from ._verdict import Verdict, of_native
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong, as `Report.violations`."""
+        """The violations of the report."""
         return self.report.violations
 
     @property
@@ -83,7 +83,7 @@ class Outcome:
         return self.success
 
     def unwrap(self) -> Any:
-        """The validated document.
+        """Returns the validated document.
 
         Raises:
             NotAcceptedError: It must not be used.

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ._report import Report
 from ._types import Violation
 
 # The most violations, and the most characters of a document, that are shown.
@@ -15,13 +14,8 @@ _MOST_ROWS = 20
 _MOST_TEXT = 4000
 
 
-def report_html(report: Report) -> str:
-    """A report."""
-    return result_html(report.disposition.value, report.agent, report.output, report.violations)
-
-
 def result_html(word: str, about: str, data: Any, violations: tuple[Violation, ...]) -> str:
-    """A result: what became of it, what is wrong, and the document."""
+    """Returns a result as HTML: its disposition, its violations, and the document."""
     parts = [f"<p><b>{_escaped(word)}</b> {_escaped(about)}</p>"]
     if violations:
         rows = [(each.path, each.keyword, each.message, each.received) for each in violations[:_MOST_ROWS]]
@@ -47,7 +41,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text for a page; what cannot be seen is escaped, and what is too long is cut."""
+    """Escapes a text for a page, and truncates it."""
     cut = text if len(text) <= _MOST_TEXT else text[:_MOST_TEXT] + "…"
     seen = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in cut)
     return html.escape(seen)

@@ -96,7 +96,7 @@ def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str
 
 
 def member_places(source: str) -> Iterator[tuple[str, int, int]]:
-    """The members of a JSON object: name, and where the value begins and ends.
+    """Yields the members of a JSON object: the name, and the offsets of the value.
 
     Raises:
         ValueError: It is none.
@@ -137,7 +137,7 @@ def items(source: str) -> Iterator[str]:
 
 
 def item_places(source: str) -> Iterator[tuple[int, int]]:
-    """Where each item of a JSON list begins and ends.
+    """Yields the offsets of each item of a JSON list.
 
     Raises:
         ValueError: It is none.

@@ -1,4 +1,4 @@
-"""What an output is judged by where its contract is made of a type or a schema: each is compiled once."""
+"""Contracts made of types and schemas. Each is compiled once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._verdict import Verdict
 
 @dataclass(frozen=True)
 class Judge:
-    """Where a contract is registered, under which name, and the type that its documents are instances of.
+    """A registered contract, and the type of its documents.
 
     Attributes:
         model: The type, if there is one.
@@ -39,7 +39,7 @@ class Judge:
     described: Judge | None = None
 
     def validate(self, by: Gate | None, *arguments: Any) -> Verdict:
-        """Judge an output. The hook of the caller's own gate is told, too.
+        """Judges an output, and reports the verdict to the hook of the caller's gate.
 
         Args:
             by: The caller's gate.
@@ -59,13 +59,13 @@ class Judge:
             by._on_verdict(made)
 
     def wanted(self) -> str:
-        """What the output must be, for a prompt."""
+        """Describes for a prompt what the output must be."""
         by = self.described or self
         return by.gate.describe(by.agent)
 
 
 def of_contract(of: Any, gate: Gate | None) -> Judge:
-    """The judge by a contract, or by that of an agent that is registered in a gate."""
+    """Returns the judge for a contract, or for the name of a registered agent."""
     if isinstance(of, str):
         is_registered = gate is not None and gate.has(of)
         if is_registered or not (_is_path(of) or of.lstrip().startswith("{")):
@@ -75,7 +75,7 @@ def of_contract(of: Any, gate: Gate | None) -> Judge:
 
 
 def registered(agent: str, gate: Gate) -> Judge:
-    """The judge by the contract of an agent."""
+    """Returns the judge for a registered agent."""
     held = gate._engine.contracts.get(agent)
     if held is None:
         return Judge(None, gate, agent, None)
@@ -83,7 +83,7 @@ def registered(agent: str, gate: Gate) -> Judge:
 
 
 def of_schema(of: Any, policy: Mapping[str, Any] | None, limits: Limits, type_first: bool, what: str) -> Judge:
-    """The judge by a type or a JSON Schema, with what a contract says beside it.
+    """Returns the judge for a type or a JSON Schema, with the policy of a contract.
 
     Args:
         of: The type, or the schema as a dict, a bool or JSON text.
@@ -143,5 +143,5 @@ _items = functools.lru_cache(maxsize=256)(Items.of)
 
 
 def is_contract(of: object) -> bool:
-    """Whether a value is a contract, a file of one or the name of an agent, and not a type."""
+    """Returns whether a value is a contract, the path of one or the name of an agent, and no type."""
     return isinstance(of, (str, Mapping, os.PathLike))

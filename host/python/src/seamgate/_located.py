@@ -9,12 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# So many bytes lie between two places whose number of characters is known.
+# The distance in bytes between two offsets whose number of characters is known.
 _BLOCK = 4096
 
 
 class Source:
-    """An output, of which pieces are wanted.
+    """The text of an output, addressed by byte offsets.
 
     Args:
         output: As it was given.
@@ -48,19 +48,19 @@ class Source:
         return piece.decode("utf-8", "surrogatepass" if isinstance(self._output, str) else "replace")
 
     def piece(self, start: int, end: int) -> str | None:
-        """The text between two offsets in bytes. None where the output does not have them."""
+        """Returns the text between two byte offsets, or `None` if they are out of range."""
         data = self._indexed()
         return self._decoded(data[start:end]) if start <= end <= len(data) else None
 
     def characters(self, offset: int) -> int:
-        """How many characters are before an offset in bytes."""
+        """Returns the number of characters before a byte offset."""
         data = self._indexed()
         block = bisect_right(self._starts, offset) - 1
         return self._characters[block] + len(self._decoded(data[self._starts[block] : offset]))
 
 
 class Located:
-    """Something that may have a place in an output."""
+    """An object with a place in an output."""
 
     @property
     def text(self) -> str | None:
@@ -83,6 +83,6 @@ class Located:
 
 
 def locate(source: Source, things: Iterable[Located]) -> None:
-    """Say of which output the places of things are."""
+    """Attaches the output to things that have a place in it."""
     for thing in things:
         thing.__dict__["_source"] = source

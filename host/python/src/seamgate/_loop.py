@@ -149,7 +149,7 @@ class Loop:
             self._facts["approvals"] = [*self._facts.get("approvals", []), decided]
 
     def _at(self, now: float) -> Facts:
-        """The facts at a time, in seconds since 1970. Time does not go back."""
+        """Sets the time of the facts, in seconds since 1970. Time never goes back."""
         self._facts["at"] = max(int(now * 1000), self._facts.get("at", 0))
         return cast(Facts, self._facts)
 
@@ -159,7 +159,7 @@ class Loop:
 
 
 def _known(facts: Mapping[str, Any]) -> None:
-    """Refuses facts with a name that is none: what is misspelled would decide nothing."""
+    """Refuses unknown names of facts: a misspelled fact would have no effect."""
     for name in facts:
         if name not in Facts.__annotations__:
             near = difflib.get_close_matches(name, Facts.__annotations__, 1)

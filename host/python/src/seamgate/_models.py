@@ -22,11 +22,11 @@ _MOST_MESSAGE = 512
 # The most bytes of a library's reason why a type has no schema.
 _MOST_REASON = 120
 
-# How msgspec says where something is wrong. `[...]` is the value of a member whose name it does not say.
+# The place in an error of msgspec. `[...]` stands for the value of an unnamed member.
 _PLACE = re.compile(r"(?s)(.*) - at `(?:key in )?\$(.*)`")
 _PART = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
-# What reads a document, and gives what is wrong where it cannot.
+# A function that reads a document, and returns the instance or the violations.
 Read = Callable[[str], tuple[Any, tuple[Violation, ...]]]
 
 
@@ -69,7 +69,7 @@ class _NoSchemaError(Exception):
 
 
 def _sentence(text: str) -> str:
-    """The first sentence of what a library says, in one line."""
+    """Returns the first sentence of a library's message, in one line."""
     return _cut(text.partition("\n")[0].partition(". ")[0].strip(), _MOST_REASON)
 
 
@@ -141,7 +141,7 @@ def _of_msgspec(of: Any) -> tuple[str, Read]:
 
 
 def _violation(value: Any, place: Sequence[int | str], keyword: str, message: str) -> Violation:
-    """What a type found, in the words of a report."""
+    """Converts an error of a type to a violation."""
     path, pointer = "$", ""
     for at, part in enumerate(place):
         if isinstance(value, dict) and str(part) in value:

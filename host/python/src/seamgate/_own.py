@@ -1,5 +1,4 @@
-"""What a type's own validators make of a verdict: an item that they reject is in quarantine, like one that the schema
-rejects."""
+"""The validators of a type. An item that they reject goes into quarantine, like one that the schema rejects."""
 
 from __future__ import annotations
 
@@ -41,8 +40,8 @@ class Items:
 
     @classmethod
     def of(cls, contract: str) -> Items | None:
-        """Those of a contract that is JSON text. None where it has none, or its path is one that only the gate
-        reads."""
+        """Reads the items of a contract that is JSON text. `None` if it has none, or if only the gate can read their
+        path."""
         try:
             given = {name: value for name, value, _ in _json.members(contract)}.get("items")
         except ValueError:
@@ -63,11 +62,11 @@ class Items:
 
     @property
     def pointer(self) -> str:
-        """Where the list is, as a JSON Pointer."""
+        """The place of the list, as a JSON Pointer."""
         return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.steps)
 
     def span(self, document: str) -> tuple[int, int] | None:
-        """Where the list stands in a document that is JSON text without white space."""
+        """Returns the offsets of the list in a document without white space."""
         start, source = 0, document
         for step in self.steps:
             found = _member(source, step)
@@ -79,7 +78,7 @@ class Items:
 
 
 def read(model: Model | None, report: Report, items: Items | None) -> tuple[Any, Report, tuple[Violation, ...]]:
-    """Read the document of a report as an instance of a type.
+    """Reads the document of a report as an instance of a type.
 
     Returns:
         The instance, or the document where there is no type, or None; the report, with what the type's own validators
@@ -99,7 +98,7 @@ def read(model: Model | None, report: Report, items: Items | None) -> tuple[Any,
 
 @dataclasses.dataclass(frozen=True)
 class Read:
-    """The report on one attempt, and the instance that its document is, if it was read as one."""
+    """The report on one attempt, and its document as an instance if it could be read."""
 
     report: Report
     instance: Any = None
@@ -107,7 +106,7 @@ class Read:
 
 
 def of_attempt(model: Model | None, report: Report, items: Items | None) -> Read:
-    """Read one attempt, which may be about a few items alone: what is wrong with the whole is said later."""
+    """Reads one attempt, which may hold a few items only. Errors of the whole are found after the merge."""
     while model is not None and items is not None and report.output_json is not None:
         instance, found = model.read(report.output_json)
         if not found:
@@ -120,7 +119,7 @@ def of_attempt(model: Model | None, report: Report, items: Items | None) -> Read
 
 
 def _without(report: Report, items: Items, found: tuple[Violation, ...]) -> Report | None:
-    """A report without the items that are wrong. None where no item is."""
+    """Returns a report without the wrong items, or `None` if no item is wrong."""
     document = report.output_json or ""
     place = items.span(document)
     if place is None:
@@ -211,14 +210,14 @@ def _none_left(report: Report, items: Items, count: int) -> dict[str, Any]:
 
 
 def _shortest(items: Items) -> str:
-    """The path as a violation of a type has it."""
+    """Returns the path of the list in the notation of a type's violations."""
     from ._models import step
 
     return "$" + "".join(map(step, items.steps))
 
 
 def _index(pointer: str, list_pointer: str) -> int | None:
-    """Which item a place is in."""
+    """Returns the index of the item that contains a place."""
     if not pointer.startswith(list_pointer + "/"):
         return None
     number = pointer[len(list_pointer) + 1 :].partition("/")[0]
@@ -226,7 +225,7 @@ def _index(pointer: str, list_pointer: str) -> int | None:
 
 
 def _member(source: str, step: str | int) -> tuple[int, str] | None:
-    """A part of a document, and where it begins."""
+    """Returns a part of a document, and its offset."""
     places: Iterable[tuple[str | int, int, int]] = ()
     if isinstance(step, str) and source.startswith("{"):
         places = _json.member_places(source)

@@ -8,17 +8,16 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar, Union, overload
 
 from . import _arguments
 from ._aliases import Contract, Evidence, Lists, Output
-from ._faults import NotAcceptedError
 from ._feedback import feedback
-from ._gate import Gate
+from ._gate import Gate, gate_of
 from ._html import result_html
 from ._judge import Judge, of_schema, registered
 from ._own import read
-from ._report import Report
+from ._report import NotAcceptedError, Report
 from ._type_kinds import is_type, named
 from ._types import ContractInfo, Finish, Violation
 
-# So many are kept in a parser, beside those that are kept for all.
+# The most judges that a parser keeps.
 _MOST_JUDGES = 256
 
 T = TypeVar("T")
@@ -50,7 +49,7 @@ class Parsed(Generic[D]):
         return result_html("Parsed", self.report.agent, self.data, ())
 
     def unwrap(self) -> D:
-        """The validated document, or its instance."""
+        """Returns the validated document, or its instance."""
         return self.data
 
 
@@ -83,7 +82,7 @@ class NotParsed(Generic[D]):
         return result_html("NotParsed", self.report.agent, self.data, self.violations)
 
     def unwrap(self) -> NoReturn:
-        """Raises an error, for nothing is accepted.
+        """Raises an error, because nothing is accepted.
 
         Raises:
             NotAcceptedError: Always.
@@ -103,7 +102,7 @@ class ContractRegistry:
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
-        self.gate = Gate() if gate is None else _arguments.gate(gate)
+        self.gate = Gate() if gate is None else gate_of(gate)
 
     def __repr__(self) -> str:
         return f"ContractRegistry({self.gate!r})"
@@ -220,7 +219,7 @@ class ResultParser:
             raise TypeError(f"output must be str or bytes, not {named(output)}{first}")
         judge = None
         if isinstance(schema, type) and contract is None:
-            # What most calls are.
+            # Most calls: no hashing of limits and policies.
             judge = self._judges.get((schema, type_first))
         if judge is None:
             judge = of_schema(schema, contract, self.registry.gate.limits, type_first, "schema")

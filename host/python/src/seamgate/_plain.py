@@ -27,7 +27,7 @@ def plain(what: str, document: object) -> Any:
 
 
 def advice(value: object) -> str:
-    """What to pass in place of a type that stands where JSON must."""
+    """Says what to pass in place of a type where JSON is required."""
     name = "the adapter" if is_adapter(value) else shown(getattr(value, "__name__", str(value)))
     if is_adapter(value):
         of_it = "`adapter.json_schema()`"

@@ -1,4 +1,4 @@
-"""The JSON Schema that Pydantic makes of a type, without what says nothing to a model that reads it."""
+"""JSON Schemas of Pydantic's types, shortened for models that read them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Schema(GenerateJsonSchema):
     """Leaves out the titles that repeat names of members, and says in one place that a value may be null."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
-        """No title is made of the name of a member."""
+        """Returns false: no title repeats the name of a member."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """`{"type": ["integer", "null"]}` in place of `anyOf`, where that is the same."""
+        """Writes `{"type": ["integer", "null"]}` in place of an equivalent `anyOf`."""
         inner = self.generate_inner(schema["schema"])
         words = [inner["const"]] if "const" in inner else inner.get("enum")
         rest = {name: value for name, value in inner.items() if name not in ("const", "enum", "type")}
@@ -40,15 +40,15 @@ class Schema(GenerateJsonSchema):
         return super().nullable_schema(schema)
 
     def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
-        """`{"type": ["integer", "string"]}` likewise."""
+        """Writes `{"type": ["integer", "string"]}` likewise."""
         return _one_type(super().union_schema(schema))
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        """The same of a number whose digits may stand in a text."""
+        """Joins the alternatives of a decimal number in the same way."""
         return _one_type(super().decimal_schema(schema))
 
 
-# What would hold for null, too.
+# Keywords that would also apply to null.
 _NEGATED = frozenset({"allOf", "anyOf", "if", "not", "oneOf", "$ref"})
 
 
@@ -64,12 +64,12 @@ def _one_type(schema: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def adapter_of(of: Any) -> TypeAdapter[Any]:
-    """An adapter of a type, which may be made of classes of attrs and dicts of `typing`, too."""
+    """Returns an adapter of a type. Classes of attrs and dicts of `typing` may be part of it."""
     return of if isinstance(of, TypeAdapter) else TypeAdapter(_known(of))
 
 
 def _known(of: Any) -> Any:
-    """The same type, made of what Pydantic knows."""
+    """Replaces the parts of a type that Pydantic does not know."""
     if is_attrs(of):
         return Annotated[of, _Attrs(of)]
     if sys.version_info < (3, 12) and typing.is_typeddict(of) and type(of).__module__ == "typing":
@@ -78,7 +78,8 @@ def _known(of: Any) -> Any:
     if not arguments or origin is typing.Literal:
         return of
     if origin is Annotated:
-        return Annotated[(_known(arguments[0]), *arguments[1:])]
+        parts = (_known(arguments[0]), *arguments[1:])
+        return Annotated[parts]
     known = tuple(_known(argument) for argument in arguments)
     if all(one is other for one, other in zip(known, arguments, strict=True)):
         return of

@@ -9,7 +9,7 @@ import types
 
 from . import _json
 from ._arguments import wrong
-from ._faults import NotAcceptedError
+from ._faults import SeamgateError
 from ._located import Located, Source, locate
 from ._records import dataclass, field, hints, members
 from ._types import Disposition, ReportDocument, Span
@@ -76,9 +76,9 @@ class Report(ReportDocument):
         return sorted({*object.__dir__(self), *_LAZY})
 
     def _repr_html_(self) -> str:
-        from ._html import report_html
+        from ._html import result_html
 
-        return report_html(self)
+        return result_html(self.disposition.value, self.agent, self.output, self.violations)
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
@@ -97,7 +97,7 @@ class Report(ReportDocument):
 
     @classmethod
     def _read(cls, text: str, output: str | bytes) -> Report:
-        """The same, of an output as it was given."""
+        """Reads a report on an output in its original form."""
         given: dict[str, Any] = {}
         texts: dict[str, str] = {}
         for name, value, source in _json.members(text):
@@ -117,7 +117,7 @@ class Report(ReportDocument):
         return report
 
     def _amended(self, text: str) -> Report:
-        """Another report on the same output."""
+        """Reads another report on the same output."""
         return Report._read(text, self.__dict__.get("_output", self.raw))
 
     @property
@@ -135,13 +135,13 @@ class Report(ReportDocument):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong: what rejected the output, or what keeps items in quarantine; empty where it is accepted."""
+        """The violations that rejected the output, or that keep items in quarantine. Empty if it is accepted."""
         if self.error is not None and self.error.violations:
             return self.error.violations
         return tuple(violation for item in self.quarantined for violation in item.violations)
 
     def unwrap(self) -> Any:
-        """The validated document of an accepted output.
+        """Returns the validated document of an accepted output.
 
         Raises:
             NotAcceptedError: The output is not accepted: the error has this report.
@@ -149,6 +149,26 @@ class Report(ReportDocument):
         if self.success:
             return self.output
         raise NotAcceptedError(self, self.violations, self.feedback)
+
+
+class NotAcceptedError(SeamgateError):
+    """`unwrap` was called, and the output is not accepted.
+
+    Attributes:
+        report: The report on it.
+        violations: What is wrong: as the report has it, or as the type's own validators say.
+        feedback: What to tell the producer.
+    """
+
+    def __init__(self, report: Report, violations: tuple[Violation, ...], feedback: str) -> None:
+        super().__init__(report, violations, feedback)
+        self.report = report
+        self.violations = violations
+        self.feedback = feedback
+
+    def __str__(self) -> str:
+        word = "rejected" if self.report.success else self.report.disposition.value
+        return f"the output is {word}" + (f": {self.violations[0]}" if self.violations else "")
 
 
 def record(cls: type[T], value: object, where: str) -> T:
@@ -249,7 +269,7 @@ def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
 
 
 def _located(read: dict[str, Any]) -> Iterator[Located]:
-    """Everything of a report that has a place in the output."""
+    """Yields everything of a report that has a place in the output."""
     if read["error"] is not None:
         yield from read["error"].violations
     for item in read["quarantined"]:

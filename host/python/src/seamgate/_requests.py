@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._words import Observation
 
 
-# What the name of an agent is like.
+# The form of an agent's name.
 _NAME = re.compile(r"[a-z][a-z0-9._-]{0,127}")
 
 
@@ -95,12 +95,12 @@ def _observation(what: str, observation: Seen | Observation | Mapping[str, Any])
 
 
 def _contract_text(contract: Contract) -> str:
-    """A contract as JSON text."""
+    """Returns a contract as JSON text."""
     return _contract_given(contract)[0]
 
 
 def _contract_given(contract: Contract) -> tuple[str, Model | None]:
-    """A contract as JSON text, and the type that stands for its schema, if one does.
+    """Returns a contract as JSON text, and the type that is its schema, if any.
 
     Raises:
         TypeError: It is none, or holds something that is not JSON.
@@ -147,7 +147,7 @@ def _profile_text(profile: Profile) -> str:
 
 
 def _is_path(given: object) -> bool:
-    """Whether a text names a file: no document ends so, and none that a gate takes begins otherwise than with `{`."""
+    """Returns whether a text is a path: it ends in `.json`, and does not begin like a document."""
     return isinstance(given, str) and given.endswith(".json") and not given.lstrip().startswith("{")
 
 
@@ -232,7 +232,7 @@ def _observations(evidence: Evidence) -> list[dict[str, Any]]:
 
 
 def _finish_word(finish: Finish | str | None) -> str:
-    """Why the producer stopped, as the component has it or its API says it."""
+    """Returns the finish reason as a word of the component or of an API."""
     if finish is None:
         return Finish.UNKNOWN.value
     if isinstance(finish, str):

@@ -136,7 +136,7 @@ def restore(engine: NativeEngine, journal: Journal | str | os.PathLike[str], sna
 
 
 def _kept(journal: Journal | str | os.PathLike[str]) -> Journal | str | os.PathLike[str]:
-    """A journal, as it is."""
+    """Returns a journal, or refuses what is none."""
     if isinstance(journal, (str, os.PathLike)):
         return journal
     missing = [

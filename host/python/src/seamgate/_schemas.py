@@ -78,7 +78,7 @@ def compiled(contract: str, limits: Limits) -> Compiled:
 
 
 def _room(kept: _Kept, agent: str, contract: str) -> _Shared | None:
-    """A gate that takes a contract: an agent has one contract in a gate."""
+    """Returns a gate with room for a contract, which holds one per agent."""
     with _lock:
         for shared in kept.gates:
             if shared.agents.setdefault(agent, contract) == contract:

@@ -142,7 +142,7 @@ class Session:
         return of_native(unfit_is_a_fault(self._native.finish, word), bytes(self._output))
 
     def _completed(self, item: Completed) -> Completed:
-        """An item with its text. Of items in a row, each character is counted once."""
+        """Adds the text to an item. Each character of consecutive items is counted once."""
         start, end = item.span
         at, characters = self._counted if self._counted[0] <= start else (0, 0)
         before = characters + len(_text(self._output[at:start]))

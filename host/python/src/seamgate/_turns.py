@@ -1,4 +1,4 @@
-"""Objects that threads use one after the other. No thread waits for another without a clock."""
+"""Objects that threads use in turn. Each wait has a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand for a schema as a type of Python, and the name of anything else in an error."""
+"""Types of Python that have a schema, and the names of all other values in errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_NAME = 64
 
 
 def is_type(value: object) -> bool:
-    """Whether a value says what a document must be as types of Python do: a class, a generic type, an adapter."""
+    """Returns whether a value is a type: a class, a generic type, or an adapter."""
     return (
         isinstance(value, type)
         or typing.get_origin(value) is not None
@@ -38,7 +38,7 @@ def is_attrs(value: object) -> bool:
 
 
 def named(value: object) -> str:
-    """What a value is, for a message."""
+    """Names a value for a message."""
     if is_adapter(value):
         return "a Pydantic TypeAdapter"
     if isinstance(value, type) and not hasattr(value, "__origin__"):
@@ -60,7 +60,7 @@ def named(value: object) -> str:
 
 
 def leaves(of: object) -> typing.Iterator[object]:
-    """A type, or those that a generic one is made of."""
+    """Yields a type, or the parts of a generic one."""
     arguments = typing.get_args(of)
     if not arguments or typing.get_origin(of) is typing.Literal:
         yield of
@@ -69,7 +69,7 @@ def leaves(of: object) -> typing.Iterator[object]:
 
 
 def shown(name: str) -> str:
-    """A name, cut; what cannot be seen is escaped."""
+    """Truncates a name, and escapes what cannot be seen."""
     cut = name if len(name) <= MOST_NAME else name[:MOST_NAME] + "…"
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut)
 

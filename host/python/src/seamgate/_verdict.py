@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _native
+    from ._types import Violation
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,21 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.report.success
 
+    @property
+    def success(self) -> bool:
+        """Whether the output is accepted as it stands, as `report.success`."""
+        return self.report.success
+
+    @property
+    def data(self) -> Any:
+        """The validated document, as `report.data`."""
+        return self.report.data
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The violations of the report."""
+        return self.report.violations
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *members(Verdict)})
 
@@ -49,7 +65,7 @@ class Verdict:
         return self.report._repr_html_()
 
     def unwrap(self) -> Any:
-        """The validated document of an accepted output; see `Report.unwrap`."""
+        """Returns the validated document of an accepted output; see `Report.unwrap`."""
         return self.report.unwrap()
 
     if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Who is told of verdicts: the logger `seamgate`, and hooks. Nobody is told what an output says."""
+"""Observers of verdicts: the logger `seamgate`, and hooks. The logger never records the text of an output."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import sys
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from ._ask import Attempt
     from ._faults import SeamgateFault
+    from ._types import Violation
     from ._verdict import Verdict
 
     Hook = Callable[[Verdict | SeamgateFault], object]
 
-# Of all gates. `seamgate.otel` adds its own.
+# Hooks of all gates. `seamgate.otel` adds its own.
 verdict_hooks: list[Hook] = []
 
-# What surrounds each question of `ask`, by the name of its agent. It gets the result.
+# Context managers around each question of `ask`, by the name of its agent. Each yields a function that gets the result.
 question_spans: list[Callable[[str], AbstractContextManager[Callable[[Any], object]]]] = []
 
 _DEBUG = 10
@@ -29,7 +29,7 @@ _loggers: list[Any] = []
 
 
 def _logger(level: int) -> Any:
-    """The logger, where somebody listens. A program that never imported `logging` has set up none."""
+    """Returns the logger if it is enabled. A program that never imported `logging` has configured none."""
     if not _loggers:
         logging = sys.modules.get("logging")
         if logging is None:
@@ -40,12 +40,12 @@ def _logger(level: int) -> Any:
 
 
 def is_watched() -> bool:
-    """Whether anybody is told of every verdict."""
+    """Returns whether anything observes every verdict."""
     return bool(verdict_hooks) or _logger(_DEBUG) is not None
 
 
 def tell(made: Verdict | SeamgateFault, hook: Hook | None) -> None:
-    """Tell of a verdict, or of the fault in place of one."""
+    """Reports a verdict, or the fault in place of one."""
     logger = _logger(_DEBUG)
     if logger is not None:
         _log_verdict(logger, made)
@@ -74,13 +74,12 @@ def _log_verdict(logger: Any, made: Verdict | SeamgateFault) -> None:
     )
 
 
-def log_attempt(agent: str, number: int, attempt: Attempt, stop: str | None) -> None:
-    """Log what became of an attempt of `ask`: one that is asked again is worth a line in production."""
+def log_attempt(agent: str, number: int, word: str, violations: Iterable[Violation], stop: str | None) -> None:
+    """Logs an attempt of `ask`, at `INFO` unless the first one was accepted."""
     logger = _logger(_INFO)
     if logger is None:
         return
-    word = attempt.report.disposition.value
-    keywords = sorted({violation.keyword for violation in attempt.violations})
+    keywords = sorted({violation.keyword for violation in violations})
     facts = {"agent": agent, "attempt": number, "disposition": word, "keywords": keywords, "stop": stop}
     then = "asks again" if stop is None else f"stops: {stop}"
     level = _DEBUG if stop == "accepted" and number == 1 else _INFO

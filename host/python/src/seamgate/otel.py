@@ -40,7 +40,7 @@ def instrument(
     tracer_provider: trace.TracerProvider | None = None,
     meter_provider: metrics.MeterProvider | None = None,
 ) -> Callable[[], None]:
-    """Record every verdict of every gate, and every question of `ask`, from now on.
+    """Records every verdict of every gate, and every question of `ask`, from now on.
 
     Spans are `seamgate.validate` and, around a whole question with the calls of its model, `seamgate.ask`. Metrics are
     `seamgate.verdicts`, `seamgate.violations`, `seamgate.faults`, `seamgate.ask.attempts`, `seamgate.verdict.duration`
@@ -81,7 +81,7 @@ class _Recorder:
         self._fuel = meter.create_histogram("seamgate.verdict.fuel", "{fuel}", "Fuel of a verdict.")
 
     def verdict(self, made: Verdict | SeamgateFault) -> None:
-        """Record a verdict, or the fault in place of one."""
+        """Records a verdict, or the fault in place of one."""
         end = time.time_ns()
         if isinstance(made, SeamgateFault):
             self._faults.add(1, {_ERROR: made.code})
@@ -103,7 +103,7 @@ class _Recorder:
 
     @contextmanager
     def question(self, agent: str) -> Iterator[Callable[[Any], object]]:
-        """Record a question. The spans of the client of the model are inside of its own."""
+        """Records a question. The spans of the model's client are its children."""
         # The message of an exception may quote an output.
         with self._tracer.start_as_current_span(
             "seamgate.ask", attributes={_AGENT: agent}, record_exception=False, set_status_on_exception=False
