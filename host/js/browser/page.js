@@ -173,12 +173,12 @@ function completed({ items }, text) {
 }
 
 /** What is known of an output of which a part has come. */
-function standing({ completeness, items, deadEnd }, shown, text) {
+function standing({ completeness, items, dead_end }, shown, text) {
   const came = `${bytes(shown).toLocaleString("en")} of ${counted(bytes(text), "byte")} came`;
   const parts = [
     completeness === "soft_complete" ? "this is a whole document (soft-complete)" : "in flight",
     items.length === 0 ? "" : `${counted(items.length, "item")} complete`,
-    deadEnd === null ? "" : `dead end at byte ${deadEnd.at}: ${visible(cut(deadEnd.message, 300))}`,
+    dead_end === null ? "" : `dead end at byte ${dead_end.at}: ${visible(cut(dead_end.message, 300))}`,
   ];
   return `${came}: ${parts.filter((part) => part !== "").join(", ")}.`;
 }

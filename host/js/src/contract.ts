@@ -135,7 +135,8 @@ export interface TakenContract {
  * @throws {SeamgateFault} `bad_contract`.
  */
 export function takeContract(contract: unknown, argument = "contract"): TakenContract {
-  if (typeof contract !== "string" && (Object(contract) !== contract || Array.isArray(contract))) {
+  const isFunction = typeof contract === "function" && !isStandard(contract);
+  if (typeof contract !== "string" && (Object(contract) !== contract || Array.isArray(contract) || isFunction)) {
     const wanted = argument === "contract" ? "a contract" : "the name of an agent, or a contract";
     throw new TypeError(`\`${argument}\` must be ${wanted}, as an object or as JSON text, not ${kindOf(contract)}`);
   }

@@ -29,6 +29,22 @@ type Reported = readonly [
   outputLength: number,
 ];
 
+/** An output as the addon takes it: text, or bytes. */
+interface Output {
+  readonly agent: string;
+  readonly contract: string | undefined;
+  readonly text: string | undefined;
+  readonly bytes: Uint8Array | undefined;
+  readonly extras: string | undefined;
+}
+
+/** An output, what it is judged by, and what comes with it. */
+export interface Judging {
+  readonly subject: Omit<Subject, "checks">;
+  readonly output: string | Uint8Array;
+  readonly options: OutputOptions;
+}
+
 interface AddonJudge {
   validate(agent: string, output: string, extras?: string): Reported;
   validateBytes(agent: string, output: Uint8Array, extras?: string): Reported;
@@ -95,7 +111,9 @@ interface AddonGate extends AddonJudge {
   describeLater(agent: string): Promise<string>;
   lintLater(contract: string): Promise<string>;
   callLater(request: string): Promise<Given>;
-  validateLater(agent: string, contract: string | undefined, output: Uint8Array, extras?: string): Promise<Given>;
+  validateAllLater(
+    outputs: readonly Output[],
+  ): Promise<readonly { readonly judged?: Given; readonly error?: string }[]>;
 }
 
 interface AddonLimits {
@@ -279,26 +297,45 @@ export class NativeEngine implements Engine {
     return { json: given.json, usage: used(given, this.#digest) };
   }
 
-  /** @internal */
-  async validateLater(subject: Subject, output: string | Uint8Array, options: OutputOptions): Promise<Judged> {
-    const { agent, contract } = subject;
-    const given = typeof output === "string" ? ofString(output) : ofBytes(output);
-    const text = textOf(options);
-    if (typeof output === "string" && given.invalid !== undefined) {
-      const answer = await this.callLater(wireRequest(subject, given, options));
-      return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
+  /** @internal Several outputs, one after the other. What each comes to does not depend on the others. */
+  async validateAllLater(all: readonly Judging[]): Promise<(Judged | Error)[]> {
+    const outcomes = await later(this.gate.validateAllLater(all.map(outputOf)));
+    return Promise.all(outcomes.map((outcome, at) => this.#outcome(outcome, all[at] as Judging)));
+  }
+
+  async #outcome({ judged, error }: { judged?: Given; error?: string }, given: Judging): Promise<Judged | Error> {
+    const { subject, output, options } = given;
+    if (judged !== undefined && !isLone(output)) {
+      const raw = typeof output === "string" ? output : ofBytes(output).text;
+      return { json: judged.json, raw, usage: used(judged, this.#digest) };
     }
-    const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
+    const known = error === undefined ? undefined : ofLater(error);
+    if (known instanceof Error && !(known instanceof TypeError)) return known;
+    // The component says what is wrong in the options, and where a text is no Unicode.
     try {
-      const done = await later(this.gate.validateLater(agent, contract, bytes, text));
-      return { json: done.json, raw: given.text, usage: used(done, this.#digest) };
+      const text = typeof output === "string" ? ofString(output) : ofBytes(output);
+      const { json, usage } = await this.callLater(wireRequest(subject, text, options));
+      return { json: answered(json, "report"), raw: text.text, usage };
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      // Something in the options is wrong: the component says what.
-      const answer = await this.callLater(wireRequest(subject, given, options));
-      return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
+      return error as Error;
     }
   }
+}
+
+function outputOf({ subject: { agent, contract }, output, options }: Judging): Output {
+  const isText = typeof output === "string";
+  return {
+    agent,
+    contract,
+    text: isText ? output : undefined,
+    bytes: isText ? undefined : output,
+    extras: textOf(options),
+  };
+}
+
+/** Whether a text has half a surrogate pair, for whose place bytes have no words. */
+function isLone(output: string | Uint8Array): boolean {
+  return typeof output === "string" && !isWellFormed(output);
 }
 
 class NativeJudge implements Judge {
@@ -463,9 +500,13 @@ export async function later<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
   } catch (error) {
-    const [code = "", ...rest] = (error as Error).message.split("\n");
-    throw ours(code, rest.join("\n"), error);
+    throw ofLater((error as Error).message, error);
   }
+}
+
+function ofLater(told: string, cause: unknown = new Error(told)): unknown {
+  const [code = "", ...rest] = told.split("\n");
+  return ours(code, rest.join("\n"), cause);
 }
 
 function asOurs(error: unknown): unknown {
@@ -503,7 +544,7 @@ function textOf(options: OutputOptions): string | undefined {
 }
 
 function wireRequest(
-  { agent, contract }: Subject,
+  { agent, contract }: Omit<Subject, "checks">,
   given: { readonly text: string; readonly invalid?: number },
   options: OutputOptions,
 ): string {

@@ -13,7 +13,7 @@ import type { Backend, Engine } from "./engine.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
-import { isNative, NativeEngine } from "./native.js";
+import { isNative, type Judging, NativeEngine } from "./native.js";
 import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
 import { kindOf } from "./plain.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
@@ -49,17 +49,20 @@ export interface Start {
   readonly limits: Limits;
 }
 
-/** What a worker is asked: a method of its gate, and the contracts that it does not have yet. */
+/** What a worker is asked: methods of its gate, one after the other, and the contracts that it does not have yet. */
 export interface Job {
   readonly contracts: readonly string[];
-  readonly call:
-    | readonly ["register" | "lint", contract: string]
-    | readonly ["describe", agent: string]
-    | readonly ["call", request: string]
-    | readonly ["validate", subject: Omit<Subject, "checks">, output: string | Uint8Array, options: OutputOptions];
+  readonly calls: readonly Call[];
 }
 
-/** What it answers. The first one, which is null, says that it is ready. */
+/** A method of a gate, and its arguments. */
+export type Call =
+  | readonly ["register" | "lint", contract: string]
+  | readonly ["describe", agent: string]
+  | readonly ["call", request: string]
+  | readonly ["validate", subject: Omit<Subject, "checks">, output: string | Uint8Array, options: OutputOptions];
+
+/** What it answers to each call, in their order. The first one, which is null, says that it is ready. */
 export type Done =
   | null
   | { readonly value: unknown }
@@ -75,6 +78,10 @@ const WORKER_OPTIONS: Names<WorkerOptions> = {
   onVerdict: true,
 };
 
+/** The most calls that go to a worker at once, and the most bytes of their outputs together, beside the first. */
+const BATCH = 64;
+const BATCH_BYTES = 1_048_576;
+
 /** A worker that is not ready after so long, in milliseconds, is ended. */
 const START = 30_000;
 
@@ -87,7 +94,7 @@ const GRACE = 20;
 type Answered = Exclude<Done, null | { fault: unknown } | { error: unknown }>;
 
 interface Waiting {
-  readonly call: Job["call"];
+  readonly call: Call;
   /** Whose contracts it needs. */
   readonly agents: readonly string[];
   resolve(answered: Answered): void;
@@ -100,7 +107,8 @@ interface Running {
   readonly first: { resolve(): void; reject(error: Error): void } | undefined;
   readonly agents: Set<string>;
   isReady: boolean;
-  job: Waiting | undefined;
+  /** What it has to do; it is at the first of them. */
+  jobs: Waiting[];
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -125,6 +133,9 @@ export class WorkerGate {
   readonly #queue: Waiting[] = [];
   /** What the addon has under way. */
   readonly #under = new Set<Waiting>();
+  /** How many of its threads that takes. */
+  #busy = 0;
+  #isGoing = false;
   #closed = false;
 
   readonly #onVerdict: GateOptions["onVerdict"];
@@ -304,7 +315,7 @@ export class WorkerGate {
     this.#closed = true;
     const closed = new Error("the gate was closed");
     for (const running of [...this.#running]) {
-      this.#end(running)?.reject(closed);
+      this.#queue.push(...this.#end(running));
     }
     for (const waiting of [...this.#queue.splice(0), ...this.#under]) {
       waiting.reject(closed);
@@ -320,27 +331,33 @@ export class WorkerGate {
     return this.#contracts.of(asAgent(agent));
   }
 
-  #ask(agents: readonly string[], call: Job["call"]): Promise<Answered> {
+  #ask(agents: readonly string[], call: Call): Promise<Answered> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new Error("the gate was closed"));
         return;
       }
       this.#queue.push({ call, agents, resolve, reject });
-      this.#go();
+      if (this.#isGoing) return;
+      this.#isGoing = true;
+      // Not at once: what is asked for in the same turn goes in batches.
+      queueMicrotask(() => {
+        this.#isGoing = false;
+        this.#go();
+      });
     });
   }
 
   /** Hand out what waits, and start a worker where none is free. */
   #go(): void {
     if (this.#native !== undefined) {
-      while (this.#under.size < this.#most && this.#queue.length > 0) {
-        this.#have(this.#native, this.#queue.shift() as Waiting);
+      while (this.#busy < this.#most && this.#queue.length > 0) {
+        this.#have(this.#native, this.#batch());
       }
       return;
     }
     for (const running of this.#running) {
-      if (running.isReady && running.job === undefined) {
+      if (running.isReady && running.jobs.length === 0) {
         this.#hand(running);
       }
     }
@@ -351,20 +368,51 @@ export class WorkerGate {
     }
   }
 
-  /** Have the addon do what waits. It has a clock of its own, which does not run while the threads of libuv are busy with other work. */
-  #have(native: NativeEngine, waiting: Waiting): void {
-    this.#under.add(waiting);
+  /** What goes to one worker at once: its share of what waits. Verdicts alone are many. */
+  #batch(): Waiting[] {
+    const most = Math.min(BATCH, Math.ceil(this.#queue.length / this.#most));
+    let [count, bytes] = [0, 0];
+    for (const { call } of this.#queue) {
+      const isVerdict = call[0] === "validate";
+      if (isVerdict) bytes += call[2].length;
+      if (count > 0 && (!isVerdict || count >= most || bytes > BATCH_BYTES)) break;
+      count += 1;
+      if (!isVerdict) break;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /**
+   * Have a thread of the addon do some calls. Each has a clock in the sandbox, which does not run while the threads of libuv are busy with
+   * other work.
+   */
+  #have(native: NativeEngine, batch: Waiting[]): void {
+    this.#busy += 1;
+    for (const waiting of batch) this.#under.add(waiting);
     const done = () => {
       clearTimeout(timer);
-      this.#under.delete(waiting);
+      if (!batch.some((waiting) => this.#under.delete(waiting))) return;
+      for (const waiting of batch) this.#under.delete(waiting);
+      this.#busy -= 1;
       this.#go();
     };
+    const rejected = (error: unknown) => {
+      for (const { reject } of batch) reject(error as Error);
+    };
     const late = () => {
-      waiting.reject(this.#timeout());
+      rejected(this.#timeout());
       done();
     };
-    const timer = setTimeout(late, 2 * this.#deadline + GRACE);
-    asked(native, waiting.call).then(waiting.resolve, waiting.reject).finally(done);
+    const timer = setTimeout(late, (batch.length + 1) * this.#deadline + GRACE);
+    answers(native, batch)
+      .then((all) => {
+        for (const [at, answered] of all.entries()) {
+          const { resolve, reject } = batch[at] as Waiting;
+          if (answered instanceof Error) reject(answered);
+          else resolve(answered);
+        }
+      }, rejected)
+      .finally(done);
   }
 
   #timeout(): SeamgateFault {
@@ -374,7 +422,7 @@ export class WorkerGate {
 
   #begin(first?: Running["first"]): void {
     const port = platform().worker(this.#start);
-    const running: Running = { port, first, agents: new Set(), isReady: false, job: undefined, timer: undefined };
+    const running: Running = { port, first, agents: new Set(), isReady: false, jobs: [], timer: undefined };
     this.#running.add(running);
     running.timer = setTimeout(() => this.#ended(running, new Error(`it was not ready after ${START} ms`)), START);
     port.listen(
@@ -392,8 +440,7 @@ export class WorkerGate {
       running.isReady = true;
       running.first?.resolve();
     } else {
-      const job = running.job;
-      running.job = undefined;
+      const job = running.jobs.shift();
       if ("fault" in done) {
         job?.reject(SeamgateFault.of(done.fault));
       } else if ("error" in done) {
@@ -401,39 +448,59 @@ export class WorkerGate {
       } else {
         job?.resolve(done);
       }
+      if (running.jobs.length > 0) {
+        this.#watch(running);
+        return;
+      }
     }
     this.#hand(running);
   }
 
-  /** Give a free worker what waits longest. */
-  #hand(running: Running): void {
-    const job = this.#queue.shift();
-    running.port.hold(job !== undefined);
-    if (job === undefined) {
-      return;
-    }
-    running.job = job;
+  /** Start the clock of the call that a worker is at. */
+  #watch(running: Running): void {
     running.timer = setTimeout(() => {
       running.timer = setTimeout(() => this.#late(running), GRACE);
     }, this.#deadline);
-    const lacking = job.agents.filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
-    const contracts = lacking.map((agent) => this.#contracts.of(agent).text);
-    for (const agent of lacking) {
-      running.agents.add(agent);
+  }
+
+  /** Give a free worker what waits longest. */
+  #hand(running: Running): void {
+    let batch = this.#batch();
+    while (batch.length > 0 && !this.#posted(running, batch)) {
+      const left = batch.filter(isCopied);
+      // What is wrong is none of them alone.
+      batch = left.length < batch.length ? left : [];
     }
-    try {
-      running.port.post({ contracts, call: job.call } satisfies Job);
-    } catch (error) {
-      // It cannot be copied: a mistake of the caller.
-      clearTimeout(running.timer);
-      running.job = undefined;
-      job.reject(error instanceof Error ? error : new Error(String(error)));
+    running.jobs = batch;
+    running.port.hold(batch.length > 0);
+    if (batch.length > 0) {
+      this.#watch(running);
+    } else if (this.#queue.length > 0) {
       this.#hand(running);
     }
   }
 
+  /** Post a batch, unless something in it cannot be copied. */
+  #posted(running: Running, batch: readonly Waiting[]): boolean {
+    const needed = new Set(batch.flatMap(({ agents }) => agents));
+    const lacking = [...needed].filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
+    const contracts = lacking.map((agent) => this.#contracts.of(agent).text);
+    try {
+      running.port.post({ contracts, calls: batch.map(({ call }) => call) } satisfies Job);
+    } catch {
+      return false;
+    }
+    for (const agent of lacking) {
+      running.agents.add(agent);
+    }
+    return true;
+  }
+
+  /** A call took too long: its worker ends, and the calls behind it go to another one. */
   #late(running: Running): void {
-    this.#end(running)?.reject(this.#timeout());
+    const [late, ...rest] = this.#end(running);
+    late?.reject(this.#timeout());
+    this.#queue.unshift(...rest);
     this.#go();
   }
 
@@ -442,7 +509,8 @@ export class WorkerGate {
     if (!this.#running.has(running)) {
       return;
     }
-    const job = this.#end(running);
+    const [job, ...rest] = this.#end(running);
+    this.#queue.unshift(...rest);
     if (running.isReady) {
       const fault = new SeamgateFault(
         "trap",
@@ -463,13 +531,13 @@ export class WorkerGate {
   }
 
   /** End a worker; what it was doing is given back. */
-  #end(running: Running): Waiting | undefined {
-    const job = running.job;
+  #end(running: Running): Waiting[] {
+    const { jobs } = running;
     clearTimeout(running.timer);
-    running.job = undefined;
+    running.jobs = [];
     this.#running.delete(running);
     running.port.end();
-    return job;
+    return jobs;
   }
 }
 
@@ -481,11 +549,34 @@ function mayBeNative(component: Component | Uint8Array | undefined): boolean {
   return component instanceof Uint8Array || isNative(component);
 }
 
-/** What the addon answers, off this thread. */
-async function asked(native: NativeEngine, call: Job["call"]): Promise<Answered> {
+/** Whether a call can be copied to a worker. If not, that is a mistake of its caller, who is told. */
+function isCopied({ call, reject }: Waiting): boolean {
+  try {
+    structuredClone(call);
+    return true;
+  } catch (error) {
+    reject(error instanceof Error ? error : new Error(String(error)));
+    return false;
+  }
+}
+
+/** What the addon answers, off this thread: to verdicts together, to anything else alone. */
+async function answers(native: NativeEngine, batch: readonly Waiting[]): Promise<(Answered | Error)[]> {
+  const all: Judging[] = [];
+  for (const { call } of batch) {
+    if (call[0] === "validate") all.push({ subject: call[1], output: call[2], options: call[3] });
+  }
+  if (all.length < batch.length) {
+    return Promise.all(batch.map(({ call }) => answer(native, call)));
+  }
+  const verdicts = await native.validateAllLater(all);
+  return verdicts.map((verdict) => (verdict instanceof Error ? verdict : { verdict }));
+}
+
+async function answer(native: NativeEngine, call: Call): Promise<Answered> {
   switch (call[0]) {
     case "validate":
-      return { verdict: await native.validateLater({ ...call[1], checks: undefined }, call[2], call[3]) };
+      throw new TypeError("verdicts are asked for together");
     case "register":
       return { value: await native.registerLater(call[1]) };
     case "lint":

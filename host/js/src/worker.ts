@@ -1,15 +1,21 @@
 import { SeamgateFault } from "./fault.js";
 import { Gate } from "./gate.js";
-import type { Done, Job, Start } from "./worker-gate.js";
+import type { Call, Done, Job, Start } from "./worker-gate.js";
 
 /** What a worker does: it has a gate, and answers one job after the other. */
 export async function serve(start: Start, post: (done: Done) => void): Promise<(job: Job) => void> {
   const gate = await Gate.load(start);
   post(null);
-  return (job) => post(answer(gate, job));
+  return ({ contracts, calls }) => {
+    let lacking = contracts;
+    for (const call of calls) {
+      post(answer(gate, lacking, call));
+      lacking = [];
+    }
+  };
 }
 
-function answer(gate: Gate, { contracts, call }: Job): Done {
+function answer(gate: Gate, contracts: readonly string[], call: Call): Done {
   try {
     for (const contract of contracts) {
       gate.register(contract);

@@ -58,10 +58,15 @@ test("a worker that never starts fails the gate in time", async (context) => {
 test("a worker that goes silent costs one call, and so does one that dies", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const verdict = { verdict: { json: '{"disposition":"rejected"}', raw: "", usage: {} } };
-  const job = (port, { call: [, { contract }] }) => {
-    if (contract.includes("silent")) return;
-    if (contract.includes("dies")) port.dies("out of memory");
-    else port.message(verdict);
+  const job = (port, { calls }) => {
+    for (const [, { contract }] of calls) {
+      if (contract.includes("silent")) return;
+      if (contract.includes("dies")) {
+        port.dies("out of memory");
+        return;
+      }
+      port.message(verdict);
+    }
   };
   const ports = withWorkers(context, { job });
   const gate = await WorkerGate.load({ workers: 1, deadlineMs: 100 });

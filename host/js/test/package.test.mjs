@@ -33,6 +33,14 @@ test("the types are right for who uses them, strictly", () => {
   }
 });
 
+test("Vitest's types have the matcher", () => {
+  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "NodeNext", "--target", "ES2022"];
+  const file = fileURLToPath(new URL("vitest/types.ts", import.meta.url));
+  const { stdout } = spawnSync(process.execPath, [tsc, ...options, "--types", "node", file], { encoding: "utf8" });
+  assert.equal(stdout, "");
+});
+
 test("the package needs nothing but itself, and holds no path of a machine", () => {
   const manifest = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));
   assert.equal(manifest.dependencies, undefined);

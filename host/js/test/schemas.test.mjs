@@ -326,6 +326,7 @@ test("anything else in place of a schema, a contract or a name is refused by the
   const parser = new ResultParser(gate);
   class Model {}
   const wrong = [null, undefined, 1, 1n, true, [], Symbol("a")];
+  const functions = [Model, () => true];
   const takes = {
     contract: {
       register: (value) => gate.register(value),
@@ -358,7 +359,11 @@ test("anything else in place of a schema, a contract or a name is refused by the
   };
   for (const [argument, calls] of Object.entries(takes)) {
     for (const [name, call] of Object.entries(calls)) {
-      for (const value of argument === "agent" ? [...wrong, {}, Model, new Model()] : wrong) {
+      for (const value of argument === "agent"
+        ? [...wrong, ...functions, {}, new Model()]
+        : argument === "schema"
+          ? wrong
+          : [...wrong, ...functions]) {
         if (argument === "schema" && value === true) continue;
         const message = new RegExp(`^\`${argument}\` must be `);
         await assert.rejects(async () => call(value), { name: "TypeError", message }, `${name}: ${String(value)}`);

@@ -165,7 +165,10 @@ test("what is wrong with an argument is said by its name", async () => {
     [() => new ResultParser(workers), /^TypeError: `gate` must be a Gate, .* not an instance of WorkerGate/],
     [() => new ContractRegistry(null), /^TypeError: `gate` must be a Gate/],
     [() => ask(list, () => "", "", { gate: workers }), /^TypeError: `gate` must be a Gate/],
-    [() => ask(class A {}, () => ""), /^TypeError: .*a function/],
+    [
+      () => ask(class A {}, () => ""),
+      /^TypeError: `of` must be the name of an agent, or a contract, .* not a function/,
+    ],
     [() => ask(list), /^TypeError: `callLlm` must be a function that calls the model, not undefined/],
     [() => ask(list, "hi"), /^TypeError: `callLlm` must be a function/],
     [() => ask(list, () => "", 5), /^TypeError: `prompt` must be a text or a list of messages, not a number/],

@@ -83,6 +83,55 @@ test("a batch is answered in its order, and a fault costs one answer", () =>
     assert.deepEqual(await gate.validateAll([]), []);
   }));
 
+test("calls in batches give what each gives alone, whatever stands beside it", () =>
+  withGate({ workers: 2 }, async (gate) => {
+    const here = await Gate.load();
+    for (const agent of [example("triage"), anything]) {
+      here.register(agent);
+      await gate.register(agent);
+    }
+    const schema = { type: "array", items: { type: "integer" } };
+    const kinds = [
+      { agent: "triage", output: output("triage.good") },
+      { agent: "any", output: "[1, 2" },
+      { agent: { agent: "own", schema, items: { path: "$[*]" } }, output: '[1,"é"]' },
+      { agent: { agent: "own", schema }, output: new TextEncoder().encode("[1]") },
+      { agent: JSON.stringify({ agent: "text", schema: true }), output: "\ufeff1" },
+      { agent: "any", output: new Uint8Array([0x22, 0xff, 0x22]) },
+      { agent: "any", output: '"\ud800"' },
+      { agent: "any", output: "", finish: "refusal" },
+      { agent: "any", output: "1", finish: "no word" },
+      { agent: "any", output: "1", lists: { a: 5 } },
+      { agent: { agent: "own", schema: { type: "no type" } }, output: "1" },
+      { agent: "nobody", output: "1" },
+      { agent: doubling, output: "{}" },
+      { agent: "any", output: "x".repeat(300_000) },
+    ];
+    const alone = kinds.map(({ agent, output, ...options }) => {
+      try {
+        return here.validate(agent, output, options).report.json;
+      } catch (fault) {
+        return [fault.code, fault.message];
+      }
+    });
+    let state = 7;
+    const requests = Array.from({ length: 300 }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      // The one that takes long is rare.
+      return state % 40 === 0 ? 12 : state % 12;
+    });
+    const [batch, ...single] = await Promise.all([
+      gate.validateAll(requests.map((kind) => kinds[kind])),
+      ...kinds.map(({ agent, output, ...options }) => gate.validate(agent, output, options).catch((fault) => fault)),
+    ]);
+    const said = (answer) => (answer instanceof SeamgateFault ? [answer.code, answer.message] : answer.report.json);
+    assert.deepEqual(
+      batch.map(said),
+      requests.map((kind) => alone[kind]),
+    );
+    assert.deepEqual(single.map(said), alone);
+  }));
+
 test("a gate that is closed answers nothing any more", async () => {
   const gate = await WorkerGate.load({ limits: endless, workers: 1 });
   const running = gate.validate(doubling, "{}");

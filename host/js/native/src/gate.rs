@@ -19,7 +19,7 @@ use crate::{
     options::{self, NativeLimits},
     run::{NativeRun, Where},
     session::NativeSession,
-    verdict::{Judged, Reported, report},
+    verdict::{Judged, NativeOutcome, Reported, report},
 };
 
 /// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
@@ -284,26 +284,43 @@ impl NativeGate {
         Later::new(move || gate.call(&request).map(Judged::answer).map_err(fault))
     }
 
-    /// Judge by the contract of an agent, or by one that is given.
+    /// Judge several outputs, one after the other, each by the contract of an agent or by one that comes with it.
     #[napi]
-    pub fn validate_later(
-        &self,
-        agent: String,
-        contract: Option<String>,
-        output: Uint8Array,
-        extras: Option<String>,
-    ) -> AsyncTask<Later<Judged>> {
+    pub fn validate_all_later(&self, outputs: Vec<NativeOutput>) -> AsyncTask<Later<Vec<NativeOutcome>>> {
         let gate = self.gate();
-        // JavaScript may change it meanwhile.
-        let output = output.to_vec();
-        Later::new(move || {
-            let request = options::request(&agent, &output, extras.as_deref())?;
-            let judged = match &contract {
+        // JavaScript may change bytes meanwhile.
+        let outputs: Vec<(NativeOutput, Vec<u8>)> = outputs.into_iter().map(NativeOutput::copied).collect();
+        Later::new(move || Ok(outputs.iter().map(|(given, output)| given.judged(&gate, output)).collect()))
+    }
+}
+
+/// An output, and what it is judged by.
+#[napi(object)]
+pub struct NativeOutput {
+    pub agent: String,
+    pub contract: Option<String>,
+    pub text: Option<String>,
+    pub bytes: Option<Uint8Array>,
+    pub extras: Option<String>,
+}
+
+impl NativeOutput {
+    /// With its bytes, which may cross threads.
+    fn copied(mut self) -> (Self, Vec<u8>) {
+        let text = self.text.take().map(String::into_bytes);
+        let bytes = self.bytes.take().map(|bytes| bytes.to_vec());
+        (self, text.or(bytes).unwrap_or_default())
+    }
+
+    fn judged(&self, gate: &Gate, output: &[u8]) -> NativeOutcome {
+        let judged = options::request(&self.agent, output, self.extras.as_deref()).and_then(|request| {
+            let judged = match &self.contract {
                 Some(contract) => gate.validate_with(contract, &request),
                 None => gate.validate(&request),
             };
             judged.map(Judged::of).map_err(fault)
-        })
+        });
+        NativeOutcome::of(judged)
     }
 }
 

@@ -7,7 +7,7 @@ use napi::{
 
 use crate::{
     error::{self, Result},
-    verdict::Judged,
+    verdict::{Judged, NativeOutcome},
 };
 
 /// What a value that was made on another thread becomes in JavaScript.
@@ -31,6 +31,14 @@ impl Made for Judged {
     type From = Judged;
 
     fn of(made: Judged) -> Self {
+        made
+    }
+}
+
+impl Made for Vec<NativeOutcome> {
+    type From = Vec<NativeOutcome>;
+
+    fn of(made: Vec<NativeOutcome>) -> Self {
         made
     }
 }

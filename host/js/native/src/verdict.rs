@@ -32,6 +32,22 @@ impl Judged {
     }
 }
 
+/// What became of one output of several: a verdict, or why there is none, as the error of a promise says it.
+#[napi(object)]
+pub struct NativeOutcome {
+    pub judged: Option<Judged>,
+    pub error: Option<String>,
+}
+
+impl NativeOutcome {
+    pub(crate) fn of(judged: Result<Judged>) -> Self {
+        match judged {
+            Ok(judged) => NativeOutcome { judged: Some(judged), error: None },
+            Err(error) => NativeOutcome { judged: None, error: Some(error::told(error).reason.to_string()) },
+        }
+    }
+}
+
 /// A report as a tuple, which is faster to make than an object: its JSON text, the fuel, the memory in bytes, the milliseconds, and the
 /// length of the document in the text, in UTF-16 units (negative if there is no document).
 pub(crate) type Reported<'env> = (JsString<'env>, f64, f64, f64, f64);

@@ -1,0 +1,12 @@
+// Not run: `tsc --strict` reads it in ../package.test.mjs.
+
+import { toPassContract } from "seamgate/vitest";
+import { expect } from "vitest";
+
+expect.extend({ toPassContract });
+expect("{}").toPassContract({ agent: "a", schema: true });
+expect("{}").not.toPassContract('{"agent":"a","schema":true}', { finish: "stop" });
+// @ts-expect-error It is no contract.
+expect("{}").toPassContract(1);
+// @ts-expect-error It has no such option.
+expect("{}").toPassContract({ agent: "a", schema: true }, { finsh: "stop" });
