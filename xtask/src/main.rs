@@ -174,7 +174,7 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<()> {
     std::env::set_current_dir(run::root())?;
     let start = Instant::now();
-    if !matches!(command, Command::Go { .. } | Command::Runtimes | Command::Generate { .. } | Command::Peers { .. } | Command::Ci { .. }) {
+    if !matches!(command, Command::Generate { .. } | Command::Peers { .. } | Command::Ci { .. }) {
         guest::build()?;
     }
     match command {
