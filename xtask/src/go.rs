@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     guest::PAUSING,
+    inside,
     install::{has_go, remove},
     run::{PACKAGES, command, output, root, run, say},
 };
@@ -18,11 +19,8 @@ use crate::{
 pub(crate) const SOURCES: &str = "host/go";
 
 /// What the module has inside that the build puts there.
-const INSIDE: [(&str, &str); 3] = [
-    (PAUSING, "seamgate.wasm"),
-    ("LICENSE-APACHE", "LICENSE-APACHE"),
-    ("LICENSE-MIT", "LICENSE-MIT"),
-];
+const INSIDE: [(&str, &str); 3] =
+    [(PAUSING, "seamgate.wasm"), ("LICENSE-APACHE", "LICENSE-APACHE"), ("LICENSE-MIT", "LICENSE-MIT")];
 
 /// Where the module is packed, and a program that imports it.
 const FOLDER: &str = "target/go";
@@ -134,6 +132,7 @@ fn pack() -> Result<PathBuf> {
     remove(&proxy)?;
     fs::create_dir_all(&proxy)?;
     let to = root().join(&proxy);
+    inside::write(None, Path::new(SOURCES))?;
     run(&mut go(SOURCES, &["run", "./internal/pack", version, &to.display().to_string()]))?;
     Ok(proxy.join(format!("seamgate.dev/go/@v/v{version}.zip")))
 }
@@ -142,7 +141,8 @@ fn pack() -> Result<PathBuf> {
 fn try_out(packed: &Path) -> Result<()> {
     let readme = fs::read_to_string(Path::new(SOURCES).join("README.md"))?;
     let program = readme.split("```go\n").nth(1).and_then(|rest| rest.split("```").next());
-    let program = program.filter(|program| program.starts_with("package main")).context("the README begins with a program")?;
+    let program =
+        program.filter(|program| program.starts_with("package main")).context("the README begins with a program")?;
     let user = Path::new(FOLDER).join("user");
     remove(&user)?;
     fs::create_dir_all(&user)?;
@@ -165,7 +165,10 @@ fn try_out(packed: &Path) -> Result<()> {
     run(&mut alone(&["build", "-o", "user", "."]))?;
     let said = output(&mut command(root().join(&user).join("user"))).context("the program of the README fails")?;
     let expected = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or_default();
-    ensure!(said.trim() == expected.trim(), "the README says that its program prints\n{expected}\nand it prints\n{said}");
+    ensure!(
+        said.trim() == expected.trim(),
+        "the README says that its program prints\n{expected}\nand it prints\n{said}"
+    );
     say(&format!("{}: {} bytes, tried out", packed.display(), fs::metadata(packed)?.len()));
     remove(&modules)
 }

@@ -8,8 +8,9 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
+    go,
     install::{environment, has_python, packages},
-    go, js, python,
+    js, python,
     run::{command, root, run, say},
     scale,
 };

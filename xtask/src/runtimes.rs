@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 use anyhow::Result;
 
 use crate::{
+    go,
     install::remove,
-    go, js, python,
+    js, python,
     run::{cargo, command, run, say},
 };
 

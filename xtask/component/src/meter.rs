@@ -14,8 +14,9 @@ use std::convert::Infallible;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use sha2::{Digest, Sha256};
 use wasm_encoder::{
-    BlockType, CodeSection, Component, ConstExpr, CustomSection, Encode, EntityType, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
-    GlobalType, ImportSection, Instruction, MemoryType, Module, Section, TypeSection, ValType,
+    BlockType, CodeSection, Component, ConstExpr, CustomSection, Encode, EntityType, ExportKind, ExportSection,
+    Function, FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction, MemoryType, Module, Section,
+    TypeSection, ValType,
     reencode::{self, Reencode, ReencodeComponent},
 };
 use wasmparser::{
@@ -252,7 +253,8 @@ impl Meter {
             Shape::InComponent => Some(export),
             Shape::Alone => EXPORTS.iter().any(|prefix| export.starts_with(prefix)).then_some(export),
             Shape::Pausing => PAUSING_EXPORTS.iter().find_map(|(start, end, name)| {
-                let is_it = if end.is_empty() { export == *start } else { export.starts_with(start) && export.ends_with(end) };
+                let is_it =
+                    if end.is_empty() { export == *start } else { export.starts_with(start) && export.ends_with(end) };
                 is_it.then_some(*name)
             }),
         }

@@ -65,9 +65,7 @@ pub(super) fn words_of(
     words: impl Iterator<Item = (String, String)>,
 ) -> String {
     let constants: Vec<String> = words
-        .map(|(word, about)| {
-            format!("{}\t{prefix}{} {name} = \"{word}\"\n", docs(&[about], "\t"), exported(&word))
-        })
+        .map(|(word, about)| format!("{}\t{prefix}{} {name} = \"{word}\"\n", docs(&[about], "\t"), exported(&word)))
         .collect();
     format!(
         "\n{}type {name} string\n\n// The words of [{name}].\nconst (\n{})\n",

@@ -50,7 +50,9 @@ pub(super) fn python() -> String {
 /// Returns the constants of the module for Go, and their values. The stack is the runtime's there.
 pub(super) fn golang() -> impl Iterator<Item = (String, String)> {
     let limits = LIMITS.iter().filter(|(name, _)| *name != "STACK");
-    limits.map(|(name, value)| (format!("default{}", pascal(&name.to_lowercase().replace('_', "-"))), grouped(*value, "_")))
+    limits.map(|(name, value)| {
+        (format!("default{}", pascal(&name.to_lowercase().replace('_', "-"))), grouped(*value, "_"))
+    })
 }
 
 /// The page with its table. The caps of documents are those of `contract.schema.json`.

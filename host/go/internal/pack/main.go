@@ -23,7 +23,9 @@ const module = "seamgate.dev/go"
 var left = []string{"benchmarks", "tools", "internal/answers", "internal/million", "internal/pack"}
 
 // needed are files without which the module does not work, or may not be passed on.
-var needed = []string{"go.mod", "seamgate.wasm", "README.md", "LICENSE-APACHE", "LICENSE-MIT"}
+var needed = []string{
+	"go.mod", "seamgate.wasm", "README.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json",
+}
 
 func main() {
 	log.SetFlags(0)

@@ -30,7 +30,9 @@ pub(super) fn words(words: &Words) -> String {
                     one.fields.iter().map(|field| member(words, field)).chain([text.to_owned()]),
                 ));
             }
-            name => out.push_str(&structure(name, &[one.docs.clone()], one.fields.iter().map(|field| member(words, field)))),
+            name => {
+                out.push_str(&structure(name, &[one.docs.clone()], one.fields.iter().map(|field| member(words, field))))
+            }
         }
     }
     for one in &words.choices {
