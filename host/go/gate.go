@@ -58,7 +58,10 @@ func newGate(engine *sandbox.Engine, limits Limits, isBaked bool, digest func() 
 	}
 }
 
-// Close frees the machine code and the memory of the gate, and of its siblings. Calls that are still running must have ended.
+// ErrClosed is the error of a call on a gate that was closed.
+var ErrClosed = sandbox.ErrClosed
+
+// Close waits for the calls that are running, and frees the machine code and the memory of the gate and of its siblings.
 func (g *Gate) Close() error {
 	g.engine.Close()
 	return nil

@@ -512,3 +512,38 @@ func TestRunMergesItems(t *testing.T) {
 		}
 	}
 }
+
+func TestCloseWaitsForCalls(t *testing.T) {
+	gate, err := seamgate.New(t.Context(), seamgate.WithInstances(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance := gate.Instance()
+	var group sync.WaitGroup
+	for worker := range 20 {
+		group.Go(func() {
+			for {
+				request := seamgate.Request{Contract: []byte(counter), Output: []byte(`{"count":1}`)}
+				_, err := gate.Validate(t.Context(), request)
+				if worker%2 == 0 {
+					_, err = instance.Validate(t.Context(), request)
+				}
+				if errors.Is(err, seamgate.ErrClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	_ = gate.Close()
+	_ = gate.Close()
+	group.Wait()
+	if _, err := gate.Register(t.Context(), []byte(counter)); !errors.Is(err, seamgate.ErrClosed) {
+		t.Error(err)
+	}
+	_ = instance.Close()
+}

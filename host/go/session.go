@@ -22,7 +22,6 @@ type Session struct {
 	partial  []byte
 	state    json.RawMessage
 	progress Progress
-	items    []Completed
 	over     bool
 }
 

@@ -150,6 +150,19 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     } else {
         skipped.push("the npm package in Node");
     }
+    let answers = Path::new("target/go/answers");
+    if answers.exists() {
+        let wazero = locked(include_str!("../../host/go/go.mod"), "github.com/tetratelabs/wazero v", "\n")?;
+        for how in ["compiler", "interpreter"] {
+            runtimes.push(Runtime {
+                name: format!("module for Go, wazero {wazero}, {how}"),
+                same_fuel: true,
+                answers: in_process(answers, &[Path::new(how)], file)?,
+            });
+        }
+    } else {
+        skipped.push("the module for Go");
+    }
     Ok((runtimes, skipped))
 }
 
@@ -257,7 +270,8 @@ fn readme(table: &str, requests: usize) -> String {
 its profile, and each step of `tests/runs` with its profile and its state. Of the runs that say what each audience is shown, it sends those
 views, too. Each request is one line of JSON text, to its own instance: {requests} requests. The first two columns are the library
 `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
-packages of `host/python` and `host/js`, through `Gate.call`. Python has two: the native one, and the one for platforms without it.
+packages of `host/python` and `host/js`, and Go the module of `host/go`, through `Gate.call`. Python has two packages: the native one, and the
+one for platforms without it.
 
 A cell says how many answers have the same bytes as the library's. `tests/tests/suites/cases.rs` compares those with the expected reports,
 `tests/tests/suites/calls.rs` with the expected decisions and observations, and `tests/tests/suites/runs.rs` with the expected steps.

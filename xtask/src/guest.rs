@@ -25,6 +25,9 @@ pub(crate) const METERED: &str = "host/component/metered.wasm";
 /// The same for hosts that run only core modules (`guest/exports/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
 
+/// The same for the module for Go: it asks its host for more fuel, so that a host can end a call in the middle.
+pub(crate) const PAUSING: &str = "host/component/pausing.wasm";
+
 /// The small component, without the kernel, as its build makes it. Contracts are baked into this one.
 pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
 

@@ -10,6 +10,7 @@ mod demo_llm;
 mod edge;
 mod fuzz;
 mod generate;
+mod go;
 mod guest;
 mod hooks;
 mod inside;
@@ -66,7 +67,7 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
-    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript and Python, schemas, tables.
+    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python and Go, schemas, tables.
     Generate {
         /// Write nothing; fail where a file is not what it would be.
         #[arg(long)]
@@ -100,6 +101,12 @@ enum Command {
         /// Measure calls instead.
         #[arg(value_parser = ["bench"])]
         bench: Option<String>,
+    },
+    /// Build the module for Go, test it, and try it out as it is published.
+    Go {
+        /// Measure calls beside other validators, or judge a million outputs and watch the memory.
+        #[arg(value_parser = ["bench", "million"])]
+        what: Option<String>,
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
     Recipes,
@@ -191,6 +198,11 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Python { bench: Some(_) } => python::bench()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
+        Command::Go { what } => match what.as_deref() {
+            None => go::test()?,
+            Some("bench") => go::bench()?,
+            Some(_) => go::million()?,
+        },
         Command::Recipes => recipes::test()?,
         Command::Hooks => hooks::test()?,
         Command::Runtimes => runtimes::runtimes()?,

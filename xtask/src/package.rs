@@ -12,8 +12,8 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    edge,
-    guest::{self, EMBEDDED, METERED, MODULE},
+    edge, go,
+    guest::{self, EMBEDDED, METERED, MODULE, PAUSING},
     inside,
     install::{has_python, remove},
     js, paths, python,
@@ -47,6 +47,7 @@ pub(crate) fn package() -> Result<()> {
         (EMBEDDED, "harness"),
         (METERED, "harness-metered"),
         (MODULE, "module"),
+        (PAUSING, "module-pausing"),
         (guest::VALIDATOR, "validator"),
         (guest::VALIDATOR_BUILT, "validator-to-bake"),
         (edge::EDGE, "edge"),
@@ -66,6 +67,7 @@ pub(crate) fn package() -> Result<()> {
     }
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
+    made.extend(go::package()?);
     match has_python() {
         true => {
             let wheels = python::wheels()?;

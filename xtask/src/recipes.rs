@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
+    go,
     install::{environment, has_python, packages},
     js, python,
     run::{command, root, run, say},
@@ -32,6 +33,7 @@ const SPANS: &str = "tests/otlp";
 
 /// Run the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
+    in_go()?;
     let python = in_python()?;
     let is_node = in_node()?;
     if let Some(tools) = python.filter(|_| is_node) {
@@ -97,6 +99,16 @@ fn in_python() -> Result<Option<PathBuf>> {
     let mut tests = python::tool(&python, &tests);
     run(tests.current_dir(RECIPES).env("XDG_CACHE_HOME", cache).env("SEAMGATE", seamgate))?;
     Ok(Some(tools))
+}
+
+/// Runs the recipes in Go, if it is there.
+fn in_go() -> Result<()> {
+    let folder = Path::new(RECIPES).join("go");
+    if !go::prepare()? {
+        return Ok(());
+    }
+    go::check(&folder)?;
+    run(&mut go::go(folder, &["test", "./..."]))
 }
 
 /// Returns whether there is Node.

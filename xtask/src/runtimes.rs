@@ -1,10 +1,11 @@
-//! Asks all cases in other runtimes: the packages for Python and Node, and a runtime of core modules.
+//! Asks all cases in other runtimes: the packages for Python, Node and Go, and a runtime of core modules.
 
 use std::{fs, path::Path};
 
 use anyhow::Result;
 
 use crate::{
+    go,
     install::remove,
     js, python,
     run::{cargo, command, run, say},
@@ -19,6 +20,7 @@ pub(crate) fn runtimes() -> Result<()> {
         python::unpack_pure()?;
     }
     install_node()?;
+    go::answers()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(&mut command("target/release/examples/runtimes"))
 }

@@ -39,9 +39,12 @@ type Engine struct {
 	// room has a token for each call that may begin.
 	room chan struct{}
 
-	mutex  sync.Mutex
-	idle   []*Instance
-	closed bool
+	// running is held for reading by whatever uses the machine code or the image.
+	running sync.RWMutex
+	closed  bool
+
+	mutex sync.Mutex
+	idle  []*Instance
 }
 
 // New compiles the module, or reads its machine code from the cache.
@@ -87,16 +90,20 @@ func (e *Engine) compile(ctx context.Context, module *module) error {
 	return err
 }
 
-// Close frees everything. No instance may be in use.
+// Close waits for the calls that are running, and frees everything. Later calls fail with [ErrClosed].
 func (e *Engine) Close() {
-	e.mutex.Lock()
+	e.running.Lock()
+	defer e.running.Unlock()
+	if e.closed {
+		return
+	}
 	e.closed = true
-	idle := e.idle
-	e.idle = nil
-	e.mutex.Unlock()
-	for _, instance := range idle {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	for _, instance := range e.idle {
 		instance.memory.release()
 	}
+	e.idle = nil
 	ctx := context.Background()
 	_ = e.runtime.Close(ctx)
 	if e.cache != nil {
@@ -108,7 +115,19 @@ func (e *Engine) Close() {
 }
 
 // ErrClosed is the error of a call on an engine that was closed.
-var ErrClosed = errors.New("the gate was closed")
+var ErrClosed = errors.New("seamgate: the gate was closed")
+
+// enter begins to use the machine code or the image. After it, call leave.
+func (e *Engine) enter() error {
+	e.running.RLock()
+	if e.closed {
+		e.running.RUnlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (e *Engine) leave() { e.running.RUnlock() }
 
 // Fresh is the snapshot of the memory that an instance begins with.
 func (e *Engine) Fresh() *Snapshot { return e.fresh }
@@ -131,33 +150,41 @@ func (e *Engine) Take(ctx context.Context, memory *Snapshot, patience time.Durat
 			return nil, fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 		}
 	}
-	instance, err := e.idleInstance()
-	if err == nil {
-		err = instance.begin(memory)
-	}
+	instance, err := e.instance(memory)
 	if err != nil {
 		<-e.room
+	}
+	return instance, err
+}
+
+// Open returns an instance of its own, which does not count among those that run at once.
+func (e *Engine) Open(memory *Snapshot) (*Instance, error) {
+	instance, err := e.instance(memory)
+	if err == nil {
+		instance.apart = true
+	}
+	return instance, err
+}
+
+func (e *Engine) instance(memory *Snapshot) (*Instance, error) {
+	instance, err := e.idleInstance()
+	if err != nil {
+		return nil, err
+	}
+	if err := instance.begin(memory); err != nil {
+		e.putBack(instance)
 		return nil, err
 	}
 	return instance, nil
 }
 
-// Open returns an instance of its own, which does not count among those that run at once.
-func (e *Engine) Open(memory *Snapshot) (*Instance, error) {
-	instance, err := e.idleInstance()
-	if err == nil {
-		instance.apart = true
-		err = instance.begin(memory)
-	}
-	return instance, err
-}
-
 func (e *Engine) idleInstance() (*Instance, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.closed {
-		return nil, ErrClosed
-	}
 	if last := len(e.idle) - 1; last >= 0 {
 		instance := e.idle[last]
 		e.idle = e.idle[:last]
@@ -171,11 +198,12 @@ func (e *Engine) idleInstance() (*Instance, error) {
 }
 
 func (e *Engine) putBack(instance *Instance) {
+	if e.enter() != nil {
+		instance.memory.release()
+		return
+	}
+	defer e.leave()
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.closed {
-		instance.memory.release()
-	} else {
-		e.idle = append(e.idle, instance)
-	}
+	e.idle = append(e.idle, instance)
 }

@@ -65,6 +65,10 @@ func (e *EndError) Unwrap() error { return e.Cause }
 
 // begin makes the memory what a snapshot holds. A module that grew its memory, or was stopped, is made anew.
 func (i *Instance) begin(s *Snapshot) error {
+	if err := i.engine.enter(); err != nil {
+		return err
+	}
+	defer i.engine.leave()
 	if err := i.memory.reset(s); err != nil {
 		i.discard()
 		return err
@@ -112,7 +116,13 @@ func (i *Instance) Release() {
 }
 
 // Snapshot returns what the memory holds.
-func (i *Instance) Snapshot() (*Snapshot, error) { return i.memory.snapshot() }
+func (i *Instance) Snapshot() (*Snapshot, error) {
+	if err := i.engine.enter(); err != nil {
+		return nil, err
+	}
+	defer i.engine.leave()
+	return i.memory.snapshot()
+}
 
 // Memory returns how much memory the instance has, in bytes. It only grows: this is the most it had.
 func (i *Instance) Memory() int { return i.memory.size() }
@@ -123,6 +133,10 @@ func (i *Instance) Call(ctx context.Context, deadline time.Time, fuel int64, req
 	if err := ctx.Err(); err != nil {
 		return nil, 0, &EndError{Ended, err}
 	}
+	if err := i.engine.enter(); err != nil {
+		return nil, 0, err
+	}
+	defer i.engine.leave()
 	budget := &budget{ctx: ctx, deadline: deadline, fuel: i.fuel, left: fuel}
 	i.refused.Set(0)
 	budget.fill(0)

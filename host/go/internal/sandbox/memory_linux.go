@@ -10,10 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewPages is how many written pages are put back one by one. Beyond that, the kernel drops them all at once, and each page
-// that is used next costs a fault.
-const fewPages = 256
-
 // mappedImages makes memories that are private mappings of one file. The kernel copies a page when it is first written to, and
 // says which were. So a memory is put back at the price of what was written, and pages that nobody writes exist once.
 type mappedImages struct {
@@ -166,12 +162,7 @@ func (m *mappedMemory) reset(s *Snapshot) error {
 	if err := m.written(len(image)); err != nil {
 		return err
 	}
-	if len(m.pages) > fewPages {
-		if err := unix.Madvise(m.room[:len(image)], unix.MADV_DONTNEED); err != nil {
-			return err
-		}
-		m.pages = m.pages[:0]
-	}
+	// To let the kernel drop them costs more: each page that is used next is a fault.
 	for _, at := range m.pages {
 		copy(m.room[at:at+smallPage], image[at:at+smallPage])
 	}
@@ -195,7 +186,7 @@ const (
 	pageOfFile = 1 << 61
 )
 
-// written sets pages to those that were written since the kernel dropped them last.
+// written sets pages to those that were written, ever.
 func (m *mappedMemory) written(size int) error {
 	const entry = 8
 	need := size / smallPage * entry
