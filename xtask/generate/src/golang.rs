@@ -104,7 +104,7 @@ fn ty(of: &Type) -> String {
     }
 }
 
-/// A report that has been read is [`ReportDocument`]; the module's own `Report` reads it when it is asked.
+/// A report that has been read is `ReportDocument`; the module's own `Report` reads it when it is asked.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { exported(&snake(of)) }
 }

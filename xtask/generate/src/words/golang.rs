@@ -26,13 +26,15 @@ pub(super) fn words(words: &Words) -> String {
                 let text = "\t// JSON is the observation as JSON text, the same bytes as in every other runtime.\n\tJSON []byte `json:\"-\"`\n";
                 out.push_str(&structure(
                     "Observation",
-                    &[one.docs.clone()],
+                    std::slice::from_ref(&one.docs),
                     one.fields.iter().map(|field| member(words, field)).chain([text.to_owned()]),
                 ));
             }
-            name => {
-                out.push_str(&structure(name, &[one.docs.clone()], one.fields.iter().map(|field| member(words, field))))
-            }
+            name => out.push_str(&structure(
+                name,
+                std::slice::from_ref(&one.docs),
+                one.fields.iter().map(|field| member(words, field)),
+            )),
         }
     }
     for one in &words.choices {
@@ -46,14 +48,14 @@ pub(super) fn words(words: &Words) -> String {
 /// Returns an interface, a struct for each object that it stands for, and a function that reads one.
 fn tagged(words: &Words, union: &Union) -> String {
     let name = name(&union.name);
-    let mut out = format!("\n{}type {name} interface{{ is{name}() }}\n", docs(&[union.docs.clone()], ""));
+    let mut out = format!("\n{}type {name} interface{{ is{name}() }}\n", docs(std::slice::from_ref(&union.docs), ""));
     for one in &union.of {
         let at = match union.name.as_str() {
             "Event" => Some("\t// At is when, in milliseconds since 1970.\n\tAt int64 `json:\"at\"`\n".to_owned()),
             _ => None,
         };
         let fields = at.into_iter().chain(one.fields.iter().map(|field| member(words, field)));
-        out.push_str(&structure(&one.name, &[one.docs.clone()], fields));
+        out.push_str(&structure(&one.name, std::slice::from_ref(&one.docs), fields));
         out.push_str(&format!("\nfunc ({}) is{name}() {{}}\n", one.name));
         if union.name == "Event" {
             out.push_str(&marshal(one));
@@ -114,7 +116,7 @@ fn decision(words: &Words, union: &Union) -> String {
     let text = "\t// JSON is the decision as JSON text, the same bytes as in every other runtime.\n\tJSON []byte `json:\"-\"`\n";
     let fields = [permit].into_iter().chain(fields.iter().map(|field| member(words, field))).chain([text.to_owned()]);
     let allows = "\n// Allows returns whether the call may run now.\nfunc (d *Decision) Allows() bool { return d.Permit == PermitAllow }\n";
-    structure("Decision", &[union.docs.clone()], fields) + allows
+    structure("Decision", std::slice::from_ref(&union.docs), fields) + allows
 }
 
 /// Returns whether a type has one of some words.
