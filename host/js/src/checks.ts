@@ -1,5 +1,5 @@
-import type { ContractPolicy } from "./contract.js";
 import { feedback, itemsFeedback } from "./feedback.js";
+import type { ContractPolicy } from "./policy.js";
 import { type Judged, Report } from "./report.js";
 import { type Found, placeOf, type Read, read, type StandardSchema } from "./standard.js";
 import { cutAt, memberOf, valueEnd } from "./text.js";

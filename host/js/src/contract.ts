@@ -1,91 +1,10 @@
 import type { Checks } from "./checks.js";
 import { type FaultDetail, SeamgateFault } from "./fault.js";
 import { inJson, kindOf, plainJson } from "./plain.js";
+import type { ContractPolicy, JsonSchema } from "./policy.js";
 import { isPlainObject, isStandard, type StandardSchema } from "./standard.js";
 import { measure } from "./text.js";
 import type { FaultCode } from "./types.js";
-
-/** A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. For an interface, as TypeBox has them, write `{ ...schema }`. */
-export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
-
-/** One of these words; texts of JSON files are of the type `string`. */
-type Word<W extends string> = W | (string & Record<never, never>);
-
-/** The members of a contract beside its schema (`schemas/contract.schema.json` describes them). */
-export interface ContractPolicy {
-  readonly $schema?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly version?: string | undefined;
-  readonly description?: string | undefined;
-  readonly dialect?: string | undefined;
-  /** Schemas that `schema` refers to, by their URIs. */
-  readonly resources?: Readonly<Record<string, JsonSchema>> | undefined;
-  readonly formats?: Word<"assert" | "annotate"> | undefined;
-  readonly extract?:
-    | {
-        readonly markers?: readonly string[] | undefined;
-        readonly untagged?: boolean | undefined;
-        readonly raw_json?: boolean | undefined;
-        readonly embedded?: boolean | Word<"single"> | undefined;
-        readonly ignore?: readonly (string | { readonly begin: string; readonly end: string })[] | undefined;
-        readonly within?: string | undefined;
-        readonly select?: Word<"first" | "last" | "only" | "first_valid" | "last_valid"> | undefined;
-      }
-    | undefined;
-  readonly repair?: Word<"none" | "syntax"> | undefined;
-  /** The units of work: one bad item costs one item. */
-  readonly items?:
-    | {
-        readonly path: string;
-        readonly max?: number | undefined;
-        readonly key?: string | undefined;
-        readonly schema?: JsonSchema | undefined;
-      }
-    | undefined;
-  readonly caps?:
-    | {
-        readonly bytes?: number | undefined;
-        readonly depth?: number | undefined;
-        readonly string_bytes?: number | undefined;
-        readonly array_items?: number | undefined;
-        readonly object_members?: number | undefined;
-      }
-    | undefined;
-  readonly allow?:
-    | readonly {
-        readonly path: string;
-        readonly list?: string | undefined;
-        readonly values?: readonly unknown[] | undefined;
-        readonly optional?: boolean | undefined;
-      }[]
-    | undefined;
-  readonly evidence?:
-    | {
-        readonly claims: string;
-        readonly text?: string | undefined;
-        readonly cites?: string | undefined;
-        readonly quotes?: Word<"required" | "optional"> | undefined;
-        readonly numbers?: Word<"cited" | "ignore"> | undefined;
-        readonly confidence?: string | undefined;
-        readonly limitations?: string | undefined;
-        readonly absence?: string | undefined;
-        readonly kinds?:
-          | readonly {
-              readonly kind: string;
-              readonly min?: number | undefined;
-              readonly or_explained?: string | undefined;
-            }[]
-          | undefined;
-      }
-    | undefined;
-  readonly unknown_members?: Word<"reject" | "strip"> | undefined;
-  readonly coerce?: Word<"none" | "lossless"> | undefined;
-  readonly unwrap?: boolean | undefined;
-  readonly patterns?: Word<"linear" | "backtracking"> | undefined;
-  readonly keep_cut_off?: readonly string[] | undefined;
-  readonly refusal?: string | undefined;
-  readonly retry?: { readonly limit?: number | undefined } | undefined;
-}
 
 /** A contract as an object. */
 export interface ContractDocument extends ContractPolicy {

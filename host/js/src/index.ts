@@ -1,22 +1,18 @@
 import type { Backend } from "./engine.js";
 
-export {
-  AnswerStream,
-  type AskEvent,
-  type AskOptions,
-  type AskResult,
-  type AskStreamOptions,
-  type Attempt,
-  ask,
-  askStream,
-  type CallContext,
-  type Message,
-  type Prompt,
-  type Reply,
-  type Stop,
-} from "./ask.js";
+export { AnswerStream, type AskEvent, ask, askStream, type Reply } from "./ask.js";
+export type {
+  AskOptions,
+  AskResult,
+  AskStreamOptions,
+  Attempt,
+  CallContext,
+  Message,
+  Prompt,
+  Stop,
+} from "./asking.js";
 export type { Component } from "./component.js";
-export type { Contract, ContractDocument, ContractPolicy, JsonSchema, Profile, TypedContract } from "./contract.js";
+export type { Contract, ContractDocument, Profile, TypedContract } from "./contract.js";
 export type {
   Asked,
   Audience,
@@ -42,6 +38,7 @@ export type { Begin, Loop, LoopOptions } from "./loop.js";
 export type { RunJournal, RunOptions } from "./options.js";
 export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
 export type { CompletedItem, DeepPartial } from "./partial.js";
+export type { ContractPolicy, JsonSchema } from "./policy.js";
 export { ContractRegistry } from "./registry.js";
 export {
   type Answer,

@@ -1,7 +1,8 @@
 import { withChecksNow } from "./checks.js";
-import { asAgent, type JsonSchema } from "./contract.js";
+import { asAgent } from "./contract.js";
 import { asGate, type Gate, type OutputOptions } from "./gate.js";
 import { OUTPUT_OPTIONS, only } from "./options.js";
+import type { JsonSchema } from "./policy.js";
 import type { Judged, LocatedViolation, Usage } from "./report.js";
 import { compiled, SCHEMA_OPTIONS, type SchemaOptions, takeSchema } from "./schemas.js";
 import type { StandardSchema } from "./standard.js";

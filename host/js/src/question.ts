@@ -1,4 +1,4 @@
-import type { AskOptions, AskResult, Attempt, Message, Prompt, Stop } from "./ask.js";
+import type { AskOptions, AskResult, Attempt, Message, Prompt, Stop } from "./asking.js";
 import { type Checks, withChecks } from "./checks.js";
 import { type Contract, takeSubject } from "./contract.js";
 import { SeamgateFault } from "./fault.js";

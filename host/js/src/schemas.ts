@@ -1,7 +1,8 @@
-import { asPlainJson, type ContractPolicy, type TakenContract } from "./contract.js";
+import { asPlainJson, type TakenContract } from "./contract.js";
 import type { Gate } from "./gate.js";
 import type { Names } from "./options.js";
 import { inJson, kindOf } from "./plain.js";
+import type { ContractPolicy } from "./policy.js";
 import { isStandard } from "./standard.js";
 import type { ContractInfo } from "./types.js";
 
