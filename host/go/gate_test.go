@@ -547,3 +547,30 @@ func TestCloseWaitsForCalls(t *testing.T) {
 	}
 	_ = instance.Close()
 }
+
+func TestInterpreterGivesTheSameVerdictsAndEnds(t *testing.T) {
+	gate, err := seamgate.New(t.Context(), seamgate.WithInterpreter(), seamgate.WithLimits(seamgate.Limits{Fuel: 1 << 50, Timeout: time.Hour}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gate.Close() }()
+	compiled := registered(t, counter)
+	if _, err := gate.Register(t.Context(), []byte(counter)); err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{`{"count":4}`, `{"count":0}`, "\xff"} {
+		want, got := validate(t, compiled, "counter", output), validate(t, gate, "counter", output)
+		if !bytes.Equal(got.Report.JSON(), want.Report.JSON()) || got.Usage.Fuel != want.Usage.Fuel {
+			t.Errorf("%s and %d, not %s and %d", got.Report.JSON(), got.Usage.Fuel, want.Report.JSON(), want.Usage.Fuel)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := gate.Validate(ctx, slow()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

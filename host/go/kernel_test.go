@@ -126,7 +126,7 @@ func TestTypedEventsLeadToTheSameSteps(t *testing.T) {
 		var state json.RawMessage
 		for at, line := range strings.Split(strings.TrimSpace(string(must(os.ReadFile(path)))), "\n") {
 			if !strings.Contains(line, `"at"`) {
-				line = fmt.Sprintf(`{"at":%d,%s`, 1_790_000_000_000+1000*at, strings.TrimPrefix(line, "{"))
+				line = fmt.Sprintf(`{"at":%d,%s`, 1_790_000_000_000+1000*int64(at), strings.TrimPrefix(line, "{"))
 			}
 			event, err := seamgate.ReadEvent([]byte(line))
 			if err != nil {

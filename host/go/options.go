@@ -28,7 +28,7 @@ func WithCacheDir(folder string) Option { return func(o *options) { o.cacheDir =
 // WithoutCache compiles the module for each process. That takes seconds.
 func WithoutCache() Option { return func(o *options) { o.noCache = true } }
 
-// WithInterpreter runs the module without compiling it: it starts at once, and each call takes about a hundred times as long.
+// WithInterpreter runs the module without compiling it: it starts at once, and each call takes about forty times as long.
 func WithInterpreter() Option { return func(o *options) { o.interpreter = true } }
 
 // WithInstances sets how many calls run at once; others wait. Default: as many as there are processors for Go.

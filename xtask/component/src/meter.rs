@@ -33,8 +33,8 @@ const PAGE: u64 = 64 * 1024;
 /// The exports that a core module keeps, by prefix (`guest/exports/src/abi.rs`).
 const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
 
-/// The exports that a pausing module keeps, by the beginning and the end of their names, and what it calls them: `wire.call`
-/// by the canonical ABI, as hosts of components call it.
+/// The exports that a pausing module keeps, by the beginning and the end of their names, and what it calls them:
+/// `wire.call` by the canonical ABI, as hosts of components call it.
 const PAUSING_EXPORTS: [(&str, &str, &str); 4] = [
     ("memory", "", "memory"),
     ("cabi_realloc", "", "allocate"),
@@ -55,8 +55,9 @@ enum Shape {
     InComponent,
     /// Imports nothing, and exports [`EXPORTS`].
     Alone,
-    /// Exports [`PAUSING_EXPORTS`], and imports the function `refuel` of the module `seamgate`. With nothing left it calls
-    /// that, and goes on if the host has set `fuel`. So a host ends a call at a step of its choice, and pays nothing between.
+    /// Exports [`PAUSING_EXPORTS`], and imports the function `refuel` of the module `seamgate`. With nothing left it
+    /// calls that, and goes on if the host has set `fuel`. So a host ends a call at a step of its choice, and pays
+    /// nothing between.
     Pausing,
 }
 
@@ -80,8 +81,8 @@ pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
 
 /// The same, for hosts that end a call in the middle.
 ///
-/// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest of the
-/// code.
+/// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest
+/// of the code.
 pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     let module = inner_module(component)?;
     let mut pausing = metered(module, Shape::Pausing)?;
@@ -98,7 +99,8 @@ pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     Ok(pausing)
 }
 
-/// The SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length in four bytes.
+/// The SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length in
+/// four bytes.
 fn code_digest(module: &[u8]) -> Result<[u8; 32]> {
     let mut digest = Sha256::new();
     for payload in Parser::new(0).parse_all(module) {

@@ -1,5 +1,7 @@
 //! The words of a run in Go.
 
+use std::slice;
+
 use super::model::{Field, Struct, Type, Union, Words};
 use crate::golang::{docs, exported, field, head, structure, words_of};
 
@@ -23,16 +25,16 @@ pub(super) fn words(words: &Words) -> String {
     for one in &words.structs {
         match one.name.as_str() {
             "Observation" => {
-                let text = "\t// JSON is the observation as JSON text, the same bytes as in every other runtime.\n\tJSON []byte `json:\"-\"`\n";
+                let text = json("observation");
                 out.push_str(&structure(
                     "Observation",
-                    std::slice::from_ref(&one.docs),
-                    one.fields.iter().map(|field| member(words, field)).chain([text.to_owned()]),
+                    slice::from_ref(&one.docs),
+                    one.fields.iter().map(|field| member(words, field)).chain([text]),
                 ));
             }
             name => out.push_str(&structure(
                 name,
-                std::slice::from_ref(&one.docs),
+                slice::from_ref(&one.docs),
                 one.fields.iter().map(|field| member(words, field)),
             )),
         }
@@ -48,14 +50,14 @@ pub(super) fn words(words: &Words) -> String {
 /// Returns an interface, a struct for each object that it stands for, and a function that reads one.
 fn tagged(words: &Words, union: &Union) -> String {
     let name = name(&union.name);
-    let mut out = format!("\n{}type {name} interface{{ is{name}() }}\n", docs(std::slice::from_ref(&union.docs), ""));
+    let mut out = format!("\n{}type {name} interface{{ is{name}() }}\n", docs(slice::from_ref(&union.docs), ""));
     for one in &union.of {
         let at = match union.name.as_str() {
             "Event" => Some("\t// At is when, in milliseconds since 1970.\n\tAt int64 `json:\"at\"`\n".to_owned()),
             _ => None,
         };
         let fields = at.into_iter().chain(one.fields.iter().map(|field| member(words, field)));
-        out.push_str(&structure(&one.name, std::slice::from_ref(&one.docs), fields));
+        out.push_str(&structure(&one.name, slice::from_ref(&one.docs), fields));
         out.push_str(&format!("\nfunc ({}) is{name}() {{}}\n", one.name));
         if union.name == "Event" {
             out.push_str(&marshal(one));
@@ -71,8 +73,10 @@ fn tagged(words: &Words, union: &Union) -> String {
         .collect();
     let of = &union.name;
     out.push_str(&format!(
-            "\n// Read{of} reads one of JSON text.\nfunc Read{of}(text []byte) ({name}, error) {{\n\tvar tag struct {{\n\
-             \t\tType string `json:\"type\"`\n\t}}\n\tif err := json.Unmarshal(text, &tag); err != nil {{\n\t\treturn nil, err\n\t}}\n\
+        "\n// Read{of} reads one of JSON text.\nfunc Read{of}(text []byte) ({name}, error) {{\n\
+             \tvar tag struct {{\n\
+             \t\tType string `json:\"type\"`\n\t}}\n\
+             \tif err := json.Unmarshal(text, &tag); err != nil {{\n\t\treturn nil, err\n\t}}\n\
              \tswitch tag.Type {{\n{cases}\t}}\n\
              \treturn nil, fmt.Errorf(\"the type %q is unknown: the kernel is of another version\", tag.Type)\n}}\n"
     ));
@@ -93,7 +97,8 @@ fn marshal(one: &Struct) -> String {
         })
         .collect();
     format!(
-        "\n// MarshalJSON implements [json.Marshaler].\nfunc (e {name}) MarshalJSON() ([]byte, error) {{\n\ttype plain {name}\n{lists}\
+        "\n// MarshalJSON implements [json.Marshaler].\nfunc (e {name}) MarshalJSON() ([]byte, error) {{\n\
+         \ttype plain {name}\n{lists}\
          \treturn marshal(struct {{\n\t\tType string `json:\"type\"`\n\t\tplain\n\t}}{{\"{word}\", plain(e)}})\n}}\n"
     )
 }
@@ -113,10 +118,18 @@ fn decision(words: &Words, union: &Union) -> String {
         field.is_required &= union.of.iter().all(|one| one.fields.iter().any(|other| other.name == field.name));
     }
     let permit = "\t// Permit says whether the call may run now.\n\tPermit Permit `json:\"permit\"`\n".to_owned();
-    let text = "\t// JSON is the decision as JSON text, the same bytes as in every other runtime.\n\tJSON []byte `json:\"-\"`\n";
-    let fields = [permit].into_iter().chain(fields.iter().map(|field| member(words, field))).chain([text.to_owned()]);
-    let allows = "\n// Allows returns whether the call may run now.\nfunc (d *Decision) Allows() bool { return d.Permit == PermitAllow }\n";
-    structure("Decision", std::slice::from_ref(&union.docs), fields) + allows
+    let text = json("decision");
+    let fields = [permit].into_iter().chain(fields.iter().map(|field| member(words, field))).chain([text]);
+    let allows = "\n// Allows returns whether the call may run now.\n\
+                  func (d *Decision) Allows() bool { return d.Permit == PermitAllow }\n";
+    structure("Decision", slice::from_ref(&union.docs), fields) + allows
+}
+
+/// Returns the member with the text of a document.
+fn json(of: &str) -> String {
+    format!(
+        "\t// JSON is the {of} as JSON text, the same bytes as in every other runtime.\n\tJSON []byte `json:\"-\"`\n"
+    )
 }
 
 /// Returns whether a type has one of some words.
@@ -125,9 +138,9 @@ fn is_word(words: &Words, name: &str) -> bool {
 }
 
 fn member(words: &Words, one: &Field) -> String {
-    let about = [one.docs.clone()];
+    let about = slice::from_ref(&one.docs);
     if one.is_required {
-        return field(&about, &one.name, &ty(&one.ty), "");
+        return field(about, &one.name, &ty(&one.ty), "");
     }
     // A word is never empty. Of a text, a number and a struct, nothing would tell that it is missing.
     let of = match &one.ty {
@@ -136,7 +149,7 @@ fn member(words: &Words, one: &Field) -> String {
         Type::Named(name) if !is_word(words, name) => format!("*{name}"),
         other => ty(other),
     };
-    field(&about, &one.name, &of, ",omitzero")
+    field(about, &one.name, &of, ",omitzero")
 }
 
 fn ty(ty: &Type) -> String {
