@@ -24,6 +24,9 @@ use wasmtime::{Engine, InstanceAllocationStrategy};
 /// What is installed and written goes here.
 const FOLDER: &str = "target/runtimes";
 
+/// The variable that leaves out what takes minutes.
+const QUICK: &str = "QUICK";
+
 /// This program's own folder.
 const HERE: &str = "tests/runtimes";
 
@@ -153,7 +156,12 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     let answers = Path::new("target/go/answers");
     if answers.exists() {
         let wazero = locked(include_str!("../../host/go/go.mod"), "github.com/tetratelabs/wazero v", "\n")?;
-        for how in ["compiler", "interpreter"] {
+        // The interpreter takes minutes.
+        let is_quick = std::env::var_os(QUICK).is_some();
+        if is_quick {
+            skipped.push("wazero's interpreter");
+        }
+        for how in ["compiler", "interpreter"].into_iter().take(if is_quick { 1 } else { 2 }) {
             runtimes.push(Runtime {
                 name: format!("module for Go, wazero {wazero}, {how}"),
                 same_fuel: true,

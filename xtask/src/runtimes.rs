@@ -1,6 +1,6 @@
 //! Asks all cases in other runtimes: the packages for Python, Node and Go, and a runtime of core modules.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use anyhow::Result;
 
@@ -14,7 +14,20 @@ use crate::{
 /// Where the npm package is installed.
 const FOLDER: &str = "target/runtimes";
 
+/// The program that asks.
+const PROGRAM: &str = "target/release/examples/runtimes";
+
+/// Asks all runtimes but those that take minutes, and leaves the table as it is.
+pub(crate) fn quick() -> Result<()> {
+    ask(command(PROGRAM).env("QUICK", "1"))
+}
+
+/// Asks all runtimes, and writes the table.
 pub(crate) fn runtimes() -> Result<()> {
+    ask(&mut command(PROGRAM))
+}
+
+fn ask(program: &mut Command) -> Result<()> {
     fs::create_dir_all(FOLDER)?;
     if python::install()?.is_some() {
         python::unpack_pure()?;
@@ -22,7 +35,7 @@ pub(crate) fn runtimes() -> Result<()> {
     install_node()?;
     go::answers()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
-    run(&mut command("target/release/examples/runtimes"))
+    run(program)
 }
 
 fn install_node() -> Result<()> {
