@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, ApprovalRemember, Ask, FileJournal, Journal, JournalError, Json, Record,
-    Run, StepError, read_named,
+    Action, ApprovalAnswer, ApprovalEvent, ApprovalRemember, Ask, FileJournal, Journal, JournalError, Run, StepError,
+    read_named,
 };
 use seamgate_runner::{
     Error,
@@ -585,10 +585,7 @@ fn send(one: &Waiting, said: &Said) -> Result<()> {
         }
     }
     match ignored(&run)? {
-        Some(record) => {
-            let record = Json::of(&Record::Ignored(record))?;
-            bail!("the run did not take it: {}", escape_terminal(record.as_str()))
-        }
+        Some(record) => bail!("the run did not take it: {} ({})", escape_terminal(&record.message), record.code),
         None => Ok(()),
     }
 }
