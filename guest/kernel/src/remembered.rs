@@ -30,7 +30,8 @@ pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<Str
 }
 
 /// Finds the approval that covers a call: by one who may approve each of what is needed, not lapsed or used up, and given for
-/// all reasons for which the call needs approval now. Returns it as used, and what is remembered after that.
+/// all reasons for which the call needs approval now. A call about which a person decided needs a new decision of its own.
+/// Returns it as used, and what is remembered after that.
 pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed]) -> Option<(Used, Vec<Remembered>)> {
     let covers = |one: &Remembered| {
         one.left > 0
@@ -38,6 +39,9 @@ pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed
             && needed.iter().all(|now| now.by.contains(&one.principal) && one.why.contains(&now.reason.message))
             && digest(action, call, &one.any).as_ref() == Some(&one.digest)
     };
+    if facts.approvals.iter().any(|decided| decided.key == call.key) {
+        return None;
+    }
     let place = facts.remembered.iter().position(covers)?;
     let mut remembered = facts.remembered.clone();
     let one = &mut remembered[place];

@@ -103,6 +103,21 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Judges again what waits for approval and may be covered by one for the run. What was asked in this step waits for the next.
+    fn judge_covered(&mut self) -> Result<(), Fault> {
+        for index in 0..self.state.calls.len() {
+            if self.state.calls[index].phase == Phase::Asked && !self.is_asked_now(&self.state.calls[index].key) {
+                self.judge(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether this step asks for the approval of a call.
+    fn is_asked_now(&self, key: &str) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::AskApproval { call, .. } if call == key))
+    }
+
     fn decided(&mut self, index: usize, decision: Decision) {
         let call = &self.state.calls[index];
         let is_same_ask = call.phase == Phase::Asked
@@ -114,8 +129,13 @@ impl Run<'_> {
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
         if decision.permit == ALLOW && tool.is_some_and(|tool| self.waits_for_its_turn(index, tool)) {
             // An approved call stays approved until its turn, and is judged again then.
-            if call.phase != Phase::Asked {
-                self.state.calls[index].phase = Phase::Held;
+            if call.phase != Phase::Asked || call.digest != decision.digest {
+                let call = &mut self.state.calls[index];
+                call.phase = Phase::Held;
+                // What was asked about other arguments is over.
+                call.digest = None;
+                call.expires = None;
+                call.by.clear();
             }
             return;
         }
@@ -161,11 +181,11 @@ impl Run<'_> {
                     self.settle(index, Phase::Cancelled, "cancelled", "The run has to end: the call was not sent.");
                 }
                 Phase::Held => self.judge(index)?,
-                Phase::Asked if is_approved() || !self.state.facts.remembered.is_empty() => self.judge(index)?,
+                Phase::Asked if is_approved() && !self.is_asked_now(&call.key) => self.judge(index)?,
                 _ => {}
             }
         }
-        Ok(())
+        if self.state.facts.remembered.is_empty() { Ok(()) } else { self.judge_covered() }
     }
 
     /// Nothing runs that stood behind an effect which nobody approved or sent: it may depend on that.
@@ -334,8 +354,7 @@ impl Run<'_> {
             self.ignore("no_ask", "no call with this key waits for approval");
             return Ok(());
         };
-        let is_of_call = |action: &Action| matches!(action, Action::AskApproval { call, .. } if *call == key);
-        if self.actions.iter().any(is_of_call) {
+        if self.is_asked_now(&key) {
             self.ignore("before_ask", "the ask that this answers has lapsed; it was asked anew in this step");
             return Ok(());
         }
@@ -368,7 +387,7 @@ impl Run<'_> {
         self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, reason, spent: false });
         self.judge(index)?;
         // It may cover others that wait.
-        if event.member("remember").is_some() { self.judge_asked_again() } else { Ok(()) }
+        if event.member("remember").is_some() { self.judge_covered() } else { Ok(()) }
     }
 
     /// A person changed the arguments of a call that waits. It is judged again as if the model had asked for it so.

@@ -132,6 +132,14 @@ impl Moves {
         self.add(format!("{key} approved by cleo"), event(&ask.digest, "approved", "cleo"));
         self.add(format!("{key} approved by mallory"), event(&ask.digest, "approved", "mallory"));
         self.add(format!("{key} rejected by anna"), event(&ask.digest, "rejected", "anna"));
+        for principal in ["anna", "mallory"] {
+            let mut edited = event(&ask.digest, "edited", principal);
+            edited["arguments"] = "{\"x\": 3}".into();
+            self.add(format!("{key} edited by {principal}"), edited);
+            let mut remembered = event(&ask.digest, "approved", principal);
+            remembered["remember"] = json!({"any": ["x"], "times": 1, "ttl_s": 120});
+            self.add(format!("{key} approved for the run by {principal}"), remembered);
+        }
         let others = world.calls.iter().filter(|other| other.key != *key).filter_map(|other| other.ask.as_ref());
         let other = others.map(|other| other.digest.as_str()).find(|digest| *digest != ask.digest).unwrap_or(OTHER);
         self.add(format!("{key} approved with another digest"), event(other, "approved", "anna"));

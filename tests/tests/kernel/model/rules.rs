@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     moves::NONCE,
-    world::{Approval, Ask, Call, LEAD, MS, ONCALL, SAME_CALL, STEPS, Stage, TOKENS, World},
+    world::{Approval, Ask, Call, LEAD, MS, ONCALL, Remembered, SAME_CALL, STEPS, Stage, TOKENS, World},
 };
 
 /// It stands in everything that nobody may trust.
@@ -90,6 +90,7 @@ impl Seeing<'_> {
                 self.world.mode = text(event, "mode").to_owned();
             }
             "approval" => {
+                let has_loop = self.world.has_loop;
                 let Some(known) = self.world.call_mut(call) else { return };
                 let Some(ask) = known.ask.clone().filter(|_| known.stage == Stage::Asked) else { return };
                 let all = ONCALL.iter().chain(&LEAD);
@@ -98,8 +99,19 @@ impl Seeing<'_> {
                 if text(event, "digest") != ask.digest || !may || now >= ask.expires {
                     return;
                 }
-                if text(event, "decision") == "approved" {
+                if text(event, "decision") == "edited" {
+                    if has_loop && text(event, "arguments") != known.arguments {
+                        // The old ask is over.
+                        known.ask = None;
+                        known.arguments = text(event, "arguments").to_owned();
+                    }
+                } else if text(event, "decision") == "approved" {
                     known.approvals.push(Approval { digest: ask.digest, principal, until: ask.expires });
+                    if let Some(ttl_s) = event["remember"]["ttl_s"].as_u64() {
+                        let mode = self.world.mode.clone();
+                        self.world.remembered.retain(|other| other.mode != mode);
+                        self.world.remembered.push(Remembered { principal, until: now + ttl_s * 1000, mode });
+                    }
                 } else {
                     known.is_rejected = true;
                 }
@@ -228,7 +240,9 @@ impl Seeing<'_> {
                         let may_have_happened =
                             call.tool == "act" && call.was_started && self.event["effect"] != "none";
                         ensure!(!may_have_happened, "it may have had its effect");
-                        self.call(key)?.stage = Stage::Settled;
+                        // What stood behind a call that did not run is denied.
+                        let is_denied = text(record, "message").starts_with("Call denied");
+                        self.call(key)?.stage = if is_denied { Stage::Denied } else { Stage::Settled };
                     }
                     other => bail!("{other:?} is no end of a call"),
                 }
@@ -290,6 +304,9 @@ impl Seeing<'_> {
         let (now, is_untrusted, kind) = (self.world.now, self.world.is_untrusted, self.kind().to_owned());
         let (mode, tokens, ms) = (self.world.mode.clone(), self.world.tokens, self.world.ms);
         let limits_tokens = self.world.has_loop;
+        let is_remembered = action["approval"]["remembered"] == true;
+        let covers = |one: &Remembered| ONCALL.contains(&one.principal) && now < one.until && one.mode == mode;
+        let covered = self.world.remembered.iter().position(covers);
         let expires = action["expires"].as_u64().unwrap_or_default();
         ensure!(expires > now, "it lapses before it is sent");
         let is_open =
@@ -318,10 +335,19 @@ impl Seeing<'_> {
                 };
                 call.approvals.iter().any(|approval| holds(&approval))
             };
-            ensure!(of(&ONCALL), "no approval by oncall holds");
+            ensure!(is_remembered || of(&ONCALL), "no approval by oncall holds");
             ensure!(!is_untrusted || of(&LEAD), "no approval by lead holds, after untrusted data was read");
+            ensure!(!is_remembered || covered.is_some(), "no approval for the run covers it");
         } else {
             ensure!(call.tool == "look", "nothing allows this tool");
+        }
+        if is_remembered && let Some(place) = covered {
+            self.world.remembered.remove(place);
+        }
+        let call = self.call(key)?;
+        if is_remembered {
+            // It does not depend on the ask that nobody answered.
+            call.ask = None;
         }
         if !(call.counts && call.stage == Stage::Started) {
             call.counts = false;
@@ -367,7 +393,12 @@ impl Seeing<'_> {
             let whole = text(message, "text");
             outside(whole).with_context(|| format!("in the message {message}"))?;
             let Some(call) = message["call"].as_str().and_then(|key| self.world.call(key)) else { continue };
-            let is_denial = whole.starts_with("Call denied");
+            // The kernel says first who changed the arguments.
+            let told = match whole.split_once('\n') {
+                Some((first, rest)) if first.contains("changed the arguments of this call") => rest,
+                _ => whole,
+            };
+            let is_denial = told.starts_with("Call denied");
             ensure!(is_denial == (call.stage == Stage::Denied), "{:?}, and told {whole:?}", call.stage);
         }
         Ok(())

@@ -42,6 +42,14 @@ pub(crate) struct Approval {
     pub(crate) until: u64,
 }
 
+/// A yes that covers one further call of the tool that has effects, whatever its arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct Remembered {
+    pub(crate) principal: &'static str,
+    pub(crate) until: u64,
+    pub(crate) mode: String,
+}
+
 /// The last ask for a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
@@ -92,6 +100,7 @@ pub(crate) struct World {
     pub(crate) model: Option<(String, String, u64)>,
     pub(crate) question: Option<(String, u64)>,
     pub(crate) calls: Vec<Call>,
+    pub(crate) remembered: Vec<Remembered>,
     /// Whether the model has read what is not trusted.
     pub(crate) is_untrusted: bool,
     pub(crate) steps: u64,
@@ -145,7 +154,10 @@ impl World {
             }
         }
         closed.sort_unstable();
-        format!("{open:?}{closed:?}{}{}{}", self.is_untrusted, self.tokens / TOKENS, self.ms / 1000)
+        let remembered = self.remembered.iter().filter(|one| one.until > self.now);
+        let remembered: Vec<_> = remembered.map(|one| (one.principal, left(one.until), &one.mode)).collect();
+        let (tokens, ms) = (self.tokens / TOKENS, self.ms / 1000);
+        format!("{open:?}{closed:?}{remembered:?}{}{tokens}{ms}", self.is_untrusted)
     }
 }
 
@@ -183,6 +195,9 @@ pub(crate) fn typed(state: &mut Value, now: u64) -> String {
         });
     }
     closed.sort_unstable();
+    for remembered in state["facts"]["remembered"].as_array_mut().into_iter().flatten() {
+        remove(remembered, &["at"]);
+    }
     for name in ["asks", "approvals"] {
         for decided in state["facts"][name].as_array_mut().into_iter().flatten() {
             let place = keys.iter().position(|key| *key == decided["key"]);
