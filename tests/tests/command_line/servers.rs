@@ -881,12 +881,15 @@ fn a_path_that_was_replaced_between_two_calls_opens_nothing() {
         fs::create_dir_all(place.folder.join(name)).expect("a folder");
     }
     place.write("secret/s.txt", "s3cret");
+    // One call after the other: those of one answer may run at once.
     place.write(
         "model.sh",
-        MODEL.replace("\"call\":\"c1\"", "\"call\":\"c2\"").replace(
-            r#"{"id":"a","tool":"look","arguments":{"at":"x"}}"#,
-            r#"{"id":"a","tool":"swap","arguments":{}},{"id":"b","tool":"look","arguments":{"at":"x"}}"#,
-        ),
+        r#"case $(cat) in
+  *'"call":"c2"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;
+  *'"call":"c1"'*) echo '{"calls":[{"id":"b","tool":"look","arguments":{"at":"x"}}]}' ;;
+  *) echo '{"calls":[{"id":"a","tool":"swap","arguments":{}}]}' ;;
+esac
+"#,
     );
     let mut ops: Value = serde_json::from_str(&place.read("ops.profile.json")).expect("JSON");
     let tools = ops["tools"].as_array_mut().expect("tools");
