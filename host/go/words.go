@@ -1378,7 +1378,7 @@ type Approval struct {
 	// In milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// Whether it was given for another call of the run, and covers this one, too.
+	// True if a person gave it for another call of the run, and it covers this one, too.
 	Remembered *bool `json:"remembered,omitzero"`
 }
 

@@ -18,7 +18,7 @@ use crate::{
 /// The sources of the module.
 pub(crate) const SOURCES: &str = "host/go";
 
-/// What the module has inside that the build puts there.
+/// Files that the build puts into the module, with their names there.
 const INSIDE: [(&str, &str); 3] =
     [(PAUSING, "seamgate.wasm"), ("LICENSE-APACHE", "LICENSE-APACHE"), ("LICENSE-MIT", "LICENSE-MIT")];
 

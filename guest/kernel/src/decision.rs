@@ -73,7 +73,7 @@ pub(crate) struct AskView {
 pub(crate) struct Used {
     pub(crate) principal: String,
     pub(crate) at: u64,
-    /// Whether it was given for another call of the run, and covers this one, too.
+    /// True if a person gave it for another call of the run, and it covers this one, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembered: bool,
 }

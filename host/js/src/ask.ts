@@ -147,7 +147,7 @@ export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskE
   }
 
   /**
-   * What became of the question. Reads what is left of the stream.
+   * Reads the rest of the stream, and returns the outcome of the question.
    *
    * @throws As `ask`; and a `TypeError` where the loop over the events was left early.
    */

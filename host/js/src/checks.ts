@@ -24,7 +24,7 @@ const MAX_ITEM_VIOLATIONS = 10;
  * fails goes into quarantine, as one that fails the JSON Schema does; anything else rejects the document. `data` is then what the schema
  * makes of the document. A report without a document is returned as it is.
  *
- * What the checks throw is thrown: that is a mistake in them, and not in the document.
+ * An error that a check throws passes through: it is a mistake in the check, and not in the document.
  */
 export function withChecks<T>(report: Judged, checks: Checks<T>): Judged<T> | Promise<Judged<T>> {
   const json = report.outputJson;

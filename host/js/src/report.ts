@@ -133,7 +133,7 @@ export class Report<T = unknown, Output = T> {
   }
 
   /**
-   * What is wrong: with the output, and then with each item in quarantine. Each has its piece of the output. Empty where it was accepted
+   * The violations of the output, and then those of each item in quarantine. Each has its piece of the output. Empty where it was accepted
    * or refused.
    */
   get violations(): readonly LocatedViolation[] {

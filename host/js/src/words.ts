@@ -887,7 +887,7 @@ export interface Approval {
   readonly principal: string;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** Whether it was given for another call of the run, and covers this one, too. */
+  /** True if a person gave it for another call of the run, and it covers this one, too. */
   readonly remembered?: boolean;
 }
 

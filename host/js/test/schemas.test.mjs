@@ -301,7 +301,7 @@ test("preprocess and coerce see what the model wrote, if they are to run first",
   const answer = await ask(Level, model, "", { preprocess: true });
   assert.deepEqual([answer.data, answer.attempts.length], [made, 1]);
   assert.match(sent[0][0].content, /"high" or "low"|one of.*"high".*"low"/s);
-  // What it then rejects is told.
+  // A value that the schema then rejects has its violations.
   const wrong = parser.parseWithSchema(Level, '{"level":"none","count":"x"}', { preprocess: true });
   assert.deepEqual(
     wrong.report.violations.map(({ path }) => path),

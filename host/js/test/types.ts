@@ -201,7 +201,7 @@ export async function asks(gate: Gate): Promise<void> {
   console.log(count, greeting);
 }
 
-// What comes before it is whole.
+// All before it is whole.
 export async function streams(gate: Gate, chunks: AsyncIterable<string>): Promise<void> {
   const Order = z.object({ sku: z.string(), lines: z.array(z.object({ count: z.string().transform(Number) })) });
   const stream = askStream(Order, () => chunks, "Which order?", {

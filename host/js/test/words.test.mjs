@@ -1,4 +1,4 @@
-// What the package calls things, and what it says to callers who call them otherwise.
+// The names of the package, and its errors for callers who use other names.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

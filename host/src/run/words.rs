@@ -1908,7 +1908,7 @@ pub struct Approval {
     pub principal: String,
     /// In milliseconds since 1970.
     pub at: u64,
-    /// Whether it was given for another call of the run, and covers this one, too.
+    /// True if a person gave it for another call of the run, and it covers this one, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remembered: Option<bool>,
 }

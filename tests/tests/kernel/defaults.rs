@@ -17,7 +17,7 @@ static SCHEMA: LazyLock<Value> =
 /// its default.
 const NOT_OF_DECISIONS: [&str; 1] = ["/tools/*/equal_calls"];
 
-/// What becomes of a case whose profile does not load.
+/// The outcome of a case whose profile does not load.
 const INVALID: &str = "invalid";
 
 /// A case of calls or runs, with its profile as a value.

@@ -48,7 +48,7 @@ const CODE: &str = "seamgate-code";
 /// The index of the function `refuel`.
 const REFUEL: u32 = 0;
 
-/// What becomes of the imports and exports of a module, and of a call without fuel.
+/// The imports and exports of a module, and the end of a call that has no fuel left.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     /// Keeps its place in a component.
@@ -302,7 +302,7 @@ fn ends_block(operator: &Operator) -> bool {
 struct Body {
     function: Function,
     fuel: u32,
-    /// What ends the call, or asks the host whether it ends.
+    /// The instruction that ends the call, or asks the host whether it ends.
     empty: Instruction<'static>,
     /// The steps that are not paid yet.
     pending: i64,

@@ -10,7 +10,7 @@ use super::{
     text::{commented, snake},
 };
 
-/// What the module has types for.
+/// The documents that the module has types for.
 const TYPES: [&str; 6] = ["report", "contract-info", "warning", "finish", "confidence", "progress"];
 
 /// Words that Go writes in capitals.

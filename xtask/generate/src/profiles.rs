@@ -233,7 +233,7 @@ impl<'s> Schema<'s> {
         for node in of.get("anyOf").map(Node::items).unwrap_or_default() {
             let first = members.len();
             self.inside(self.resolve(node)?, place, members)?;
-            // What one alternative requires, another does not have.
+            // A member that one alternative requires is missing in another.
             for member in &mut members[first..] {
                 member.is_required &= member.path.rfind('/') != Some(place.len());
             }

@@ -178,7 +178,7 @@ func (m *mappedMemory) snapshot() (*Snapshot, error) {
 	return since(m.images.image, m.room[:m.length], slices.Values(m.pages)), nil
 }
 
-// What the kernel says of a page (Documentation/admin-guide/mm/pagemap.rst).
+// Bits by which the kernel describes a page (Documentation/admin-guide/mm/pagemap.rst).
 const (
 	pagePresent = 1 << 63
 	pageSwapped = 1 << 62

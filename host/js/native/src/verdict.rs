@@ -32,7 +32,7 @@ impl Judged {
     }
 }
 
-/// What became of one output of several: a verdict, or why there is none, as the error of a promise says it.
+/// The outcome of one output of several: a verdict, or the text of the error for which there is none.
 #[napi(object)]
 pub struct NativeOutcome {
     pub judged: Option<Judged>,

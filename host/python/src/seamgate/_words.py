@@ -351,7 +351,7 @@ class ApprovalDict(_ApprovalDict, total=False):
     Attributes:
         principal: Who approved.
         at: In milliseconds since 1970.
-        remembered: Whether it was given for another call of the run, and covers this one, too.
+        remembered: True if a person gave it for another call of the run, and it covers this one, too.
     """
 
     remembered: bool
@@ -1380,7 +1380,7 @@ class Approval:
     Attributes:
         principal: Who approved.
         at: In milliseconds since 1970.
-        remembered: Whether it was given for another call of the run, and covers this one, too.
+        remembered: True if a person gave it for another call of the run, and it covers this one, too.
     """
 
     principal: str

@@ -43,7 +43,7 @@ pub struct Plan {
     pub principal: String,
 }
 
-/// What the user adds to each request to a model server.
+/// Headers and members that the user adds to each request to a model server.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ModelSettings {
     /// Headers. `${NAME}` in a value stands for a variable of the environment.
@@ -68,7 +68,7 @@ pub enum ModelPlan {
         name: String,
         /// The environment variable with its key.
         key_env: String,
-        /// What else requests have.
+        /// Additions to each request.
         #[serde(default)]
         settings: ModelSettings,
     },

@@ -240,7 +240,7 @@ impl Seeing<'_> {
                         let may_have_happened =
                             call.tool == "act" && call.was_started && self.event["effect"] != "none";
                         ensure!(!may_have_happened, "it may have had its effect");
-                        // What stood behind a call that did not run is denied.
+                        // A call behind one that did not run is denied.
                         let is_denied = text(record, "message").starts_with("Call denied");
                         self.call(key)?.stage = if is_denied { Stage::Denied } else { Stage::Settled };
                     }
