@@ -64,7 +64,8 @@ pub(crate) fn permit(
     };
     match (tool, checked) {
         (Some(tool), Ok(Passed { same_call, needed })) => {
-            let digest = action(profile, facts, tool, call).digest();
+            let action = action(profile, facts, tool, call);
+            let digest = action.digest();
             let class = above::class(tool, facts.above.as_deref());
             decision.digest = Some(digest.clone());
             match approval::find_all(facts, call, &digest, &needed) {
@@ -77,7 +78,6 @@ pub(crate) fn permit(
                     decision.allow(call, budget::spend(&facts.used, &same_call, class));
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
-                    let action = action(profile, facts, tool, call);
                     if let Some((used, remembered)) = remembered::find(facts, &action, call, &needed) {
                         decision.approval = Some(used);
                         decision.facts.remembered = Some(remembered);

@@ -20,7 +20,7 @@ use seamgate_runner::{
     terminal::{Terminal, TerminalPrompt, is_terminal},
 };
 use seamgate_text::{count, escape_terminal, say, shell_word, tool_name, with_sources};
-use seamgate_trace::CallOutcome;
+use seamgate_trace::{CallOutcome, has_journal, runs_in};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
@@ -116,17 +116,11 @@ struct Waiting {
     goes_on: bool,
 }
 
-/// The decision of a person, with their name.
-#[derive(Clone)]
-struct Said {
-    decision: ApprovalAnswer,
-    reason: Option<String>,
-    principal: String,
-    token: Option<String>,
-    /// The new arguments, if the decision is to change them.
-    arguments: Option<String>,
-    /// The further calls that it covers.
-    remember: Option<ApprovalRemember>,
+impl Waiting {
+    /// Returns the event for a decision about the call.
+    fn event(&self, decision: ApprovalAnswer, principal: &str) -> ApprovalEvent {
+        ApprovalEvent::new(&self.ask.key, &self.ask.digest, decision, principal)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
@@ -150,7 +144,7 @@ fn new_key(file: &Path) -> Result<Status> {
 }
 
 fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
-    let sessions = sessions(folder, Plan::is_in);
+    let sessions = runs_in(folder, Plan::is_in);
     let mut waiting = Vec::new();
     let mut skipped = Vec::new();
     match sessions.is_empty() {
@@ -210,6 +204,7 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
         }
         one = &edited;
     }
+    let (remember, covered) = arguments.remember.of(one)?.unzip();
     let rows = || ask_rows(&one.ask, &one.folder);
     // The terminal shows them itself when it asks.
     if arguments.yes || arguments.token.is_some() || !is_terminal() {
@@ -217,7 +212,7 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
     }
     let decision = match &arguments.token {
         Some(file) => signed(file, one)?,
-        None => match said(arguments, one, &rows)? {
+        None => match said(arguments, one, remember, &rows)? {
             Some(decision) => decision,
             None => {
                 say("seamgate: nothing was decided");
@@ -225,16 +220,15 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
             }
         },
     };
-    send(one, &decision)?;
+    let (answer, principal) = (decision.decision, decision.principal.clone());
+    let covered =
+        covered.filter(|_| decision.remember.is_some()).map(|about| format!(", and {about}")).unwrap_or_default();
+    send(one, decision)?;
     let next = match one.goes_on {
         true => String::new(),
         false => format!("; go on with: seamgate agent --resume {}", shell_word(folder)),
     };
-    let covered = match (&decision.remember, arguments.remember.of(one)?) {
-        (Some(_), Some((_, about))) => format!(", and {about}"),
-        _ => String::new(),
-    };
-    say(&format!("seamgate: {} by {}{covered}{next}", decision.decision, escape_terminal(&decision.principal)));
+    say(&format!("seamgate: {answer} by {}{covered}{next}", escape_terminal(&principal)));
     Ok(Status::Accepted)
 }
 
@@ -247,9 +241,10 @@ fn edit(arguments: &Arguments, one: &Waiting, file: &Path) -> Result<Option<Wait
         .with_context(context)
         .context("expected a JSON object")?;
     let principal = allowed(arguments, &one.ask)?;
-    let reason = arguments.reason.as_deref().map(held_reason);
-    let decision = ApprovalAnswer::Edited;
-    send(one, &Said { decision, reason, principal, token: None, arguments: Some(text.to_owned()), remember: None })?;
+    let mut event = one.event(ApprovalAnswer::Edited, &principal);
+    event.reason = arguments.reason.as_deref().map(held_reason);
+    event.arguments = Some(text.to_owned());
+    send(one, event)?;
     let (mut waiting, mut skipped) = (Vec::new(), Vec::new());
     find(&one.folder, &mut waiting, &mut skipped)?;
     Ok(waiting.into_iter().find(|other| other.folder == one.folder && other.ask.key == one.ask.key))
@@ -270,7 +265,7 @@ fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
 
 /// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
-    let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { sessions(folder, has_journal) };
+    let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { runs_in(folder, has_journal) };
     // Those that go on come last, which are kept.
     runs.sort_by_key(|run| Plan::is_in(run));
     let older = runs.len().saturating_sub(MAX_SESSIONS);
@@ -323,10 +318,14 @@ fn children(run: &Path) -> Vec<PathBuf> {
 }
 
 /// What a person says here.
-fn said(arguments: &Arguments, one: &Waiting, rows: &dyn Fn() -> Vec<String>) -> Result<Option<Said>> {
+fn said(
+    arguments: &Arguments,
+    one: &Waiting,
+    remember: Option<ApprovalRemember>,
+    rows: &dyn Fn() -> Vec<String>,
+) -> Result<Option<ApprovalEvent>> {
     let ask = &one.ask;
     let principal = allowed(arguments, ask)?;
-    let remember = arguments.remember.of(one)?.map(|(remember, _)| remember);
     let signer = match ask.keys_of(&principal) {
         None if arguments.key_file.is_some() => {
             bail!("{} has no key in the profile: leave out --key-file", escape_terminal(&principal))
@@ -346,9 +345,7 @@ fn said(arguments: &Arguments, one: &Waiting, rows: &dyn Fn() -> Vec<String>) ->
         (true, true) => Some((ApprovalAnswer::Rejected, None)),
         (false, is_rejected) => asked(ask, &principal, is_rejected, rows)?,
     };
-    let given = |reason: Option<String>| arguments.reason.clone().or(reason).as_deref().map(held_reason);
     let Some((decision, reason)) = decision else { return Ok(None) };
-    let reason = given(reason);
     let token = signer.map(|signer| {
         signer.sign(&Decision {
             run: &one.run,
@@ -359,8 +356,11 @@ fn said(arguments: &Arguments, one: &Waiting, rows: &dyn Fn() -> Vec<String>) ->
             exp: ask.expires.div_ceil(1000),
         })
     });
-    let remember = remember.filter(|_| decision == ApprovalAnswer::Approved);
-    Ok(Some(Said { decision, reason, principal, token: token.transpose()?, arguments: None, remember }))
+    let mut event = one.event(decision, &principal);
+    event.reason = arguments.reason.clone().or(reason).as_deref().map(held_reason);
+    event.token = token.transpose()?;
+    event.remember = remember.filter(|_| decision == ApprovalAnswer::Approved);
+    Ok(Some(event))
 }
 
 /// Returns the key with which a principal signs: the one that is named, or one that the SSH agent holds.
@@ -384,7 +384,7 @@ fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<Signi
 }
 
 /// What a token says. It holds for this call of this run, and no other.
-fn signed(file: &Path, one: &Waiting) -> Result<Said> {
+fn signed(file: &Path, one: &Waiting) -> Result<ApprovalEvent> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
     let token = text.trim();
@@ -403,7 +403,9 @@ fn signed(file: &Path, one: &Waiting) -> Result<Said> {
         "rejected" => ApprovalAnswer::Rejected,
         _ => bail!("Invalid token: its decision must be \"approved\" or \"rejected\""),
     };
-    Ok(Said { decision, reason: None, principal, token: Some(token.to_owned()), arguments: None, remember: None })
+    let mut event = one.event(decision, &principal);
+    event.token = Some(token.to_owned());
+    Ok(event)
 }
 
 fn no_common_key(principal: &str) -> String {
@@ -446,25 +448,9 @@ fn asked(
     Ok(decision.flatten())
 }
 
-/// Returns the runs in a folder that is not a run itself: sessions of a gate, in the order in which they began.
-fn sessions(folder: &Path, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
-    if is_meant(folder) {
-        return Vec::new();
-    }
-    let Ok(inside) = fs::read_dir(folder) else { return Vec::new() };
-    let mut sessions: Vec<PathBuf> = inside.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    sessions.retain(|session| is_meant(session));
-    sessions.sort();
-    sessions
-}
-
-fn has_journal(folder: &Path) -> bool {
-    folder.join("journal.ndjson").is_file()
-}
-
 /// Returns whether a folder has journals, or is that of one, but no run that goes on.
 fn has_ended(folder: &Path) -> bool {
-    !Plan::is_in(folder) && (has_journal(folder) || !sessions(folder, has_journal).is_empty())
+    !Plan::is_in(folder) && (has_journal(folder) || !runs_in(folder, has_journal).is_empty())
 }
 
 /// A run that cannot be opened, and why.
@@ -563,14 +549,9 @@ fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
 }
 
 /// Sends a decision to the run of a call.
-fn send(one: &Waiting, said: &Said) -> Result<()> {
+fn send(one: &Waiting, event: ApprovalEvent) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
-    let mut event = ApprovalEvent::new(&one.ask.key, &one.ask.digest, said.decision, &said.principal);
-    event.token = said.token.clone();
-    event.reason = said.reason.clone();
-    event.arguments = said.arguments.clone();
-    event.remember = said.remember.clone();
     let event = event.at(now());
     // A gate goes on with its run at the same time.
     for attempt in 0.. {

@@ -6,6 +6,7 @@
 
 pub mod agent;
 mod error;
+mod header;
 pub mod jsonrpc;
 pub mod mcp;
 pub mod notice;

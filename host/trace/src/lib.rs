@@ -4,7 +4,7 @@
 //! the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the
 //! observations that it cites, and to the results, calls, permissions and prompts behind them.
 //!
-//! [`calls()`] lists the calls of a run, each with what became of it.
+//! [`runs_in`] finds the runs in a folder. [`calls()`] lists the calls of a run, each with what became of it.
 //!
 //! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
 //!
@@ -46,5 +46,6 @@ pub use html::html;
 pub use otlp::otlp;
 pub use profile::{ENDED_PLAN, PLAN};
 pub use rendering::Rendering;
+pub use runs::{has_journal, runs_in};
 pub use terminal::write_text;
 pub use why::{Chain, why};

@@ -13,9 +13,13 @@ use crate::{error::TraceError, format::when, steps::Steps, text::Known};
 /// The most runs that are shown: the last ones, by their names.
 const MAX_RUNS: usize = 1000;
 
-/// Returns the folders of runs in a folder that is not one itself, by their names.
-pub(crate) fn runs_in(folder: &Path) -> Vec<PathBuf> {
-    let is_run = |folder: &Path| folder.join("journal.ndjson").is_file();
+/// Returns whether a folder is that of a run, by its journal.
+pub fn has_journal(folder: &Path) -> bool {
+    folder.join("journal.ndjson").is_file()
+}
+
+/// Returns the folders of runs in a folder, by their names. None, if the folder itself is that of a run, or cannot be read.
+pub fn runs_in(folder: &Path, is_run: fn(&Path) -> bool) -> Vec<PathBuf> {
     if is_run(folder) {
         return Vec::new();
     }

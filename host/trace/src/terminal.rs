@@ -31,7 +31,7 @@ pub fn write_text(out: &mut impl Write, folder: &Path) -> Result<Vec<String>, Tr
     if folder.is_file() {
         return attempts::write_text(out, folder);
     }
-    let runs = runs::runs_in(folder);
+    let runs = runs::runs_in(folder, runs::has_journal);
     if !runs.is_empty() {
         return runs::write_text(out, &runs);
     }

@@ -30,6 +30,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         for (tool, at) in profile.tools.iter().zip(tools_of(&document)) {
             of_tool(profile, tool, (&document, at), &mut warnings);
         }
+        self_approval(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
     // A gate between a client and its servers lives as long as the client, which asks what it likes again.
@@ -44,9 +45,6 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         warnings.push(Warning::new(&Location::root().name("budget").name(limit), "no_budget", &message));
     }
     flows(profile, &mut warnings);
-    if let Some(document) = profile.document() {
-        self_approval(profile, &document, &mut warnings);
-    }
     // It was parsed before.
     if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
         warnings.iter_mut().for_each(|warning| warning.locate(&document));

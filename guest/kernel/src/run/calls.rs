@@ -132,7 +132,7 @@ impl Run<'_> {
             if call.phase != Phase::Asked || call.digest != decision.digest {
                 let call = &mut self.state.calls[index];
                 call.phase = Phase::Held;
-                // What was asked about other arguments is over.
+                // The ask about other arguments is over.
                 call.digest = None;
                 call.expires = None;
                 call.by.clear();
@@ -385,9 +385,7 @@ impl Run<'_> {
             self.remember_approval(index, &principal, event.document(), remember)?;
         }
         self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, reason, spent: false });
-        self.judge(index)?;
-        // It may cover others that wait.
-        if event.member("remember").is_some() { self.judge_covered() } else { Ok(()) }
+        self.judge(index)
     }
 
     /// A person changed the arguments of a call that waits. It is judged again as if the model had asked for it so.

@@ -10,12 +10,11 @@ use super::Waiting;
 
 /// The calls that an approval covers beside its own.
 #[derive(clap::Args)]
-#[group(id = "remembered", multiple = true)]
 pub(super) struct Remember {
     /// Approve further calls of this run, too: those of the same tool with the same arguments, as long as they
     /// need approval for no other reason
-    #[arg(long)]
-    pub(super) for_run: bool,
+    #[arg(long, conflicts_with_all = ["reject", "token", "json"])]
+    for_run: bool,
     /// An argument that may differ in these calls. Give it again for each
     #[arg(long, value_name = "ARGUMENT", requires = "for_run")]
     any: Vec<String>,

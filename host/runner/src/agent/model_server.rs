@@ -16,7 +16,7 @@ use super::{
     no_answer::{MAX_ANSWER, NoAnswer},
     response::{NoCompletion, shown},
 };
-use crate::{process::Stop, run_dir::ModelSettings, variables::expand};
+use crate::{header::header, process::Stop, run_dir::ModelSettings};
 
 /// The most requests to a server that is out of reach for a moment, and the wait after the first one. Each further wait is
 /// twice as long.
@@ -62,19 +62,14 @@ impl ModelServer {
         key: Option<String>,
         ModelSettings { headers, body }: &ModelSettings,
     ) -> Result<Self, String> {
-        let header = |(name, value): (&String, &String)| {
-            let wrong = |why: &str| format!("--model-header {name}: {why}");
-            if OWN_HEADERS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
-                return Err(wrong("this header belongs to the protocol"));
-            }
-            let value = expand(value).map_err(|why| wrong(&why))?;
-            let mut value = HeaderValue::from_str(&value).map_err(|_| wrong("its value cannot be that of a header"))?;
-            value.set_sensitive(true);
-            let name =
-                HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("it cannot be the name of a header"))?;
-            Ok((name, value))
+        let own = |(name, value): (&String, &String)| {
+            let made = match OWN_HEADERS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                true => Err("this header belongs to the protocol".to_owned()),
+                false => header(name, value),
+            };
+            made.map_err(|why| format!("--model-header {name}: {why}"))
         };
-        let headers = headers.iter().map(header).collect::<Result<_, String>>()?;
+        let headers = headers.iter().map(own).collect::<Result<_, String>>()?;
         Ok(ModelServer { url: url.to_owned(), name: name.to_owned(), key, headers, body: body.clone() })
     }
 

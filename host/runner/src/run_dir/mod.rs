@@ -9,6 +9,7 @@ mod program_text;
 mod servers;
 mod signing;
 mod ssh_agent;
+mod ssh_wire;
 
 pub use self::{
     approval_token::{Claims, MAX_TOKEN, verify},

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{self, Write},
     path::Path,
 };
 
@@ -11,7 +11,10 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use seamgate::read_named;
 use serde::Serialize;
 
-use super::ssh_agent;
+use super::{
+    ssh_agent,
+    ssh_wire::{push_string, string},
+};
 use crate::{
     error::{AddContext, Error, Result, bail},
     random::random_bytes,
@@ -60,17 +63,22 @@ pub(super) fn public_key(text: &str) -> Option<[u8; 32]> {
         return BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok();
     };
     let blob = BASE64.decode(line.split_whitespace().next()?.as_bytes()).ok()?;
-    blob.strip_prefix(&ssh_key_blob(&[])[..]).and_then(|key| key.try_into().ok())
+    let mut rest = &blob[..];
+    let kind = string(&mut rest).ok()?;
+    let key = string(&mut rest).ok()?.try_into().ok()?;
+    (kind == SSH_ED25519.as_bytes() && rest.is_empty()).then_some(key)
 }
 
-/// Returns a public key in the wire format of SSH (RFC 8709, section 4). Without bytes, it is all that stands before them.
-fn ssh_key_blob(key: &[u8]) -> Vec<u8> {
+/// Returns a public key in the wire format of SSH (RFC 8709, section 4).
+///
+/// # Errors
+///
+/// The key has more than 4 GiB.
+fn ssh_key_blob(key: &[u8]) -> io::Result<Vec<u8>> {
     let mut blob = Vec::new();
-    blob.extend((SSH_ED25519.len() as u32).to_be_bytes());
-    blob.extend(SSH_ED25519.as_bytes());
-    blob.extend(32_u32.to_be_bytes());
-    blob.extend(key);
-    blob
+    push_string(&mut blob, SSH_ED25519.as_bytes())?;
+    push_string(&mut blob, key)?;
+    Ok(blob)
 }
 
 impl SigningKey {
@@ -91,6 +99,9 @@ impl SigningKey {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         });
+        if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+            bail!("{}: the file exists: name a new one, because a key must not replace another", file.display());
+        }
         written.with_context(|| format!("cannot write {}", file.display()))?;
         Ok(BASE64URL_NOPAD.encode(pair.public_key().as_ref()))
     }
@@ -124,7 +135,7 @@ impl SigningKey {
     pub fn of_agent(keys: &[String]) -> Option<Self> {
         let held = ssh_agent::keys().ok()?;
         let wanted = keys.iter().filter_map(|key| public_key(key));
-        { wanted }.find(|key| held.contains(&ssh_key_blob(key))).map(SigningKey::Agent)
+        { wanted }.find(|key| ssh_key_blob(key).is_ok_and(|blob| held.contains(&blob))).map(SigningKey::Agent)
     }
 
     /// Returns whether this is the private key of one of these public ones.
@@ -146,7 +157,7 @@ impl SigningKey {
         let signed = format!("{}.{}", part(r#"{"alg":"EdDSA"}"#), part(&serde_json::to_string(decision)?));
         let signature = match self {
             SigningKey::File(pair) => pair.sign(signed.as_bytes()).as_ref().to_vec(),
-            SigningKey::Agent(key) => match ssh_agent::sign(&ssh_key_blob(key), signed.as_bytes()) {
+            SigningKey::Agent(key) => match ssh_agent::sign(&ssh_key_blob(key)?, signed.as_bytes()) {
                 Ok(signature) => signature,
                 Err(error) => bail!("the SSH agent did not sign: {error}"),
             },
@@ -178,11 +189,11 @@ mod tests {
     #[test]
     fn public_keys_are_read_in_both_forms() {
         let key = [7; 32];
-        let line = format!("{SSH_ED25519} {}", BASE64.encode(&ssh_key_blob(&key)));
+        let line = format!("{SSH_ED25519} {}", BASE64.encode(&ssh_key_blob(&key).expect("short")));
         for text in [BASE64URL_NOPAD.encode(&key), line.clone(), format!(" {line} anna@host\n")] {
             assert_eq!(public_key(&text), Some(key), "{text}");
         }
-        let short = format!("{SSH_ED25519} {}", BASE64.encode(&ssh_key_blob(&key[1..])));
+        let short = format!("{SSH_ED25519} {}", BASE64.encode(&ssh_key_blob(&key[1..]).expect("short")));
         for text in
             ["", "AAAA", "ssh-ed25519", "ssh-ed25519 =", "ssh-rsa AAAA", short.as_str(), &line[..line.len() - 4]]
         {

@@ -3,6 +3,9 @@
 
 use std::io;
 
+#[cfg(unix)]
+use super::ssh_wire::{invalid, number, push_string, string};
+
 /// The longest answer of an agent, in bytes: what OpenSSH takes.
 #[cfg(unix)]
 const MAX_ANSWER: u32 = 256 * 1024;
@@ -44,10 +47,8 @@ pub(super) fn keys() -> io::Result<Vec<Vec<u8>>> {
 #[cfg(unix)]
 pub(super) fn sign(key: &[u8], data: &[u8]) -> io::Result<Vec<u8>> {
     let mut request = vec![SIGN_REQUEST];
-    for part in [key, data] {
-        request.extend(u32::try_from(part.len()).map_err(io::Error::other)?.to_be_bytes());
-        request.extend(part);
-    }
+    push_string(&mut request, key)?;
+    push_string(&mut request, data)?;
     // No flags.
     request.extend([0; 4]);
     let answer = ask(&request, SIGN_RESPONSE, std::time::Duration::from_secs(120))?;
@@ -87,28 +88,6 @@ fn ask(request: &[u8], expected: u8, timeout: std::time::Duration) -> io::Result
         Some((&kind, body)) if kind == expected => Ok(body.to_vec()),
         _ => Err(io::Error::other("it refused")),
     }
-}
-
-/// Takes a number from the beginning of an answer.
-#[cfg(unix)]
-fn number(rest: &mut &[u8]) -> io::Result<u32> {
-    let (number, after) = rest.split_first_chunk().ok_or_else(invalid)?;
-    *rest = after;
-    Ok(u32::from_be_bytes(*number))
-}
-
-/// Takes a string from the beginning of an answer.
-#[cfg(unix)]
-fn string<'a>(rest: &mut &'a [u8]) -> io::Result<&'a [u8]> {
-    let length = number(rest)? as usize;
-    let (string, after) = rest.split_at_checked(length).ok_or_else(invalid)?;
-    *rest = after;
-    Ok(string)
-}
-
-#[cfg(unix)]
-fn invalid() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "its answer is invalid")
 }
 
 #[cfg(not(unix))]

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use ureq::http::{HeaderName, HeaderValue};
 
 use super::url::{Reach, Url};
-use crate::variables::{Part, expand, parts, variables};
+use crate::{
+    header::header,
+    variables::{Part, expand, parts, variables},
+};
 
 /// Headers that belong to the transport.
 const OWN: [&str; 11] = [
@@ -124,15 +127,10 @@ impl Endpoint {
 
     /// Returns the headers with the values of variables.
     pub(super) fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
-        let header = |(name, value): (&String, &String)| {
-            let wrong = |why: &str| format!("\"headers\": {name:?}: {why}");
-            let value = expand(value).map_err(|why| wrong(&why))?;
-            let mut value = HeaderValue::from_str(&value).map_err(|_| wrong("its value cannot be that of a header"))?;
-            value.set_sensitive(true);
-            let name = HeaderName::from_bytes(name.as_bytes());
-            Ok((name.map_err(|_| wrong("it cannot be the name of a header"))?, value))
+        let named = |(name, value): (&String, &String)| {
+            header(name, value).map_err(|why| format!("\"headers\": {name:?}: {why}"))
         };
-        self.headers.iter().map(header).collect()
+        self.headers.iter().map(named).collect()
     }
 }
 
