@@ -5,7 +5,9 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz, generate, go, guest, hooks, js, mcp, package, python, recipes,
+    conformance, edge, fuzz,
+    fuzz::Span,
+    generate, go, guest, hooks, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
@@ -37,7 +39,7 @@ const PARTS: [Part; 18] = [
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     Part { name: "edge", about: "the gate over HTTP composes", run: edge::build },
     Part { name: "package", about: "what is published", run: package::package },
-    Part { name: "fuzz", about: "each fuzz target for ten seconds", run: || fuzz::fuzz(10, &[], Some(1)) },
+    Part { name: "fuzz", about: "10,000 inputs of each fuzz target", run: || fuzz::fuzz(Span::Inputs(10_000), &[]) },
 ];
 
 /// What every part after it needs.

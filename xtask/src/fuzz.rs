@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::run::{command, output, run, say};
+use crate::{
+    install::remove,
+    run::{command, output, run, say},
+};
 
 /// Where programs, findings and the corpus are.
 const FOLDER: &str = "target/fuzz";
@@ -54,18 +57,26 @@ pub(crate) fn names() -> [&'static str; TARGETS.len()] {
     TARGETS.map(|(target, _)| target)
 }
 
-/// Runs the named targets, or all of them if none is named, for `seconds` each. A seed makes the order of the inputs
-/// depend on nothing but the code; without one, each run tries others.
-pub(crate) fn fuzz(seconds: u32, named: &[String], seed: Option<u32>) -> Result<()> {
+/// How long a target runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Span {
+    /// So many seconds, from the corpus that earlier runs left, with other inputs each time.
+    Seconds(u32),
+    /// So many inputs, from the seeds alone. Which ones depends on nothing but the code.
+    Inputs(u32),
+}
+
+/// Runs the named targets, or all of them if none is named, for `span` each.
+pub(crate) fn fuzz(span: Span, named: &[String]) -> Result<()> {
     let is_named = |target: &str| named.is_empty() || named.iter().any(|name| name == target);
     let chosen = TARGETS.into_iter().filter(|(target, _)| is_named(target));
     let programs = build(is_named(GATE))?;
     seeds()?;
     let mut counts = Vec::new();
     for (target, dictionary) in chosen {
-        counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, seconds, seed)?));
+        counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, span)?));
     }
-    println!("inputs in {seconds} s each, without a finding:\n{}", counts.join("\n"));
+    println!("inputs of each target, without a finding:\n{}", counts.join("\n"));
     Ok(())
 }
 
@@ -84,19 +95,29 @@ fn build(has_gate: bool) -> Result<PathBuf> {
 }
 
 /// Runs a target and returns how many inputs it took.
-fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32, seed: Option<u32>) -> Result<String> {
+fn run_target(programs: &Path, target: &str, dictionary: &str, span: Span) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
-    let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
+    let [seeds, found] = ["seeds", "found"].map(folder);
+    let (corpus, length) = match span {
+        Span::Seconds(seconds) => (folder("corpus"), vec![format!("-max_total_time={seconds}")]),
+        Span::Inputs(inputs) => {
+            let corpus = folder("fresh");
+            remove(&corpus)?;
+            (corpus, vec![format!("-runs={inputs}"), "-seed=1".to_owned(), "-reload=0".to_owned()])
+        }
+    };
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&found)?;
-    say(&format!("fuzz target {target}, {seconds} s"));
+    say(&match span {
+        Span::Seconds(seconds) => format!("fuzz target {target}, {seconds} s"),
+        Span::Inputs(inputs) => format!("fuzz target {target}, {inputs} inputs"),
+    });
     let log = Path::new(FOLDER).join(format!("{target}.log"));
     let program = programs.join(target);
     let status = command(&program)
         .args([&corpus, &seeds])
         .arg(format!("-dict=tests/fuzz/dictionaries/{dictionary}.dict"))
-        .arg(format!("-max_total_time={seconds}"))
-        .args(seed.map(|seed| format!("-seed={seed}")))
+        .args(length)
         .arg(format!("-artifact_prefix={}/", found.display()))
         .args(["-print_final_stats=1", MAX_LENGTH, TIMEOUT])
         .env("SEAMGATE", "target/release/seamgate")
@@ -116,6 +137,7 @@ fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32, see
 
 /// The inputs to start from: all cases, in the form of each target.
 fn seeds() -> Result<()> {
+    remove(&Path::new(FOLDER).join("seeds"))?;
     let mut number = 0u8;
     for group in folders(Path::new("tests/cases"))? {
         for case in folders(&group)? {

@@ -191,7 +191,7 @@ fn dispatch(command: Command) -> Result<()> {
         },
         Command::Bless => test::bless()?,
         Command::Generate { check } => generate::generate(check)?,
-        Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets, None)?,
+        Command::Fuzz { seconds, targets } => fuzz::fuzz(fuzz::Span::Seconds(seconds), &targets)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
         Command::Python { bench: None } => python::test()?,

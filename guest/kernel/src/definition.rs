@@ -45,6 +45,16 @@ pub(crate) const LISTED: [Step; 4] = [Step::Member("servers"), Step::Each, Step:
 pub(crate) const LISTED_BY_EVENT: [Step; 5] =
     [Step::Member("listed"), Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
 
+/// The way to definitions in a line of a journal.
+pub(crate) const LISTED_BY_LINE: [Step; 6] = [
+    Step::Member("event"),
+    Step::Member("listed"),
+    Step::Member("servers"),
+    Step::Each,
+    Step::Member("tools"),
+    Step::Each,
+];
+
 /// The way to definitions in a profile.
 pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::Member("definition")];
 

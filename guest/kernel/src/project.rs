@@ -4,10 +4,11 @@ use std::cell::LazyCell;
 
 use seamgate_core::{
     Fault, FaultCode,
-    kernel_api::{Document, Json, Kind, NodeId, json, short, unescaped},
+    kernel_api::{Caps, Document, Json, Kind, NodeId, json, short, unescaped},
 };
 
 use crate::{
+    definition,
     document::{CAPS, text_in},
     profile::{Arguments, Profile, Projections},
     render::sanitized,
@@ -21,6 +22,9 @@ const MAX_VALUE: usize = 256;
 
 /// A view is cut to this many bytes for each member.
 const MAX_MEMBER: usize = 65_536;
+
+/// Limits of a line: those of an event, with room for the object around it.
+const LINE_CAPS: Caps = Caps { bytes: CAPS.bytes + 64, depth: CAPS.depth + 1, ..CAPS };
 
 /// What each audience is shown of each line: kind of line, type, members.
 type Table = &'static [(&'static str, &'static str, &'static [&'static str])];
@@ -135,7 +139,18 @@ const EVAL: Table = &[
 pub(crate) fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
     let bad = |message: &str| Fault::new(FaultCode::BadRequest, message.to_owned());
     let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "line", violations);
-    let document = Json::read(line, &CAPS).map_err(wrong)?;
+    let readable;
+    let document = match Json::read(line, &LINE_CAPS) {
+        Ok(document) => document,
+        // A run takes what servers list with definitions that cannot be read.
+        Err(found) => match definition::readable(line, &definition::LISTED_BY_LINE, &LINE_CAPS) {
+            Some(other) => {
+                readable = other;
+                Json::read(&readable, &LINE_CAPS).map_err(wrong)?
+            }
+            None => return Err(wrong(found)),
+        },
+    };
     let projections = &profile.projections;
     let (tables, arguments): (&[Table], _) = match audience {
         "model" => (&[MODEL], None),

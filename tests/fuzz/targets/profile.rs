@@ -35,9 +35,10 @@ fuzz_target!(|text: &str| {
             serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}"))
         };
         assert_sound_decision(&answer(permit(&profile, &facts.to_string(), &call.to_string())), &call);
+        let is_sanitized = tool.pointer("/result/clean").is_none_or(|clean| clean == "full");
         for result in [json!({"result": {"lines": ["a", {"b": 1}], "until": 1}}), json!({"text": "a\u{200b}\nb"})] {
             let observation = answer(observe(&profile, &facts.to_string(), &call.to_string(), &result.to_string()));
-            assert_sound_observation(&observation, 1 << 20);
+            assert_sound_observation(&observation, 1 << 20, is_sanitized);
         }
     }
 });

@@ -1,6 +1,6 @@
 //! Definitions of tools that cannot be used: each disables or hides its own tool, and no other.
 
-use seamgate_kernel::{Profile, Registry, advance, permit};
+use seamgate_kernel::{Profile, Registry, advance, permit, project};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
@@ -173,6 +173,7 @@ fn no_list_of_definitions_is_refused_because_of_one() {
             tools.join(",")
         );
         let step = parsed(advance(&profile, Some(&state), &event), &format!("round {round}: {event}"));
+        parsed(project(&profile, &format!("{{\"event\":{event}}}"), "model"), &event);
         let record = &step["records"][0];
         let shown: Vec<&str> = record["tools"]
             .as_array()
@@ -187,4 +188,23 @@ fn no_list_of_definitions_is_refused_because_of_one() {
             assert!(hidden["code"] != "invalid_definition" || has_message, "{hidden}");
         }
     }
+}
+
+/// Events as deep as the reader allows, and deeper: whatever a run takes has a view.
+#[test]
+fn an_event_that_a_run_takes_has_a_view() {
+    let profile = Profile::compile(&profile(None)).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+    let state = started(&profile);
+    let mut taken = 0;
+    for depth in 80..110 {
+        let value = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let event = format!(r#"{{"type":"context","at":2,"name":"n","value":{value}}}"#);
+        if advance(&profile, Some(&state), &event).is_ok() {
+            taken += 1;
+            for audience in ["model", "ui", "user", "audit", "eval"] {
+                parsed(project(&profile, &format!("{{\"event\":{event}}}"), audience), &event);
+            }
+        }
+    }
+    assert_eq!(taken, 96 - 80);
 }
