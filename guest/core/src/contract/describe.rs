@@ -190,7 +190,9 @@ impl<'d> Schema<'d> {
             ("exclusiveMaximum", "less than"),
             ("multipleOf", "a multiple of"),
         ] {
-            if let Some(value) = self.get(keyword) {
+            // A format says what a long pattern beside it spells out.
+            let is_said = keyword == "pattern" && self.get("format").is_some();
+            if let Some(value) = self.get(keyword).filter(|_| !is_said) {
                 kind.push_str(&format!(", {says} {}", value.shown()));
             }
         }
@@ -233,6 +235,17 @@ impl Schema<'_> {
     }
 }
 
+/// Whether a title says a member's name again, as generators of schemas make them: `Order Id` for `order_id`.
+fn repeats(title: &str, called: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    called
+        .strip_prefix('"')
+        .and_then(|rest| rest.rsplit_once('"'))
+        .is_some_and(|(name, _)| letters(name) == letters(title))
+}
+
 struct Describer<'d> {
     root: Schema<'d>,
     out: String,
@@ -242,10 +255,33 @@ impl<'d> Describer<'d> {
     /// One value: what it is called, what it is, what it is for, then what is inside.
     fn value(&mut self, called: &str, schema: Schema<'d>, depth: usize) {
         let resolved = self.resolve(schema);
-        let about = |keyword: &str| schema.text(keyword).or(resolved.text(keyword));
-        if self.tell(called, &resolved.kind(), about("description").or(about("title")), depth) {
-            self.inside(resolved, depth + 1);
+        let (chosen, kind) = self.alternatives(resolved).unwrap_or_else(|| (resolved, resolved.kind()));
+        let about = |keyword: &str| [schema, resolved, chosen].iter().find_map(|schema| schema.text(keyword));
+        let title = about("title").filter(|title| !repeats(title, called));
+        if self.tell(called, &kind, about("description").or(title), depth) {
+            self.inside(chosen, depth + 1);
         }
+    }
+
+    /// Alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose inside is
+    /// told, and what the value is.
+    fn alternatives(&self, schema: Schema<'d>) -> Option<(Schema<'d>, String)> {
+        const OTHERS: [&str; 7] = ["type", "enum", "const", "properties", "items", "prefixItems", "allOf"];
+        const UNIONS: [&str; 2] = ["anyOf", "oneOf"];
+        let has = |schema: Schema, keywords: &[&str]| keywords.iter().any(|keyword| schema.get(keyword).is_some());
+        let mut unions = UNIONS.iter().filter_map(|keyword| schema.get(keyword));
+        let (Some(union), None, false) = (unions.next(), unions.next(), has(schema, &OTHERS)) else { return None };
+        let (nulls, others): (Vec<Schema>, Vec<Schema>) =
+            union.items().map(|option| self.resolve(option)).partition(|option| option.text("type") == Some("null"));
+        let is_plain = |option: &Schema| {
+            !has(*option, &["properties", "items", "prefixItems", "allOf", "title", "description"])
+                && !has(*option, &UNIONS)
+        };
+        let first = *others.first()?;
+        let fits = if others.len() == 1 { !has(first, &UNIONS) } else { others.iter().all(is_plain) };
+        let kinds: Vec<String> = others.iter().chain(nulls.first()).map(|option| option.kind()).collect();
+        let or = if kinds.iter().any(|kind| kind.contains(", ")) { ", or " } else { " or " };
+        fits.then(|| (first, kinds.join(or)))
     }
 
     /// A line for a value; whether there is room for what is inside.
@@ -388,6 +424,35 @@ mod tests {
               - each member: any value.\n  \
             - no other members.\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn schemas_of_generators_are_told_as_people_would_write_them() {
+        for (schema, told) in [
+            (
+                r#"{"properties":{"order_id":{"type":"string","title":"Order Id"}}}"#,
+                r#""order_id" (optional): string."#,
+            ),
+            (r#"{"properties":{"orderId":{"type":"string","title":"Order ID"}}}"#, r#""orderId" (optional): string."#),
+            (r#"{"properties":{"id":{"type":"string","title":"The ERP's number"}}}"#, "string. The ERP's number."),
+            (r#"{"anyOf":[{"type":"integer"},{"type":"null"}],"title":"N"}"#, "- integer or null. N.\n"),
+            (r#"{"anyOf":[{"type":"integer"},{"type":"string"},{"type":"null"}]}"#, "- integer or string or null.\n"),
+            (r#"{"anyOf":[{"type":"integer","minimum":1},{"type":"null"}]}"#, "- integer, at least 1, or null.\n"),
+            (r#"{"oneOf":[{"enum":["a","b"]},{"type":"null"}]}"#, "- one of \"a\", \"b\", or null.\n"),
+            (
+                r##"{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":{"type":"object","properties":{"x":{}}}}}"##,
+                "- object or null.\n  - \"x\" (optional): any value.\n",
+            ),
+            (
+                r#"{"anyOf":[{"type":"integer","description":"cents"},{"type":"string"}]}"#,
+                "- any value.\n  at least one of these:\n  - integer. cents.\n  - string.\n",
+            ),
+            (r#"{"type":"string","format":"date","pattern":"^\\d{4}-\\d\\d-\\d\\d$"}"#, "- string, format date.\n"),
+            (r#"{"type":"string","pattern":"^a$"}"#, "- string, matching ^a$.\n"),
+        ] {
+            let text = described(&format!(r#""schema":{schema}"#));
+            assert!(text.contains(told), "{schema}\n{text}");
+        }
     }
 
     #[test]
