@@ -11,6 +11,7 @@ import pytest
 from conftest import EXAMPLES, OUTPUTS, native_only
 
 from seamgate import Gate
+from seamgate.pytest_plugin import AssertContract
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 SNIPPETS = re.findall(r"^```python\n(.*?)\n^```$", README, re.MULTILINE | re.DOTALL)
@@ -62,9 +63,15 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_in_production() -> None:
     names: dict[str, Any] = {}
-    exec(SNIPPETS[6].replace("otel.instrument()", "end = otel.instrument()"), names)
+    exec(SNIPPETS[7].replace("otel.instrument()", "end = otel.instrument()"), names)
     names["end"]()
-    assert len(SNIPPETS) == 7
+    assert len(SNIPPETS) == 8
+
+
+def test_in_tests() -> None:
+    names: dict[str, Any] = {"__name__": "readme"}
+    exec(SNIPPETS[6], names)
+    names["test_order"](AssertContract())
 
 
 def test_ask_has_ten_lines() -> None:

@@ -405,14 +405,16 @@ def test_spans_are_current_for_the_client_alone() -> None:
         for piece in client(messages):
             yield piece
 
+    gate = Gate(on_verdict=lambda verdict: seen.append(f"verdict {current.get()}"))
+
     async def asked() -> None:
-        async for _ in ask_stream_async(Order, later):
+        async for _ in ask_stream_async(Order, later, gate=gate):
             assert current.get() == ""
 
-    wanted = ["client question", "client question", "ended accepted", "closed"]
+    wanted = ["client question", "client question", "verdict question", "ended accepted", "closed"]
     _watch.question_spans.append(span)
     try:
-        for _ in ask_stream(Order, client):
+        for _ in ask_stream(Order, client, gate=gate):
             assert current.get() == ""
         assert seen == wanted
         seen.clear()

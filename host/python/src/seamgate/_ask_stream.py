@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import inspect
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
@@ -413,7 +414,8 @@ async def _asked_async(
             except _LateError:
                 result = question.late()
                 break
-            result = await asyncio.to_thread(question.take, reply, coming.told.said(), coming.dead_end)
+            take = functools.partial(question.take, reply, coming.told.said(), coming.dead_end)
+            result = await asyncio.get_running_loop().run_in_executor(None, context.copy().run, take)
             waits = question.told(result)
             if inspect.isawaitable(waits):
                 await waits

@@ -158,7 +158,7 @@ class ResultParser:
         Args and errors are those of `Gate.validate`.
         """
         judge = registered(_arguments.agent(agent), self.registry.gate)
-        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
+        return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     @overload
     def parse_with_schema(
@@ -227,7 +227,7 @@ class ResultParser:
                 if len(self._judges) >= _MOST_JUDGES:
                     self._judges.clear()
                 self._judges[schema, type_first] = judge
-        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
+        return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     def describe_schema(self, schema: Any, *, contract: Mapping[str, Any] | None = None) -> str:
         """Text for an agent's prompt: what its output must be for `parse_with_schema`.
@@ -237,10 +237,8 @@ class ResultParser:
         return of_schema(schema, contract, self.registry.gate.limits, False, "schema").wanted()
 
 
-def _parsed(
-    judge: Judge, by: Gate, output: Output, finish: Finish | str | None, lists: Lists | None, evidence: Evidence | None
-) -> ParseResult[Any]:
-    report = judge.validate(by, output, finish, lists, evidence).report
+def parsed(judge: Judge, report: Report) -> ParseResult[Any]:
+    """Reads the document of a report as an instance of the judge's type."""
     if judge.model is None or report.output_json is None:
         data: Any = report.output
         found: tuple[Violation, ...] = ()

@@ -12,15 +12,14 @@ from . import _arguments, _watch
 from ._aliases import Evidence, Lists
 from ._asking import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop
 from ._clients import Said, said
-from ._faults import SeamgateFault
 from ._feedback import feedback
 from ._gate import Gate, gate_of
-from ._judge import Judge, is_contract, of_contract, of_schema
-from ._limits import Limits, Usage
+from ._judge import judge_of
+from ._limits import Usage
 from ._own import of_attempt, read
 from ._report import Report
 from ._requests import _lists, _observations
-from ._types import Disposition, Finish, Violation, Wanted
+from ._types import Disposition, Violation, Wanted
 
 if TYPE_CHECKING:
     from ._session import DeadEnd, Session
@@ -47,7 +46,7 @@ class Question:
         self._seconds = _arguments.seconds("timeout_seconds", timeout_seconds)
         self._end = None if self._seconds is None else time.monotonic() + self._seconds
         self._by = None if gate is None else gate_of(gate)
-        self._judge = _judged_by(of, contract, self._by, type_first)
+        self._judge = judge_of(of, contract, self._by, type_first)
         self._gate, self._agent = self._judge.gate, self._judge.agent
         self._retries = self._gate.contract(self._agent).retry_limit
         self._lists = None if lists is None else _lists(lists)
@@ -155,17 +154,7 @@ class Question:
         return self._result(merged, data, found, told, stop)
 
     def _validate(self, answer: Said) -> tuple[Report, Usage]:
-        try:
-            return self._judged(answer, answer.finish)
-        except SeamgateFault as fault:
-            of_finish = [each for each in fault.detail.get("violations", []) if each["pointer"] == "/finish"]
-            if not of_finish:
-                raise
-        # Interfaces have new words, now and then.
-        return self._judged(answer, Finish.UNKNOWN.value)
-
-    def _judged(self, answer: Said, finish: str) -> tuple[Report, Usage]:
-        verdict = self._judge.validate(self._by, answer.text, finish, self._lists, self._evidence)
+        verdict = self._judge.take(self._by, answer.text, answer.finish, self._lists, self._evidence)
         return verdict.report, verdict.usage
 
     def _merged(self, usage: Usage) -> tuple[Report, Usage]:
@@ -206,16 +195,6 @@ class Question:
         if merged.disposition is Disposition.REFUSED:
             return Refused(*rest, refusal=self._attempts[-1].report.raw)
         return (Accepted if merged.disposition is Disposition.ACCEPTED else Partial)(*rest, data=data)
-
-
-def _judged_by(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None, type_first: bool) -> Judge:
-    if not is_contract(of):
-        return of_schema(of, policy, Limits() if gate is None else gate.limits, type_first, "of")
-    if policy is not None:
-        raise TypeError("`contract` goes with a type: a contract says everything itself")
-    if type_first:
-        raise TypeError("`type_first` goes with a type")
-    return of_contract(of, gate)
 
 
 def _asking(prompt: Prompt, wanted: str) -> Messages:
