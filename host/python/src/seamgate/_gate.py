@@ -155,6 +155,9 @@ class Gate:
     ) -> Verdict:
         """Judge one output in a fresh instance.
 
+        It uses the JSON Schema of a type, and does not run the type's own validators: they are no part of the sandbox.
+        `ResultParser.parse`, `parse_with_schema`, `ask` and `ask_stream` run them.
+
         Args:
             contract: The name of an agent whose contract is registered; or a contract, which need not be: JSON text
                 that begins with `{`, a dict, or a `pathlib.Path`.

@@ -239,13 +239,19 @@ class ResultParser:
 
 def parsed(judge: Judge, report: Report) -> ParseResult[Any]:
     """Reads the document of a report as an instance of the judge's type."""
+    found: tuple[Violation, ...] = ()
     if judge.model is None or report.output_json is None:
         data: Any = report.output
-        found: tuple[Violation, ...] = ()
     else:
         data, report, found = read(judge.model, report, judge.items)
     if report.success and not found:
-        return Parsed(data, report.raw, report)
+        made: Parsed[Any] = _new(Parsed)
+        # Most outputs. A frozen dataclass takes longer to make.
+        made.__dict__.update(data=data, raw=report.raw, report=report, success=True, violations=())
+        return made
     return NotParsed(
         data, report.raw, report, found or report.violations, feedback(found) if found else report.feedback
     )
+
+
+_new = object.__new__
