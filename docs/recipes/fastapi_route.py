@@ -33,7 +33,8 @@ def client() -> AsyncOpenAI:
 
 
 Client = Annotated[AsyncOpenAI, Depends(client)]
-POLICY = {"retry": {"limit": 2}}
+# Spans, metrics and logs have this name.
+POLICY = {"agent": "order", "retry": {"limit": 2}}
 
 
 @app.post("/order")

@@ -59,6 +59,7 @@ class Routes(unittest.TestCase):
         spans = SPANS.get_finished_spans()
         (question,) = [span for span in spans if span.name == "seamgate.ask"]
         assert question.attributes["seamgate.attempts"] == 2, question.attributes
+        assert question.attributes["gen_ai.agent.name"] == "order"
         verdicts = [span for span in spans if span.name == "seamgate.validate"]
         assert {span.parent.span_id for span in verdicts} == {question.context.span_id}
         assert [span.attributes["seamgate.disposition"] for span in verdicts][-1] == "accepted"

@@ -124,6 +124,11 @@ def test_events_have_items_and_partial_documents() -> None:
     assert [[item.value for item in event.items] for event in progress] == [[], [{"a": "é😀"}], [{"b": 2}]]
     assert [event.completeness for event in progress] == ["in_flight", "in_flight", "soft_complete"]
     assert {event.attempt for event in progress} == {1}
+    stream = ask_stream(contract, lambda messages: iter(pieces))
+    assert repr(stream) == "<seamgate.AnswerStream: no result yet>"
+    stream.result()
+    assert repr(stream).startswith("<seamgate.AnswerStream: Accepted(")
+    assert "completeness='in_flight'" in repr(progress[0])
 
 
 def subset(part: Any, whole: Any) -> bool:

@@ -9,7 +9,7 @@ import inspect
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import aclosing, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _arguments, _watch
@@ -35,7 +35,7 @@ class ProgressEvent:
     """
 
     attempt: int
-    progress: Progress = field(repr=False)
+    progress: Progress
     type: Literal["progress"] = "progress"
 
     @property
@@ -102,6 +102,9 @@ class AnswerStream(Generic[T]):
         self._events = events
         self._result: AskResult[T] | None = None
 
+    def __repr__(self) -> str:
+        return f"<seamgate.AnswerStream: {'no result yet' if self._result is None else self._result}>"
+
     def __enter__(self) -> AnswerStream[T]:
         return self
 
@@ -140,6 +143,9 @@ class AsyncAnswerStream(Generic[T]):
     def __init__(self, events: AsyncGenerator[AskEvent[T], None]) -> None:
         self._events = events
         self._result: AskResult[T] | None = None
+
+    def __repr__(self) -> str:
+        return f"<seamgate.AsyncAnswerStream: {'no result yet' if self._result is None else self._result}>"
 
     async def __aenter__(self) -> AsyncAnswerStream[T]:
         return self
