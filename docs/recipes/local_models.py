@@ -4,6 +4,8 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import local_streams
+
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2, "input_tokens": 1, "output_tokens": 1}
 
 
@@ -33,12 +35,18 @@ def message(model, text, finish, refusal):
     return {"id": "m1", "type": "message", "role": "assistant", "content": content, **rest}
 
 
-# Of each interface: where the conversation is in a request, and what makes the response.
+# Of each interface: where the conversation is in a request, and what makes the response and the stream.
 INTERFACES = {
-    "/v1/chat/completions": ("messages", chat),
-    "/v1/responses": ("input", response),
-    "/v1/messages": ("messages", message),
+    "/v1/chat/completions": ("messages", chat, local_streams.chat),
+    "/v1/responses": ("input", response, local_streams.response),
+    "/v1/messages": ("messages", message, local_streams.message),
 }
+
+
+def event(data):
+    """An event of a stream, as it is sent."""
+    name = f"event: {data['type']}\n" if "type" in data else ""
+    return f"{name}data: {json.dumps(data)}\n\n"
 
 
 class LocalModels:
@@ -53,7 +61,7 @@ class LocalModels:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                told, make = INTERFACES[self.path]
+                told, make, stream = INTERFACES[self.path]
                 key = self.headers["authorization"] or self.headers["x-api-key"]
                 assert key.endswith("test-key"), self.headers
                 models.requests.append(asked[told])
@@ -62,9 +70,14 @@ class LocalModels:
                     return
                 reply = models.script.pop(0)
                 text, finish, refusal = reply if isinstance(reply, tuple) else (reply, "stop", None)
-                body = json.dumps(make(asked["model"], text, finish, refusal)).encode()
+                given = (asked["model"], text, finish, refusal)
+                if asked.get("stream"):
+                    body = "".join(map(event, stream(*given))).encode() + b"data: [DONE]\n\n"
+                    kind = "text/event-stream"
+                else:
+                    body, kind = json.dumps(make(*given)).encode(), "application/json"
                 self.send_response(200)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

@@ -22,8 +22,16 @@ const RECIPES: &str = "docs/recipes";
 const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
 
 /// The programs of `ask`, whose types are checked.
-const TYPED: [&str; 6] =
-    ["anthropic_ask", "instructor_beside", "langchain_parser", "openai_ask", "order", "pydantic_ai_validator"];
+const TYPED: [&str; 8] = [
+    "anthropic_ask",
+    "fastapi_route",
+    "instructor_beside",
+    "langchain_parser",
+    "openai_ask",
+    "order",
+    "pydantic_ai_loop",
+    "pydantic_ai_validator",
+];
 
 /// Where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
@@ -94,7 +102,7 @@ fn in_python() -> Result<Option<PathBuf>> {
     let python = root().join(folder).join("bin/python");
     // The user's own cache is left alone.
     let cache = root().join(FOLDER).join("cache");
-    let tests = ["unittest", "--verbose", "test_ask", "test_recipes"];
+    let tests = ["unittest", "--verbose", "test_ask", "test_clients", "test_fastapi", "test_recipes"];
     let seamgate = root().join("target/release/seamgate");
     let mut tests = python::tool(&python, &tests);
     run(tests.current_dir(RECIPES).env("XDG_CACHE_HOME", cache).env("SEAMGATE", seamgate))?;

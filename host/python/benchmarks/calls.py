@@ -24,7 +24,7 @@ from jsonschema.validators import validator_for
 from pydantic import BaseModel, ConfigDict, Field
 
 import seamgate
-from seamgate import Gate, Limits, Request
+from seamgate import Gate, Limits, Request, ResultParser
 
 SCHEMA = {
     "type": "object",
@@ -124,9 +124,16 @@ def calls(size: int) -> dict[str, float]:
     gate = Gate(limits=Limits(timeout_seconds=30))
     agent = gate.register(CONTRACT).agent
     warm = gate.instance()
+    # The same contract in both.
+    members = {"agent": "model", "schema": Cited, "caps": CONTRACT["caps"], "patterns": "backtracking"}
+    cited, parser = gate.register(members).agent, ResultParser(gate)
     ours: dict[str, Callable[[], object]] = {
         "seamgate, fresh": lambda: read(gate.validate(agent, output)),
         "seamgate, warm": lambda: read(warm.validate(agent, output)),
+        "verdict, then Pydantic": lambda: Cited.model_validate_json(
+            str(gate.validate(cited, output).report.output_json)
+        ),
+        "parse_with_schema of Pydantic": lambda: parser.parse_with_schema(Cited, output).unwrap(),
     }
     if seamgate.backend == "native":
         baked = Gate(component=seamgate.bake([CONTRACT]), limits=Limits(timeout_seconds=30))

@@ -50,7 +50,6 @@ def test_attempts_are_put_together() -> None:
 @wasmtime_only
 def test_what_only_the_native_backend_has_says_so(greeter: Gate, tmp_path: Path) -> None:
     for call in (
-        lambda: greeter.session("greeter"),
         lambda: greeter.run("greeter", lambda _: GOOD),
         lambda: asyncio.run(greeter.run_async("greeter", lambda _: asyncio.sleep(0, GOOD))),
         lambda: greeter.open(tmp_path),
@@ -60,7 +59,6 @@ def test_what_only_the_native_backend_has_says_so(greeter: Gate, tmp_path: Path)
             call()
 
 
-@native_only
 class TestSession:
     def test_the_verdict_is_that_on_the_whole_output(self, gate: Gate) -> None:
         for path in sorted(OUTPUTS.iterdir()):

@@ -11,11 +11,14 @@ import pytest
 from conftest import EXAMPLES, OUTPUTS, native_only
 
 from seamgate import Gate
+from seamgate.pytest_plugin import AssertContract
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 SNIPPETS = re.findall(r"^```python\n(.*?)\n^```$", README, re.MULTILINE | re.DOTALL)
 ASK = (Path(__file__).parents[3] / "docs/ask.md").read_text()
-PROGRAMS = re.findall(r"^```python\n((?:(?!```).*\n)*)```\n\n```text\n((?:(?!```).*\n)*)```$", ASK, re.MULTILINE)
+STREAMING = (Path(__file__).parents[3] / "docs/streaming.md").read_text()
+PROGRAM = re.compile(r"^```python\n((?:(?!```).*\n)*)```\n\n```text\n((?:(?!```).*\n)*)```$", re.MULTILINE)
+PROGRAMS = PROGRAM.findall(ASK)
 
 
 def test_the_quick_start_has_four_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,16 +63,22 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_in_production() -> None:
     names: dict[str, Any] = {}
-    exec(SNIPPETS[6].replace("otel.instrument()", "end = otel.instrument()"), names)
+    exec(SNIPPETS[7].replace("otel.instrument()", "end = otel.instrument()"), names)
     names["end"]()
-    assert len(SNIPPETS) == 7
+    assert len(SNIPPETS) == 8
+
+
+def test_in_tests() -> None:
+    names: dict[str, Any] = {"__name__": "readme"}
+    exec(SNIPPETS[6], names)
+    names["test_order"](AssertContract())
 
 
 def test_ask_has_ten_lines() -> None:
     assert len(PROGRAMS[0][0].splitlines()) == 10
 
 
-@pytest.mark.parametrize(("program", "printed"), PROGRAMS)
+@pytest.mark.parametrize(("program", "printed"), PROGRAMS + PROGRAM.findall(STREAMING))
 def test_ask(program: str, printed: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(program, "docs/ask.md", "exec", dont_inherit=True), {"__name__": "readme"})
     assert capsys.readouterr().out == printed
@@ -80,3 +89,4 @@ def test_what_is_not_run_needs_a_client() -> None:
     others = [code for code in snippets if "from openai import" in code or "from anthropic import" in code]
     assert len(others) == 2
     assert len(snippets) == len(PROGRAMS) + len(others)
+    assert len(PROGRAM.findall(STREAMING)) == 1

@@ -14,8 +14,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ._aliases import Contract, Evidence, Lists, Output, Profile
-    from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
+    from ._aliases import Contract, Evidence, Lists, Output, PartialDocument, Profile
+    from ._ask import ask, ask_async
+    from ._ask_stream import (
+        AnswerStream,
+        AskEvent,
+        AsyncAnswerStream,
+        AttemptEvent,
+        ProgressEvent,
+        ResultEvent,
+        ask_stream,
+        ask_stream_async,
+    )
+    from ._asking import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop
     from ._bake import bake
     from ._contracts import read_contract
     from ._decisions import (
@@ -100,14 +111,18 @@ __all__ = [
     "Action",
     "AllowedDecision",
     "Answer",
+    "AnswerStream",
     "Approval",
     "ApprovalDecision",
     "Ask",
     "AskApprovalAction",
+    "AskEvent",
     "AskInputAction",
     "AskModelAction",
     "AskResult",
+    "AsyncAnswerStream",
     "Attempt",
+    "AttemptEvent",
     "BackendError",
     "Call",
     "CancelAction",
@@ -159,10 +174,12 @@ __all__ = [
     "ParseResult",
     "Parsed",
     "Partial",
+    "PartialDocument",
     "Produced",
     "Profile",
     "ProfileInfo",
     "Progress",
+    "ProgressEvent",
     "Prompt",
     "Provenance",
     "QuarantineReason",
@@ -173,6 +190,7 @@ __all__ = [
     "Report",
     "ReportDocument",
     "Request",
+    "ResultEvent",
     "ResultParser",
     "Run",
     "RunEvent",
@@ -197,6 +215,8 @@ __all__ = [
     "__version__",
     "ask",
     "ask_async",
+    "ask_stream",
+    "ask_stream_async",
     "backend",
     "bake",
     "read_contract",
@@ -209,8 +229,19 @@ __all__ = [
 _MODULES = {
     name: module
     for module, names in {
-        "_aliases": ["Contract", "Evidence", "Lists", "Output", "Profile"],
-        "_ask": [
+        "_aliases": ["Contract", "Evidence", "Lists", "Output", "PartialDocument", "Profile"],
+        "_ask": ["ask", "ask_async"],
+        "_ask_stream": [
+            "AnswerStream",
+            "AskEvent",
+            "AsyncAnswerStream",
+            "AttemptEvent",
+            "ProgressEvent",
+            "ResultEvent",
+            "ask_stream",
+            "ask_stream_async",
+        ],
+        "_asking": [
             "Accepted",
             "AskResult",
             "Attempt",
@@ -220,8 +251,6 @@ _MODULES = {
             "Refused",
             "Rejected",
             "Stop",
-            "ask",
-            "ask_async",
         ],
         "_bake": ["bake"],
         "_contracts": ["read_contract"],

@@ -27,3 +27,7 @@ Lists = Mapping[str, Iterable[str]]
 Evidence = Iterable[Union[Seen, "Observation", Mapping[str, Any]]]
 """What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
 all."""
+
+PartialDocument = dict[str, Any] | list[Any]
+"""A document of which any part may still be missing, at any depth. Python cannot derive its type from that of the whole
+document."""

@@ -155,6 +155,9 @@ class Gate:
     ) -> Verdict:
         """Judge one output in a fresh instance.
 
+        It uses the JSON Schema of a type, and does not run the type's own validators: they are no part of the sandbox.
+        `ResultParser.parse`, `parse_with_schema`, `ask` and `ask_stream` run them.
+
         Args:
             contract: The name of an agent whose contract is registered; or a contract, which need not be: JSON text
                 that begins with `{`, a dict, or a `pathlib.Path`.
@@ -235,7 +238,7 @@ class Gate:
         return self._engine.merge(made, lists, evidence)
 
     def session(self, agent: str, *, lists: Lists | None = None, evidence: Evidence | None = None) -> Session:
-        """Begin an output that is still coming. Only the native backend has sessions.
+        """Begin an output that is still coming.
 
         A session holds an instance, about 0.35 MB. A process can have 4,096 sessions and instances open; one more is
         the fault `busy` at once. No verdict waits for a session.
@@ -247,12 +250,10 @@ class Gate:
 
         Raises:
             SeamgateFault: `unknown_agent`, `bad_request`, `busy`; or a limit was passed.
-            BackendError: This platform has no native backend.
         """
-        engine = self._native("a session")
         from ._session import Session
 
-        return Session(engine, _arguments.agent(agent), lists, evidence, self._watched)
+        return Session(self, self._engine, _arguments.agent(agent), lists, evidence, self._watched)
 
     def run(
         self,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _arguments, _json
+from ._aliases import Evidence, Lists, Output
 from ._faults import SeamgateFault
 from ._gate import Gate
 from ._limits import Limits
@@ -17,6 +18,7 @@ from ._own import Items
 from ._plain import plain
 from ._requests import _contract_given, _is_path
 from ._schemas import compiled, contract_of
+from ._types import Finish
 from ._verdict import Verdict
 
 
@@ -53,6 +55,18 @@ class Judge:
             raise
         self._tell(by, verdict)
         return verdict
+
+    def take(
+        self, by: Gate | None, output: Output, finish: str, lists: Lists | None, evidence: Evidence | None
+    ) -> Verdict:
+        """Judges an answer of a model's client, which may have a new word for why it stopped."""
+        try:
+            return self.validate(by, output, finish, lists, evidence)
+        except SeamgateFault as fault:
+            of_finish = [each for each in fault.detail.get("violations", []) if each["pointer"] == "/finish"]
+            if not of_finish:
+                raise
+        return self.validate(by, output, Finish.UNKNOWN, lists, evidence)
 
     def _tell(self, by: Gate | None, made: Verdict | SeamgateFault) -> None:
         if by is not None and by is not self.gate and by._on_verdict is not None:
@@ -145,3 +159,14 @@ _items = functools.lru_cache(maxsize=256)(Items.of)
 def is_contract(of: object) -> bool:
     """Returns whether a value is a contract, the path of one or the name of an agent, and no type."""
     return isinstance(of, (str, Mapping, os.PathLike))
+
+
+def judge_of(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None, type_first: bool) -> Judge:
+    """Returns the judge for a type or for a contract, as `ask` takes them."""
+    if not is_contract(of):
+        return of_schema(of, policy, Limits() if gate is None else gate.limits, type_first, "of")
+    if policy is not None:
+        raise TypeError("`contract` goes with a type: a contract says everything itself")
+    if type_first:
+        raise TypeError("`type_first` goes with a type")
+    return of_contract(of, gate)

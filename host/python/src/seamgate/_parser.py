@@ -158,7 +158,7 @@ class ResultParser:
         Args and errors are those of `Gate.validate`.
         """
         judge = registered(_arguments.agent(agent), self.registry.gate)
-        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
+        return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     @overload
     def parse_with_schema(
@@ -227,7 +227,7 @@ class ResultParser:
                 if len(self._judges) >= _MOST_JUDGES:
                     self._judges.clear()
                 self._judges[schema, type_first] = judge
-        return _parsed(judge, self.registry.gate, output, finish, lists, evidence)
+        return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     def describe_schema(self, schema: Any, *, contract: Mapping[str, Any] | None = None) -> str:
         """Text for an agent's prompt: what its output must be for `parse_with_schema`.
@@ -237,17 +237,21 @@ class ResultParser:
         return of_schema(schema, contract, self.registry.gate.limits, False, "schema").wanted()
 
 
-def _parsed(
-    judge: Judge, by: Gate, output: Output, finish: Finish | str | None, lists: Lists | None, evidence: Evidence | None
-) -> ParseResult[Any]:
-    report = judge.validate(by, output, finish, lists, evidence).report
+def parsed(judge: Judge, report: Report) -> ParseResult[Any]:
+    """Reads the document of a report as an instance of the judge's type."""
+    found: tuple[Violation, ...] = ()
     if judge.model is None or report.output_json is None:
         data: Any = report.output
-        found: tuple[Violation, ...] = ()
     else:
         data, report, found = read(judge.model, report, judge.items)
     if report.success and not found:
-        return Parsed(data, report.raw, report)
+        made: Parsed[Any] = _new(Parsed)
+        # Most outputs. A frozen dataclass takes longer to make.
+        made.__dict__.update(data=data, raw=report.raw, report=report, success=True, violations=())
+        return made
     return NotParsed(
         data, report.raw, report, found or report.violations, feedback(found) if found else report.feedback
     )
+
+
+_new = object.__new__

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _json
-from ._aliases import Evidence, Lists
+from ._aliases import Evidence, Lists, PartialDocument
 from ._answers import _record
 from ._arguments import wrong
+from ._faults import SeamgateFault
+from ._partial import View
 from ._raising import raising, unfit_is_a_fault
 from ._records import dataclass
 from ._requests import _evidence, _finish_word, _lists
@@ -16,9 +18,10 @@ from ._types import Finish, Span
 from ._verdict import Verdict, of_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
-    from ._native_engine import NativeEngine
+    from ._engine import Engine
+    from ._gate import Gate
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,14 @@ class Completed:
     span: Span
     text: str = ""
     str_span: Span = (0, 0)
+
+    @property
+    def value(self) -> Any:
+        """Its value. None if the text is not JSON as it stands, which `repair` may put right."""
+        try:
+            return _json.parse(self.text)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,31 @@ class Progress:
     items: tuple[Completed, ...]
     dead_end: DeadEnd | None = None
 
+    @property
+    def partial(self) -> PartialDocument | None:
+        """The document as far as it had come with this chunk, for a view of it. Nothing of it is judged: any member may
+        be missing, and the last string may go on. None before it begins, and if it is neither an object nor an array.
+
+        It is made when it is read, which costs a verdict on the text so far.
+        """
+        text: _Text | None = self.__dict__.get("_text")
+        return None if text is None else text.partial(self.__dict__["_end"])
+
+
+class _Text:
+    """The output so far, as long as a session or its progress needs it."""
+
+    def __init__(self, gate: Gate, agent: str) -> None:
+        self._gate, self._agent = gate, agent
+        self._view: View | None = None
+        self.output = bytearray()
+
+    def partial(self, end: int) -> PartialDocument | None:
+        if self._view is None:
+            self._view = View(self._gate, self._agent)
+        document: PartialDocument | None = self._view.read(bytes(self.output[:end]))
+        return document
+
 
 class Session:
     """Chunks in, the verdict at the end: see `Gate.session`.
@@ -76,32 +112,37 @@ class Session:
     It holds an instance until it is finished, closed, ended by a fault, or collected. `with` closes it:
 
         with gate.session("triage") as session:
-            for chunk in stream:
-                session.push(chunk)
-            verdict = session.finish("stop")
+            for progress in session.read(stream):
+                show(progress.partial)
+            verdict = session.finish()
 
     One thread at a time may use it.
     """
 
     def __init__(
         self,
-        engine: NativeEngine,
+        gate: Gate,
+        engine: Engine,
         agent: str,
         lists: Lists | None,
         evidence: Evidence | None,
         watched: Callable[..., Verdict],
     ) -> None:
         self._watched = watched
-        given = None if lists is None else _lists(lists)
-        seen = None if evidence is None else _evidence(evidence)
-        self._native: Any = unfit_is_a_fault(engine.native.session, agent, given, seen)
+        self._coming = (
+            _Native(engine, agent, lists, evidence)
+            if hasattr(engine, "native")
+            else _Other(engine, agent, lists, evidence)
+        )
         self._agent = agent
-        self._output = bytearray()
+        self._text = _Text(gate, agent)
         # A place up to which the characters are counted, and how many there are before it.
         self._counted = (0, 0)
+        # Why the producer stopped, if a stream said so.
+        self._finish = Finish.UNKNOWN.value
 
     def __repr__(self) -> str:
-        return f"<seamgate.Session of {self._agent}, {len(self._output)} bytes>"
+        return f"<seamgate.Session of {self._agent}, {len(self._text.output)} bytes>"
 
     def __enter__(self) -> Session:
         return self
@@ -111,8 +152,9 @@ class Session:
 
     def close(self) -> None:
         """End it without a verdict, if it has not ended: what it holds is free at once."""
-        self._output.clear()
-        raising(self._native.close)
+        # What was told before may still be read.
+        self._text = _Text(self._text._gate, self._agent)
+        self._coming.close()
 
     def push(self, chunk: str | bytes) -> Progress:
         """Add the next piece, cut anywhere.
@@ -125,31 +167,125 @@ class Session:
         elif not isinstance(chunk, (bytes, bytearray, memoryview)):
             raise wrong("chunk", "str or bytes", chunk)
         chunk = bytes(chunk)
-        progress = _record(Progress, _json.parse(raising(self._native.push, chunk)))
-        self._output += chunk
-        if not progress.items:
-            return progress
-        return replace(progress, items=tuple(map(self._completed, progress.items)))
+        progress = _record(Progress, _json.parse(self._coming.push(chunk)))
+        self._text.output += chunk
+        if progress.items:
+            progress = replace(progress, items=tuple(map(self._completed, progress.items)))
+        progress.__dict__.update(_text=self._text, _end=len(self._text.output))
+        return progress
 
-    def finish(self, finish: Finish | str | None = Finish.UNKNOWN) -> Verdict:
+    @property
+    def partial(self) -> PartialDocument | None:
+        """The document as far as it has come; see `Progress.partial`."""
+        return self._text.partial(len(self._text.output))
+
+    def read(self, stream: object) -> Iterator[Progress]:
+        """Take a whole stream, and say after each piece what is known. Then `finish` gives the verdict.
+
+        The stream is closed at its end, and also if the loop is left early and the iterator is closed.
+
+        Args:
+            stream: An iterable of str or bytes; or the stream of a client, as `ask_stream` takes it, which also says
+                why the producer stopped.
+
+        Raises:
+            SeamgateFault: A limit was passed, which ends the session.
+            TypeError: The stream is nothing that is known.
+        """
+        from ._clients import pieces
+
+        for piece in pieces(stream):
+            yield from self._taken(piece.text, piece.finish)
+
+    async def read_async(self, stream: object) -> AsyncIterator[Progress]:
+        """The same as `read` for an asynchronous stream."""
+        from ._clients import pieces_async
+
+        async for piece in pieces_async(stream):
+            for progress in self._taken(piece.text, piece.finish):
+                yield progress
+
+    def _taken(self, text: str | bytes | None, finish: str | None) -> Iterator[Progress]:
+        if finish is not None and self._finish != Finish.REFUSAL.value:
+            # Interfaces say `stop` after a refusal.
+            self._finish = finish
+        if text is not None:
+            yield self.push(text)
+
+    def finish(self, finish: Finish | str | None = None) -> Verdict:
         """The verdict, the same as that of `Gate.validate` on the whole output.
 
-        Args and errors are those of `Gate.validate`.
+        Args:
+            finish: Why the producer stopped. Default: as the stream said that `read` took.
+
+        Errors are those of `Gate.validate`.
         """
-        return self._watched(self._finished, _finish_word(finish))
+        return self._watched(self._finished, self._finish if finish is None else _finish_word(finish))
 
     def _finished(self, word: str) -> Verdict:
-        return of_native(unfit_is_a_fault(self._native.finish, word), bytes(self._output))
+        return self._coming.finish(word, bytes(self._text.output))
 
     def _completed(self, item: Completed) -> Completed:
         """Adds the text to an item. Each character of consecutive items is counted once."""
         start, end = item.span
+        output = self._text.output
         at, characters = self._counted if self._counted[0] <= start else (0, 0)
-        before = characters + len(_text(self._output[at:start]))
-        text = _text(self._output[start:end])
+        before = characters + len(_decoded(output[at:start]))
+        text = _decoded(output[start:end])
         self._counted = (end, before + len(text))
         return replace(item, text=text, str_span=(before, before + len(text)))
 
 
-def _text(piece: bytearray) -> str:
+class _Native:
+    """A session of the native module."""
+
+    def __init__(self, engine: Any, agent: str, lists: Lists | None, evidence: Evidence | None) -> None:
+        given = None if lists is None else _lists(lists)
+        seen = None if evidence is None else _evidence(evidence)
+        self._native: Any = unfit_is_a_fault(engine.native.session, agent, given, seen)
+
+    def push(self, chunk: bytes) -> str:
+        text: str = raising(self._native.push, chunk)
+        return text
+
+    def finish(self, word: str, output: bytes) -> Verdict:
+        return of_native(unfit_is_a_fault(self._native.finish, word), output)
+
+    def close(self) -> None:
+        raising(self._native.close)
+
+
+class _Other:
+    """A session of a backend without them. After a fault or its end it takes nothing more."""
+
+    def __init__(self, *given: Any) -> None:
+        from ._following import Following
+
+        self._following: Following | None = Following(*given)
+
+    def _going_on(self) -> Any:
+        if self._following is None:
+            raise SeamgateFault("bad_request", "the session has ended")
+        return self._following
+
+    def push(self, chunk: bytes) -> str:
+        following = self._going_on()
+        self._following = None
+        text: str = following.push(chunk)
+        self._following = following
+        return text
+
+    def finish(self, word: str, output: bytes) -> Verdict:
+        following = self._going_on()
+        self._following = None
+        verdict: Verdict = following.finish(word, output)
+        return verdict
+
+    def close(self) -> None:
+        if self._following is not None:
+            self._following.close()
+        self._following = None
+
+
+def _decoded(piece: bytearray) -> str:
     return piece.decode("utf-8", "replace")

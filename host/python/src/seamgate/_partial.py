@@ -1,0 +1,99 @@
+"""The document of an output that is still coming, as far as it has come.
+
+The component finds it: the text so far is judged by a contract that reads outputs as the agent's contract does, takes
+any document, and repairs a text that was cut off. So a partial document stands where the verdict will find it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from . import _json
+from ._faults import SeamgateFault
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._gate import Gate
+    from ._report import Report
+    from ._verdict import Verdict
+
+# The members of a contract that say where its document is.
+_READING = ("extract", "caps")
+
+# An escape at the end of a text that may not be whole, and half a surrogate pair.
+_CUT = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\?(?:(?<=\\)u[0-9a-fA-F]{0,3})?\Z")
+
+
+class View:
+    """Reads documents that have not come whole.
+
+    Args:
+        gate: The gate of the contract.
+        agent: Its agent.
+    """
+
+    def __init__(self, gate: Gate, agent: str) -> None:
+        from ._schemas import compiled
+
+        registered = gate._engine.contracts.get(agent)
+        made = compiled(_view_of("" if registered is None else registered.text), gate.limits)
+        self._gate, self._agent = made.gate, made.info.agent
+
+    def read(self, output: bytes) -> Any:
+        """Returns the object or array that the output so far holds, and `None` if it holds none."""
+        try:
+            verdict: Verdict = self._gate._judge(self._agent, output, "length", None, None)
+        except SeamgateFault:
+            # A limit was passed: the verdict will say so.
+            return None
+        report = verdict.report
+        if report.output_json is None:
+            return None
+        found = _with_open_string(report, output)
+        document = report.output if found is None else found
+        return document if isinstance(document, (dict, list)) else None
+
+
+@functools.lru_cache(maxsize=256)
+def _view_of(contract: str) -> str:
+    members = {name: source for name, _, source in _json.members(contract)} if contract else {}
+    reading = "".join(f'"{name}":{members[name]},' for name in _READING if name in members)
+    return f'{{"agent":"partial",{reading}"repair":"syntax","schema":true}}'
+
+
+def _with_open_string(report: Report, output: bytes) -> Any:
+    """Returns the document with the string that was cut off in it, as far as it came. `None` if there is none."""
+    if not report.changes or report.changes[-1].span is None:
+        return None
+    dropped = next((change for change in reversed(report.changes) if change.kind == "dropped"), None)
+    chosen = next((each for each in report.candidates if each.chosen), None)
+    if dropped is None or dropped.span is None or chosen is None:
+        return None
+    begun = output[slice(*dropped.span)].decode("utf-8", "ignore")
+    if '"' not in begun:
+        return None
+    # The text that was validated, up to what was dropped and after it.
+    before: list[str] = []
+    after: list[str] = []
+    at = chosen.span[0]
+    for change in report.changes:
+        if change.span is None:
+            return None
+        part = before if change.span[0] < dropped.span[0] else after
+        if change is dropped:
+            before.append(output[at : change.span[0]].decode("utf-8", "replace"))
+        else:
+            part.append(output[at : change.span[0]].decode("utf-8", "replace"))
+            part.append(change.after)
+        at = change.span[1]
+    after.append(output[at : chosen.span[1]].decode("utf-8", "replace"))
+    for string in (_CUT.sub("", begun), begun):
+        try:
+            return _json.parse(f'{"".join(before)}{string}"{"".join(after)}')
+        except ValueError:
+            continue
+    return None
