@@ -199,11 +199,11 @@ async function* asked<T, Input, M extends object>(
   try {
     const question = new Question<T, M>(of, prompt, options, beside);
     for (let attempt = 1; ; attempt += 1) {
-      const answer = new Streamed();
+      let answer = new Streamed();
       const call = new Clock("a call", { signal: clock.signal });
       const context = { signal: call.signal, attempt };
       const reply = await clock.during(() => callLlm(question.messages(), context));
-      const session = question.session<Input>();
+      let session = question.session<Input>();
       const stream = pieces(reply);
       let isDone = false;
       let left: DeadEnd | undefined;
@@ -212,13 +212,18 @@ async function* asked<T, Input, M extends object>(
           const { done = false, value: piece } = await clock.during(() => stream.next());
           isDone = done;
           if (piece === undefined) break;
+          if (piece.anew) {
+            session.close();
+            [session, answer] = [question.session<Input>(), new Streamed()];
+          }
           answer.take(piece);
           if (piece.text === undefined) continue;
-          const { completeness, items, deadEnd } = session.push(piece.text);
+          const current = session;
+          const { completeness, items, deadEnd } = current.push(piece.text);
           const event = { type: "progress", attempt, completeness, items, deadEnd } as const;
           yield Object.defineProperty(event, "partial", {
             enumerable: true,
-            get: () => session.partial,
+            get: () => current.partial,
           }) as typeof event & {
             partial: DeepPartial<Input> | undefined;
           };

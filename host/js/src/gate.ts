@@ -255,7 +255,7 @@ export class Gate {
     only("options", options, OUTPUT_OPTIONS);
     const checked = (report: Judged<T>, usage: Usage) =>
       this.told({ report: checkedNow(report, this.#checks.get(agent)), usage });
-    return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
+    return new Session<T>(() => this.#engine.session(asAgent(agent), options), whole, checked);
   }
 
   /**

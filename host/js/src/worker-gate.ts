@@ -16,7 +16,7 @@ import { complete, type Limits, smallEnough } from "./limits.js";
 import { isNative, type Judging, NativeEngine } from "./native.js";
 import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
 import { kindOf } from "./plain.js";
-import { checkDeadline, engine, type Port, platform } from "./platform.js";
+import { builtIn, checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { lengthOf, measure } from "./text.js";
@@ -544,7 +544,7 @@ export class WorkerGate {
 /** Whether the addon is what runs a component. */
 function mayBeNative(component: Component | Uint8Array | undefined): boolean {
   if (component === undefined) {
-    return !(platform().addon() instanceof LoadError);
+    return builtIn() !== undefined;
   }
   return component instanceof Uint8Array || isNative(component);
 }
