@@ -35,7 +35,7 @@ export class Session<T = unknown> {
   /** Judges the whole text. */
   readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
   /** Adds the verdict of a schema's own checks. */
-  readonly #checked: (report: Judged<T>, usage: Usage) => Verdict<T>;
+  readonly #checked: (finish: () => { report: Judged<T>; usage: Usage }) => Verdict<T>;
   readonly #encoder = new TextEncoder();
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #raw = "";
@@ -52,7 +52,7 @@ export class Session<T = unknown> {
   constructor(
     begin: () => Coming,
     whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>,
-    checked: (report: Judged<T>, usage: Usage) => Verdict<T>,
+    checked: (finish: () => { report: Judged<T>; usage: Usage }) => Verdict<T>,
   ) {
     this.#begin = begin;
     this.#coming = begin();
@@ -124,8 +124,10 @@ export class Session<T = unknown> {
       this.#coming.close();
       return this.#whole(raw, finish);
     }
-    const { json, usage } = this.#coming.finish(finish);
-    return this.#checked(new Report<T>(json, raw) as Judged<T>, usage);
+    return this.#checked(() => {
+      const { json, usage } = this.#coming.finish(finish);
+      return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    });
   }
 
   /**
