@@ -2,7 +2,7 @@ import type { Component } from "./component.js";
 import type { Engine } from "./engine.js";
 import { LoadError } from "./fault.js";
 import type { Limits } from "./limits.js";
-import { type Addon, BUILT_IN, isNative, NativeEngine, ofComponentBytes } from "./native.js";
+import { type Addon, isNative, NativeEngine, ofComponentBytes } from "./native.js";
 import { WebAssemblyEngine } from "./webassembly.js";
 
 /** A worker of this platform, as far as it is used here. */
@@ -71,14 +71,14 @@ export async function engine(
     if (component.length === 0) {
       throw new LoadError("not a WebAssembly component: it has no bytes");
     }
-    return new NativeEngine(addon("a baked component"), ofComponentBytes(component), limits, deadline);
+    return NativeEngine.of(addon("a baked component"), ofComponentBytes(component), limits, deadline);
   }
   if (component !== undefined && isNative(component)) {
-    return new NativeEngine(addon("a baked component"), component, limits, deadline);
+    return NativeEngine.of(addon("a baked component"), component, limits, deadline);
   }
   if (component === undefined) {
     const found = builtIn();
-    if (found !== undefined) return new NativeEngine(found, BUILT_IN, limits, deadline);
+    if (found !== undefined) return NativeEngine.builtIn(found, limits, deadline);
   }
   if (deadline !== undefined) {
     addon("`deadlineMs`, which without it only a WorkerGate has,");
