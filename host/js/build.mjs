@@ -1,5 +1,5 @@
-// Makes the package: `node build.mjs COMPONENT VERSION ADDON`, in a copy of this folder, beneath what package-lock.json pins.
-// `cargo xtask js` does that. The package is then the folder `package`.
+// Makes the packages: `node build.mjs COMPONENT VERSION PLATFORM ADDON`, in a copy of this folder, beneath what package-lock.json
+// pins. `cargo xtask js` does that. `seamgate` is then the folder `package`, and the addon for the platform the folder `addon`.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,8 +8,10 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
-const [component, version, addon] = process.argv.slice(2);
+const [component, version, built, addon] = process.argv.slice(2);
 const NAME = "validator";
+// All platforms that have an addon: each is a package of its own, which npm installs where it fits.
+const platforms = JSON.parse(await readFile("platforms.json", "utf8"));
 
 // What jco makes of the component: glue, and its core modules.
 const bytes = await readFile(component);
@@ -28,7 +30,7 @@ const made = {
   "about.js": `export const version = "${version}";\nexport const digest = "${digest}";\n`,
   "about.d.ts": "export const version: string;\nexport const digest: string;\n",
   // Written out, so that bundlers see that these are files. No place is asked for at once: in CommonJS there is no `import.meta`.
-  "files.js": `export const files = {\n${modules.map((name) => file(name)).join("")}};\n`,
+  "files.js": `export const files = {\n${modules.map((name) => located(name)).join("")}};\n`,
   "files.d.ts": "export const files: Readonly<Record<string, () => URL>>;\n",
   "modules.js": [
     ...modules.map((name, at) => `import module${at} from "./${name}";\n`),
@@ -39,12 +41,24 @@ const made = {
   "modules.d.ts": "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n",
   ...Object.fromEntries(modules.map((name) => [name, files[name]])),
 };
-// Of this machine alone. Others run on WebAssembly, until their addon is beside it.
-const machine = `${process.platform}-${process.arch}`;
+// The names of packages are written out, so that tools that collect the files of a server see them.
 const native = {
-  "addons.js": `export const addons = {\n${file(`${machine}.node`, machine)}};\n`,
-  "addons.d.ts": "export const addons: Readonly<Record<string, (() => URL) | undefined>>;\n",
-  [`${machine}.node`]: await readFile(addon),
+  "addons.js": [
+    'import { createRequire } from "node:module";\n\nexport const addons = [\n',
+    ...platforms.map(
+      ({ name, os, cpu }) =>
+        `  { machine: "${os}-${cpu}", name: "${packageOf(name)}", file: "${name}.node", ` +
+        `main: () => createRequire(import.meta.url).resolve("${packageOf(name)}") },\n`,
+    ),
+    "];\n",
+  ].join(""),
+  "addons.d.ts": `export const addons: readonly {
+  readonly machine: string;
+  readonly name: string;
+  readonly file: string;
+  readonly main: () => string;
+}[];
+`,
 };
 const folders = { component: made, native };
 for (const [folder, contents] of Object.entries(folders)) {
@@ -64,18 +78,54 @@ for (const [folder, contents] of Object.entries(folders)) {
     await cp(path.join("src", folder, name), path.join("package/dist", folder, name));
   }
 }
-for (const name of ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"]) {
+const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
+const INSIDE = ["THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"];
+for (const name of ["README.md", ...LICENCES, ...INSIDE]) {
   await cp(name, path.join("package", name));
 }
 // What is for making it stays here.
 const { private: _, devDependencies: __, name, ...rest } = JSON.parse(await readFile("package.json", "utf8"));
-const published = ["dist", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"];
-const manifest = { name, version, ...rest, files: published };
-await writeFile("package/package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
+const optionalDependencies = Object.fromEntries(platforms.map(({ name }) => [packageOf(name), version]));
+await manifest("package", { name, version, ...rest, optionalDependencies, files: ["dist", ...LICENCES, ...INSIDE] });
+
+const platform = platforms.find(({ name }) => name === built);
+const { os, cpu, libc } = platform;
+const file = `${built}.node`;
+await rm("addon", { recursive: true, force: true });
+await mkdir("addon");
+await cp(addon, path.join("addon", file));
+// Tools that collect the files of a server follow this to the addon.
+await writeFile("addon/index.js", `module.exports = require("node:path").join(__dirname, "${file}");\n`);
+for (const name of LICENCES) await cp(name, path.join("addon", name));
+for (const name of INSIDE) await cp(path.join("inside", name), path.join("addon", name));
+await writeFile(
+  "addon/README.md",
+  `# ${packageOf(built)}\n\nThe native addon of \`seamgate\`. Install \`seamgate\`.\n`,
+);
+await manifest("addon", {
+  name: packageOf(built),
+  version,
+  description: `The native addon of seamgate for ${built}`,
+  license: rest.license,
+  engines: rest.engines,
+  os: [os],
+  cpu: [cpu],
+  ...(libc && { libc: [libc] }),
+  main: "index.js",
+  files: ["index.js", file, ...LICENCES, ...INSIDE],
+});
+
+function packageOf(name) {
+  return `@seamgate/${name}`;
+}
+
+function manifest(folder, members) {
+  return writeFile(path.join(folder, "package.json"), `${JSON.stringify(members, undefined, 2)}\n`);
+}
 
 // A member that says where a file is that lies beside the module.
-function file(name, key = name) {
-  return `  ${JSON.stringify(key)}: () => new URL("./${name}", import.meta.url),\n`;
+function located(name) {
+  return `  ${JSON.stringify(name)}: () => new URL("./${name}", import.meta.url),\n`;
 }
 
 // Each instance would try to make its exports asynchronous, for callers that there are not. Where the engine cannot,

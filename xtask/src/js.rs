@@ -1,11 +1,13 @@
-//! The npm package, for Node, browsers and Workers. It is made of `host/js` and the metered component, and tested as packed.
+//! The npm packages: `seamgate`, for Node, browsers and Workers, and one with the native addon for each platform. They are made of
+//! `host/js` and the metered component, and tested as packed.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
 use crate::{
     guest::METERED,
@@ -21,14 +23,18 @@ const SOURCES: &str = "host/js";
 /// The native addon as Cargo makes it, and as it is published.
 const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamgate.node"];
 
+/// The platforms that have an addon: a line for each, with its package, and what the compiler calls it.
+const PLATFORMS: &str = "host/js/platforms.json";
+
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
-const APART: [&str; 4] = ["browser.test.mjs", "bundlers.test.mjs", "package.test.mjs", "workerd.test.mjs"];
+const APART: [&str; 5] =
+    ["browser.test.mjs", "bundlers.test.mjs", "install.test.mjs", "package.test.mjs", "workerd.test.mjs"];
 
 /// Where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
 
-/// Make the package, and pack it: the same bytes each time. None without Node.
-pub(crate) fn package() -> Result<Option<PathBuf>> {
+/// Make the packages, and pack them: the same bytes each time. The first one is `seamgate`. None without Node.
+pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
     if !has_node() {
         say("skipping the npm package: node with npm is missing");
         return Ok(None);
@@ -45,22 +51,38 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
         fs::copy(licence, work.join(licence)).with_context(|| licence.to_owned())?;
     }
     let version = env!("CARGO_PKG_VERSION");
+    let (host, platform) = platform()?;
     addon()?;
-    inside::write(Some(("seamgate-node", &inside::host()?)), &work)?;
+    inside::write(None, &work)?;
+    inside::write(Some(("seamgate-node", &host)), &work.join("inside"))?;
     run(command("node")
         .arg("build.mjs")
         .arg(root().join(METERED))
-        .arg(version)
+        .args([version, &platform])
         .arg(root().join(ADDON[1]))
         .current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;
-    // No script runs: npm packs the files as they are.
-    let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
-    run(command("npm").args(pack).arg(root().join(PACKAGES)).current_dir(work.join("package")))?;
-    let packed = Path::new(PACKAGES).join(format!("seamgate-{version}.tgz"));
-    say(&format!("{}: {} bytes", packed.display(), fs::metadata(&packed)?.len()));
+    let mut packed = Vec::new();
+    for (made, name) in [("package", "seamgate".to_owned()), ("addon", format!("seamgate-{platform}"))] {
+        // No script runs: npm packs the files as they are.
+        let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
+        run(command("npm").args(pack).arg(root().join(PACKAGES)).current_dir(work.join(made)))?;
+        let file = Path::new(PACKAGES).join(format!("{name}-{version}.tgz"));
+        say(&format!("{}: {} bytes", file.display(), fs::metadata(&file)?.len()));
+        packed.push(file);
+    }
     Ok(Some(packed))
+}
+
+/// Returns this platform, as the compiler and as its package calls it.
+fn platform() -> Result<(String, String)> {
+    let host = inside::host()?;
+    let platforms: Vec<Value> = serde_json::from_str(&fs::read_to_string(PLATFORMS)?)?;
+    let known = platforms.iter().find(|platform| platform["target"] == host.as_str());
+    let name = known.and_then(|platform| platform["name"].as_str());
+    let name = name.with_context(|| format!("{PLATFORMS} has no line with the target {host}: add one"))?;
+    Ok((host, name.to_owned()))
 }
 
 /// Build the native addon. With the same packages as ever, so that Wasmtime is not compiled with other features.
@@ -76,13 +98,15 @@ pub(crate) fn test() -> Result<()> {
     let Some(packed) = package()? else {
         return Ok(());
     };
-    let first = fs::read(&packed)?;
+    let first = packed.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?;
     package()?;
-    ensure!(fs::read(&packed)? == first, "{}: packing again gives other bytes", packed.display());
+    for (path, first) in packed.iter().zip(first) {
+        ensure!(fs::read(path)? == first, "{}: packing again gives other bytes", path.display());
+    }
 
     // The lints are not for what the build wrote.
     let build = Path::new(FOLDER).join("build");
-    for made in ["package", "dist", "src/component", "src/native"] {
+    for made in ["package", "addon", "inside", "dist", "src/component", "src/native"] {
         remove(&build.join(made))?;
     }
     check(&build, &["."])?;
@@ -146,7 +170,7 @@ pub(crate) fn bench() -> Result<()> {
 }
 
 /// A folder with the installed package, and its tests, demo and examples beside it.
-fn beside_tests(packed: &Path) -> Result<PathBuf> {
+fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("clean");
     install(packed, &folder)?;
     for part in ["test", "browser", "examples", "benchmarks"] {
@@ -156,14 +180,14 @@ fn beside_tests(packed: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Install the package into a folder of its own.
-pub(crate) fn install(packed: &Path, folder: &Path) -> Result<()> {
+/// Install the packages into a folder of its own.
+pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
     remove(folder)?;
     fs::create_dir_all(folder)?;
     // Without this file, npm would take the folder around it for the package.
     fs::write(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
     let install = ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
-    run(command("npm").args(install).arg(root().join(packed)).current_dir(folder))
+    run(command("npm").args(install).args(packed.iter().map(|path| root().join(path))).current_dir(folder))
 }
 
 /// Copy the files of a folder that git knows or would add.

@@ -66,7 +66,7 @@ pub(crate) fn package() -> Result<()> {
         made.push(program);
     }
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
-    made.extend(js::package()?);
+    made.extend(js::package()?.into_iter().flatten());
     made.extend(go::package()?);
     match has_python() {
         true => {

@@ -1,7 +1,10 @@
 //! What is beyond one machine: archives of outputs on Ray and Spark, many runs of agents at once, and verdicts as a service. What is installed
 //! is pinned by version and digest.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 
@@ -79,12 +82,12 @@ fn runs() -> Result<()> {
     }
 }
 
-/// Twenty runs and two kills of each, for CI, with the npm package. The command line must have been built.
-pub(crate) fn few_runs(packed: &Path) -> Result<()> {
+/// Twenty runs and two kills of each, for CI, with the npm packages. The command line must have been built.
+pub(crate) fn few_runs(packed: &[PathBuf]) -> Result<()> {
     many_runs(packed, 20, 2, None)
 }
 
-fn many_runs(packed: &Path, runs: usize, kills: usize, page: Option<&Path>) -> Result<()> {
+fn many_runs(packed: &[PathBuf], runs: usize, kills: usize, page: Option<&Path>) -> Result<()> {
     let [recipe, tests] = ["docs/recipes/restate", "tests/scale/runs"].map(Path::new);
     let folder = Path::new("target/scale/runs");
     packages(folder, recipe, "installing Restate's server and its SDK")?;

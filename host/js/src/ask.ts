@@ -11,6 +11,7 @@ import { SCHEMA_OPTIONS } from "./schemas.js";
 import type { StandardSchema } from "./standard.js";
 import { pieces, type ReplyStream } from "./streams.js";
 import type { Completeness, DeadEnd } from "./types.js";
+import { type Asking, asking } from "./watch.js";
 
 export type { Reply } from "./replies.js";
 
@@ -69,16 +70,23 @@ export async function ask<T, M extends object>(
 ): Promise<AskResult<T, M>> {
   const beside = await begun(callLlm, prompt, options, ASK_OPTIONS);
   const clock = new Clock("ask", options);
+  let watched: Asking | undefined;
   try {
     const question = new Question<T, M>(of, prompt, options, beside);
+    const observed = asking(question.agent);
+    watched = observed;
     for (let attempt = 1; ; attempt += 1) {
       const context = { signal: clock.signal, attempt };
-      const reply = await clock.during(() => callLlm(question.messages(), context));
-      const result = await clock.during(() => question.take(reply));
+      const reply = await clock.during(() => observed.during(() => callLlm(question.messages(), context)));
+      const result = await clock.during(() => observed.during(() => question.take(reply)));
       if (result !== undefined) {
+        observed.end({ result });
         return result;
       }
     }
+  } catch (error) {
+    watched?.end({ error });
+    throw error;
   } finally {
     clock.end();
   }
@@ -196,29 +204,37 @@ async function* asked<T, Input, M extends object>(
 ): AsyncGenerator<AskEvent<T, Input, M>, void, undefined> {
   const beside = await begun(callLlm, prompt, options, STREAM_OPTIONS);
   const clock = new Clock("askStream", options);
+  let watched: Asking | undefined;
   try {
     const question = new Question<T, M>(of, prompt, options, beside);
+    const observed = asking(question.agent);
+    watched = observed;
     for (let attempt = 1; ; attempt += 1) {
-      const answer = new Streamed();
+      let answer = new Streamed();
       const call = new Clock("a call", { signal: clock.signal });
       const context = { signal: call.signal, attempt };
-      const reply = await clock.during(() => callLlm(question.messages(), context));
-      const session = question.session<Input>();
+      const reply = await clock.during(() => observed.during(() => callLlm(question.messages(), context)));
+      let session = question.session<Input>();
       const stream = pieces(reply);
       let isDone = false;
       let left: DeadEnd | undefined;
       try {
         while (!isDone) {
-          const { done = false, value: piece } = await clock.during(() => stream.next());
+          const { done = false, value: piece } = await clock.during(() => observed.during(() => stream.next()));
           isDone = done;
           if (piece === undefined) break;
+          if (piece.anew) {
+            session.close();
+            [session, answer] = [question.session<Input>(), new Streamed()];
+          }
           answer.take(piece);
           if (piece.text === undefined) continue;
-          const { completeness, items, deadEnd } = session.push(piece.text);
+          const current = session;
+          const { completeness, items, deadEnd } = current.push(piece.text);
           const event = { type: "progress", attempt, completeness, items, deadEnd } as const;
           yield Object.defineProperty(event, "partial", {
             enumerable: true,
-            get: () => session.partial,
+            get: () => current.partial,
           }) as typeof event & {
             partial: DeepPartial<Input> | undefined;
           };
@@ -236,14 +252,20 @@ async function* asked<T, Input, M extends object>(
           stream.return().catch(() => {});
         }
       }
-      const result = await clock.during(() => question.take(reply, answer.said(), left));
+      const result = await clock.during(() => observed.during(() => question.take(reply, answer.said(), left)));
       yield { type: "attempt", attempt, outcome: question.attempts.at(-1) as Attempt };
       if (result !== undefined) {
+        observed.end({ result });
         yield { type: "result", result };
         return;
       }
     }
+  } catch (error) {
+    watched?.end({ error });
+    throw error;
   } finally {
+    // Who left the loop wants no result.
+    watched?.end({});
     clock.end();
   }
 }

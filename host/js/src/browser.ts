@@ -17,6 +17,7 @@ use({
     return compiled;
   },
   addon: () => new LoadError("there is none outside of Node"),
+  warn: () => {},
   worker(start) {
     // Written so that bundlers see that this is a file, too.
     const worker = new Worker(new URL("./worker-browser.js", import.meta.url), { type: "module" });

@@ -56,7 +56,8 @@ export interface TakenContract {
 export function takeContract(contract: unknown, argument = "contract"): TakenContract {
   const isFunction = typeof contract === "function" && !isStandard(contract);
   if (typeof contract !== "string" && (Object(contract) !== contract || Array.isArray(contract) || isFunction)) {
-    const wanted = argument === "contract" ? "a contract" : "the name of an agent, or a contract";
+    const first = { contract: "", of: "a schema that implements Standard JSON Schema, the name of an agent, or " };
+    const wanted = `${first[argument as keyof typeof first] ?? "the name of an agent, or "}a contract`;
     throw new TypeError(`\`${argument}\` must be ${wanted}, as an object or as JSON text, not ${kindOf(contract)}`);
   }
   if (typeof contract !== "object" || contract === null || !isPlainObject(contract) || isStandard(contract)) {

@@ -34,6 +34,7 @@ import { type Answer, type Judged, Report, type Usage, type Verdict } from "./re
 import { Session } from "./session.js";
 import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
+import { failed, seen } from "./watch.js";
 import type { Decision, Observation } from "./words.js";
 
 export type { OutputOptions, Seen } from "./options.js";
@@ -135,17 +136,26 @@ export class Gate {
     return info;
   }
 
-  /** @internal Tells the hook of a verdict, and gives it back. */
-  told<T>(verdict: Verdict<T>): Verdict<T> {
+  /** @internal Makes a verdict, and reports it, or the fault in its place, to those who observe. */
+  told<T>(make: () => Verdict<T>): Verdict<T> {
+    let verdict: Verdict<T>;
+    try {
+      verdict = make();
+    } catch (error) {
+      throw failed(error);
+    }
+    seen(verdict as Verdict);
     this.#onVerdict?.(verdict as Verdict);
     return verdict;
   }
 
   /** @internal A verdict without the checks that the schema of the agent makes itself. */
   unchecked(agent: string, output: string | Uint8Array, options: OutputOptions): Verdict {
-    smallEnough(this.limits, lengthOf(output));
-    const { json, outputLength, raw, usage } = this.#engine.validate(takeSubject(agent), output, options);
-    return this.told({ report: new Report(json, raw, outputLength) as Judged, usage });
+    return this.told(() => {
+      smallEnough(this.limits, lengthOf(output));
+      const { json, outputLength, raw, usage } = this.#engine.validate(takeSubject(agent), output, options);
+      return { report: new Report(json, raw, outputLength) as Judged, usage };
+    });
   }
 
   /** @internal The checks that a schema of a library makes itself. */
@@ -236,12 +246,12 @@ export class Gate {
     if (reports.length === 0) {
       throw new SeamgateFault("bad_request", "reports: there must be one at least to merge");
     }
-    const { json, usage } = this.#engine.merge(
-      reports.map((report) => report.json),
-      options,
-    );
-    const report = new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>;
-    return this.told({ report: checkedNow(report, this.#checks.get(report.agent)), usage });
+    const texts = reports.map((report) => report.json);
+    return this.told(() => {
+      const { json, usage } = this.#engine.merge(texts, options);
+      const report = new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>;
+      return { report: checkedNow(report, this.#checks.get(report.agent)), usage };
+    });
   }
 
   /**
@@ -253,9 +263,12 @@ export class Gate {
     const whole = (output: string, finish: OutputOptions["finish"]) =>
       this.validate<T>(agent, output, finish === undefined ? options : { ...options, finish });
     only("options", options, OUTPUT_OPTIONS);
-    const checked = (report: Judged<T>, usage: Usage) =>
-      this.told({ report: checkedNow(report, this.#checks.get(agent)), usage });
-    return new Session<T>(this.#engine.session(asAgent(agent), options), whole, checked);
+    const checked = (finish: () => { report: Judged<T>; usage: Usage }) =>
+      this.told(() => {
+        const { report, usage } = finish();
+        return { report: checkedNow(report, this.#checks.get(agent)), usage };
+      });
+    return new Session<T>(() => this.#engine.session(asAgent(agent), options), whole, checked);
   }
 
   /**
@@ -506,10 +519,12 @@ function judge<T>(
 ): Verdict<T> {
   const subject = takeSubject(agentOrContract);
   only("options", options, OUTPUT_OPTIONS);
-  smallEnough(gate.limits, lengthOf(output));
-  const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
-  const report = new Report<T>(json, raw, outputLength) as Judged<T>;
-  return gate.told({ report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage });
+  return gate.told(() => {
+    smallEnough(gate.limits, lengthOf(output));
+    const { json, outputLength, raw, usage } = judge.validate(subject, output, options);
+    const report = new Report<T>(json, raw, outputLength) as Judged<T>;
+    return { report: checkedNow(report, subject.checks ?? gate.checksOf(subject.agent)), usage };
+  });
 }
 
 /** The verdict of a schema's own checks, where there are any. */

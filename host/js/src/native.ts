@@ -123,7 +123,8 @@ interface AddonLimits {
 
 /** The addon: `host/js/native/src`. */
 export interface Addon {
-  readonly NativeGate: new (limits: AddonLimits, component?: Uint8Array) => AddonGate;
+  readonly NativeGate: new (limits: AddonLimits) => AddonGate;
+  gateOf(limits: AddonLimits, component: Uint8Array): Promise<AddonGate>;
   bake(contracts: readonly string[], profiles: readonly string[], limits: AddonLimits): Promise<Uint8Array>;
   contracts(path: string): string[];
   profiles(path: string): string[];
@@ -140,7 +141,7 @@ export function isNative(component: Component): boolean {
 }
 
 /** The built-in component, for the addon. */
-export const BUILT_IN: Component = { [BAKED]: new Uint8Array(0) };
+const BUILT_IN: Component = { [BAKED]: new Uint8Array(0) };
 
 /** The component that bytes are, for the addon. */
 export function ofComponentBytes(bytes: Uint8Array): Component {
@@ -161,22 +162,44 @@ export class NativeEngine implements Engine {
   readonly #addon: Addon;
   readonly #deadline: number | undefined;
 
-  constructor(addon: Addon, component: Component, limits: Required<Limits>, deadline: number | undefined) {
+  private constructor(
+    addon: Addon,
+    component: Component,
+    limits: Required<Limits>,
+    deadline: number | undefined,
+    gate: AddonGate,
+  ) {
     this.component = component;
     this.#limits = limits;
     this.#addon = addon;
     this.#deadline = deadline;
+    this.gate = gate;
+    this.#digest = gate.digest;
+    this.#judge = new NativeJudge(gate, this.#digest);
+  }
+
+  /** With the built-in component. */
+  static builtIn(addon: Addon, limits: Required<Limits>, deadline: number | undefined): NativeEngine {
+    const gate = told(() => new addon.NativeGate({ ...limits, deadline }));
+    return new NativeEngine(addon, BUILT_IN, limits, deadline, gate);
+  }
+
+  /** With a component of the addon, which may have to be compiled: not on this thread. */
+  static async of(
+    addon: Addon,
+    component: Component,
+    limits: Required<Limits>,
+    deadline: number | undefined,
+  ): Promise<NativeEngine> {
     // No bytes are the built-in one.
     const bytes = component[BAKED] as Uint8Array | undefined;
-    const baked = bytes?.length ? bytes : undefined;
-    this.gate = told(() => new addon.NativeGate({ ...limits, deadline }, baked));
-    this.#digest = this.gate.digest;
-    this.#judge = new NativeJudge(this.gate, this.#digest);
-    if (baked !== undefined) {
-      const { agents, profiles } = JSON.parse(told(() => this.gate.inspect()));
-      for (const info of agents) this.contracts.keep("", contractInfo(JSON.stringify(info)));
-      for (const info of profiles) this.profiles.keep("", info);
-    }
+    if (!bytes?.length) return NativeEngine.builtIn(addon, limits, deadline);
+    const gate = await later(addon.gateOf({ ...limits, deadline }, bytes));
+    const engine = new NativeEngine(addon, component, limits, deadline, gate);
+    const { agents, profiles } = JSON.parse(told(() => gate.inspect()));
+    for (const info of agents) engine.contracts.keep("", contractInfo(JSON.stringify(info)));
+    for (const info of profiles) engine.profiles.keep("", info);
+    return engine;
   }
 
   register(contract: string): ContractInfo {
@@ -247,7 +270,7 @@ export class NativeEngine implements Engine {
 
   sibling(): Engine {
     // What was baked is sealed: it takes no other contract.
-    return new NativeEngine(this.#addon, BUILT_IN, this.#limits, this.#deadline);
+    return NativeEngine.builtIn(this.#addon, this.#limits, this.#deadline);
   }
 
   /** @internal */

@@ -24,7 +24,10 @@ const REASONING = /^\s*<(think|thinking|thought|reasoning|scratchpad)>/i;
 /** A fence that opens a block with an object or an array. */
 const FENCE = /(?:^|\n)[ \t]*(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\r?\n\s*(?=[{[])/gi;
 
-/** The document of an output that is still coming, as far as it has come. */
+/**
+ * The document of an output that is still coming, as far as it has come. Progress says where a document begins once one of its items is
+ * complete. Until then, it is looked for where most models write it: in the whole output, or in a block for JSON.
+ */
 export class PartialDocument {
   #text = "";
   /** Where the answer begins, after its reasoning and white space, once that is known. */
@@ -32,12 +35,18 @@ export class PartialDocument {
   /** Where to look for the next block. */
   #from = 0;
   #growing: GrowingValue | undefined;
+  /** Where documents began, in units of UTF-16. */
+  readonly #starts = new Set<number>();
   /** As far as it was given to that. */
   #fed = 0;
 
   /** Take what came next. */
   push(text: string): void {
     this.#text += text;
+    this.#grow();
+  }
+
+  #grow(): void {
     for (;;) {
       if (this.#growing !== undefined && !this.#growing.isOver) {
         this.#growing.feed(this.#text.slice(this.#fed));
@@ -46,10 +55,15 @@ export class PartialDocument {
       }
       const start = this.#start();
       if (start === undefined) return;
-      this.#growing = new GrowingValue();
-      this.#fed = start;
-      this.#from = start + 1;
+      this.#beginAt(start);
     }
+  }
+
+  #beginAt(start: number): void {
+    this.#growing = new GrowingValue();
+    this.#starts.add(start);
+    this.#fed = start;
+    this.#from = start + 1;
   }
 
   /** The value as far as it has come. The same objects grow with the next pieces. */
@@ -57,9 +71,19 @@ export class PartialDocument {
     return this.#growing?.value;
   }
 
-  /** Items with their texts and values. */
+  /**
+   * Items with their texts and values. The gate says in which document they are: that is the one that grows, also where the contract's
+   * `extract` finds it elsewhere than in a block or in the whole output.
+   */
   items(completed: readonly Completed[]): CompletedItem[] {
     const places = new Places(this.#text);
+    const last = completed.at(-1);
+    const [start] = last === undefined ? [undefined] : places.of([last.candidate, last.candidate]);
+    if (start !== undefined && !this.#starts.has(start)) {
+      this.#begin ??= start;
+      this.#beginAt(start);
+      this.#grow();
+    }
     return completed.map((item) => {
       const textSpan = places.of(item.span);
       const text = this.#text.slice(...textSpan);

@@ -2,7 +2,7 @@ import type { Component } from "./component.js";
 import type { Engine } from "./engine.js";
 import { LoadError } from "./fault.js";
 import type { Limits } from "./limits.js";
-import { type Addon, BUILT_IN, isNative, NativeEngine, ofComponentBytes } from "./native.js";
+import { type Addon, isNative, NativeEngine, ofComponentBytes } from "./native.js";
 import { WebAssemblyEngine } from "./webassembly.js";
 
 /** A worker of this platform, as far as it is used here. */
@@ -21,6 +21,8 @@ export interface Platform {
   component(): Promise<Component>;
   /** The native addon, where there is one for this machine; or why there is none. */
   addon(): Addon | LoadError;
+  /** Says, where a user sees it, that a gate runs without the addon. */
+  warn(why: LoadError): void;
   /** Start a worker that is given this first. */
   worker(start: unknown): Port;
   /** How many workers run at the same time. */
@@ -50,6 +52,14 @@ export function addon(what: string): Addon {
   return addon;
 }
 
+/** The native addon, for a gate with the built-in component. If there is none, the platform says so. */
+export function builtIn(): Addon | undefined {
+  const addon = platform().addon();
+  if (!(addon instanceof LoadError)) return addon;
+  platform().warn(addon);
+  return undefined;
+}
+
 /** What a gate has below it. */
 export async function engine(
   options: { readonly component?: Component | Uint8Array; readonly deadlineMs?: number },
@@ -61,16 +71,14 @@ export async function engine(
     if (component.length === 0) {
       throw new LoadError("not a WebAssembly component: it has no bytes");
     }
-    return new NativeEngine(addon("a baked component"), ofComponentBytes(component), limits, deadline);
+    return NativeEngine.of(addon("a baked component"), ofComponentBytes(component), limits, deadline);
   }
   if (component !== undefined && isNative(component)) {
-    return new NativeEngine(addon("a baked component"), component, limits, deadline);
+    return NativeEngine.of(addon("a baked component"), component, limits, deadline);
   }
   if (component === undefined) {
-    const found = platform().addon();
-    if (!(found instanceof LoadError)) {
-      return new NativeEngine(found, BUILT_IN, limits, deadline);
-    }
+    const found = builtIn();
+    if (found !== undefined) return NativeEngine.builtIn(found, limits, deadline);
   }
   if (deadline !== undefined) {
     addon("`deadlineMs`, which without it only a WorkerGate has,");

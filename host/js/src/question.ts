@@ -50,6 +50,11 @@ export class Question<T, M extends object> {
     return gate.session<Input>(agent, this.#given());
   }
 
+  /** The agent that is asked. */
+  get agent(): string {
+    return this.#judging.agent;
+  }
+
   /** Every attempt so far, in order. */
   get attempts(): readonly Attempt[] {
     return this.#attempts;

@@ -30,13 +30,14 @@ export interface Snapshot<T = unknown> extends SessionProgress {
  * `Gate.session`.
  */
 export class Session<T = unknown> {
-  readonly #coming: Coming;
+  readonly #begin: () => Coming;
+  #coming: Coming;
   /** Judges the whole text. */
   readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
   /** Adds the verdict of a schema's own checks. */
-  readonly #checked: (report: Judged<T>, usage: Usage) => Verdict<T>;
+  readonly #checked: (finish: () => { report: Judged<T>; usage: Usage }) => Verdict<T>;
   readonly #encoder = new TextEncoder();
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #raw = "";
   /** A piece may end between the halves of a surrogate pair: the first half. */
   #half = "";
@@ -45,15 +46,16 @@ export class Session<T = unknown> {
   #over = false;
   /** Why the producer stopped, where a stream said so. */
   #finish: OutputOptions["finish"];
-  readonly #document = new PartialDocument();
+  #document = new PartialDocument();
 
   /** @internal Use `Gate.session`. */
   constructor(
-    coming: Coming,
+    begin: () => Coming,
     whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>,
-    checked: (report: Judged<T>, usage: Usage) => Verdict<T>,
+    checked: (finish: () => { report: Judged<T>; usage: Usage }) => Verdict<T>,
   ) {
-    this.#coming = coming;
+    this.#begin = begin;
+    this.#coming = begin();
     this.#whole = whole;
     this.#checked = checked;
   }
@@ -89,10 +91,12 @@ export class Session<T = unknown> {
   /**
    * Take a whole stream, and say after each piece what is known. Then `finish` gives the verdict.
    *
-   * @param stream - Text or bytes, or the stream of OpenAI, Anthropic or the AI SDK, which also says why the producer stopped.
+   * @param stream - Text or bytes, or the stream of a client that `askStream` knows, which also says why the producer stopped. If a call
+   *   of a tool follows text, the session begins again with the call.
    */
   async *read(stream: ReplyStream): AsyncGenerator<Snapshot<T>, void, undefined> {
-    for await (const { text, finish } of pieces(stream)) {
+    for await (const { text, finish, anew } of pieces(stream)) {
+      if (anew) this.#beginAgain();
       if (finish !== undefined) this.#finish = finish;
       if (text !== undefined) {
         const progress = this.push(text);
@@ -120,8 +124,10 @@ export class Session<T = unknown> {
       this.#coming.close();
       return this.#whole(raw, finish);
     }
-    const { json, usage } = this.#coming.finish(finish);
-    return this.#checked(new Report<T>(json, raw) as Judged<T>, usage);
+    return this.#checked(() => {
+      const { json, usage } = this.#coming.finish(finish);
+      return { report: new Report<T>(json, raw) as Judged<T>, usage };
+    });
   }
 
   /**
@@ -136,6 +142,15 @@ export class Session<T = unknown> {
   /** The same as {@link Session.close}. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  #beginAgain(): void {
+    this.#goesOn();
+    this.#coming.close();
+    this.#coming = this.#begin();
+    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    this.#document = new PartialDocument();
+    [this.#raw, this.#half, this.#lone] = ["", "", false];
   }
 
   #goesOn(): void {

@@ -1,5 +1,15 @@
+import { list, member, ofType } from "./members.js";
 import { kindOf } from "./plain.js";
-import { said } from "./replies.js";
+import {
+  argumentsText,
+  contentText,
+  finishOfCall,
+  geminiCalls,
+  geminiText,
+  KNOWN,
+  langchainFinish,
+  said,
+} from "./replies.js";
 
 /** A model's answer that is still coming. */
 export type ReplyStream =
@@ -12,11 +22,14 @@ export type ReplyStream =
 export interface Piece {
   readonly text?: string | Uint8Array;
   readonly finish?: string;
+  /** The answer begins here: what came before is not part of it. */
+  readonly anew?: true;
 }
 
 /**
- * Read the stream that a client gives: text or bytes, chat completions or Responses of OpenAI, Messages of Anthropic, `streamText` or
- * `fullStream` of the AI SDK. A reply that is whole is one piece.
+ * Reads the stream that a client gives: text or bytes, chat completions or Responses of OpenAI, Messages of Anthropic,
+ * `generateContentStream` of Gemini, `chat` and `generate` of Ollama, `streamText` or `fullStream` of the AI SDK, chunks of LangChain and
+ * LlamaIndex. A reply that is whole is one piece. One call of a tool is the answer, as in {@link said}.
  *
  * @throws {TypeError} It is nothing that is known.
  */
@@ -30,6 +43,13 @@ export async function* pieces(stream: unknown): AsyncGenerator<Piece, void, unde
 }
 
 async function* all(stream: unknown): AsyncGenerator<Piece, void, undefined> {
+  const answer = new Assembled();
+  // It also has calls of tools, and the errors, which the stream of texts leaves out.
+  const whole = member(stream, "fullStream");
+  if (isIterable(whole)) {
+    for await (const part of whole) yield* pieceOf(part, answer);
+    return;
+  }
   const inner = member(stream, "textStream");
   if (isIterable(inner)) {
     for await (const text of inner) yield { text: text as string };
@@ -39,92 +59,203 @@ async function* all(stream: unknown): AsyncGenerator<Piece, void, undefined> {
   }
   if (typeof stream === "string" || stream instanceof Uint8Array || !isIterable(stream)) {
     if (typeof member(stream, "getReader") === "function") {
-      yield* readable(stream as ReadableStream);
+      yield* readable(stream as ReadableStream, answer);
     } else {
       yield said(stream);
     }
     return;
   }
-  for await (const chunk of stream) yield* pieceOf(chunk);
+  for await (const chunk of stream) yield* pieceOf(chunk, answer);
 }
 
 /** Not every engine iterates over a stream of the platform. */
-async function* readable(stream: ReadableStream): AsyncGenerator<Piece, void, undefined> {
+async function* readable(stream: ReadableStream, answer: Assembled): AsyncGenerator<Piece, void, undefined> {
   const reader = stream.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      yield* pieceOf(value);
+      yield* pieceOf(value, answer);
     }
   } finally {
     await reader.cancel();
   }
 }
 
-function* pieceOf(chunk: unknown): Iterable<Piece> {
+/** What of an answer has come, to tell whether it is its text or the call of a tool. */
+class Assembled {
+  #text = "";
+  /** What tells calls of tools apart. */
+  readonly #calls = new Set<unknown>();
+
+  /** Whether a call has begun. */
+  knows(call: unknown): boolean {
+    return this.#calls.has(call);
+  }
+
+  *text(text: unknown, finish?: string): Iterable<Piece> {
+    if (typeof text !== "string" || text === "") return;
+    this.#text += text;
+    if (this.#calls.size !== 1) yield finish === undefined ? { text } : { text, finish };
+  }
+
+  /** A piece of the arguments of a call, by what tells the call from others. */
+  *call(call: unknown, given: unknown): Iterable<Piece> {
+    if (!this.#calls.has(call)) {
+      this.#calls.add(call);
+      // None of several is the answer.
+      if (this.#calls.size <= 2 && (this.#text !== "" || this.#calls.size === 2)) yield { anew: true };
+      if (this.#calls.size === 2 && this.#text !== "") yield { text: this.#text };
+    }
+    const text = given === undefined ? "" : argumentsText(given);
+    if (this.#calls.size === 1 && text !== "") yield { text };
+  }
+
+  /** Calls that come whole. */
+  *calls(all: readonly unknown[]): Iterable<Piece> {
+    for (const given of all) yield* this.call({}, given ?? "");
+  }
+
+  *finish(finish: unknown): Iterable<Piece> {
+    const told = this.#calls.size === 1 ? finishOfCall(finish) : finish;
+    if (typeof told === "string") yield { finish: told };
+  }
+}
+
+function* pieceOf(chunk: unknown, answer: Assembled): Iterable<Piece> {
   if (typeof chunk === "string" || chunk instanceof Uint8Array) {
     yield { text: chunk };
     return;
   }
-  const [type, choices] = [member(chunk, "type"), member(chunk, "choices")];
-  if (Array.isArray(choices)) {
-    // The last chunk, with the count of tokens, has none.
-    const delta = member(choices[0], "delta");
-    const refusal = member(delta, "refusal");
-    yield* texts(refusal, "refusal");
-    yield* texts(member(delta, "content"));
-    yield* finishes(typeof refusal === "string" ? undefined : member(choices[0], "finish_reason"));
-    return;
+  const read = member(chunk, "type") === "ai" ? ofLangchain : READERS.find(({ has }) => has(chunk))?.read;
+  if (read !== undefined) {
+    yield* read(chunk, answer);
+  } else if (typeof member(chunk, "type") === "string") {
+    yield* ofEvent(chunk, answer);
+  } else {
+    throw new TypeError(`a chunk of the stream must be text, bytes, or an event of ${KNOWN}, not ${kindOf(chunk)}`);
   }
-  const [delta, response] = [member(chunk, "delta"), member(chunk, "response")];
-  switch (type) {
+}
+
+interface Reader {
+  has(chunk: unknown): boolean;
+  read(chunk: unknown, answer: Assembled): Iterable<Piece>;
+}
+
+/** Chunks that have no type, by the members that tell them apart. */
+const READERS: readonly Reader[] = [
+  { has: (chunk) => Array.isArray(member(chunk, "choices")), read: ofChat },
+  {
+    has: (chunk) => ["candidates", "promptFeedback", "usageMetadata"].some((name) => member(chunk, name) !== undefined),
+    read: ofGemini,
+  },
+  { has: (chunk) => typeof member(chunk, "done") === "boolean", read: ofOllama },
+  { has: (chunk) => typeof member(chunk, "delta") === "string" && "raw" in (chunk as object), read: ofLlamaIndex },
+];
+
+function* ofChat(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  // The last chunk, with the count of tokens, has no choice.
+  const [choice] = list(chunk, "choices");
+  const delta = member(choice, "delta");
+  const refusal = member(delta, "refusal");
+  yield* answer.text(refusal, "refusal");
+  yield* answer.text(member(delta, "content"));
+  for (const call of list(delta, "tool_calls")) {
+    const given = member(member(call, "function"), "arguments") ?? member(member(call, "custom"), "input");
+    yield* answer.call(member(call, "index") ?? member(call, "id"), given);
+  }
+  if (typeof refusal !== "string") yield* answer.finish(member(choice, "finish_reason"));
+}
+
+function* ofGemini(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  const [candidate] = list(chunk, "candidates");
+  const parts = list(member(candidate, "content"), "parts");
+  yield* answer.text(geminiText(parts));
+  yield* answer.calls(geminiCalls(parts));
+  const isBlocked = typeof member(member(chunk, "promptFeedback"), "blockReason") === "string";
+  yield* answer.finish(isBlocked ? "content_filter" : member(candidate, "finishReason"));
+}
+
+function* ofOllama(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  const told = member(chunk, "message");
+  yield* answer.text(member(told, "content") ?? member(chunk, "response"));
+  yield* answer.calls(list(told, "tool_calls").map((call) => member(member(call, "function"), "arguments")));
+  if (member(chunk, "done") === true) yield* answer.finish(member(chunk, "done_reason"));
+}
+
+function* ofLangchain(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  yield* answer.text(contentText(member(chunk, "content")));
+  for (const call of list(chunk, "tool_call_chunks")) {
+    yield* answer.call(member(call, "index") ?? member(call, "id"), member(call, "args"));
+  }
+  yield* answer.finish(langchainFinish(member(chunk, "response_metadata")));
+}
+
+function* ofLlamaIndex(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  yield* answer.text(member(chunk, "delta"));
+  const [choice] = list(member(chunk, "raw"), "choices");
+  yield* answer.finish(member(choice, "finish_reason"));
+}
+
+/** Events with a type: Responses of OpenAI, Messages of Anthropic, and the AI SDK. */
+function* ofEvent(chunk: unknown, answer: Assembled): Iterable<Piece> {
+  const [delta, response, item] = ["delta", "response", "item"].map((name) => member(chunk, name));
+  switch (member(chunk, "type")) {
     case "response.output_text.delta":
-      yield* texts(delta);
+      yield* answer.text(delta);
       return;
     case "response.refusal.delta":
-      yield* texts(delta, "refusal");
+      yield* answer.text(delta, "refusal");
+      return;
+    case "response.output_item.added":
+      if (ofType([item], "function_call").length > 0) yield* answer.call(member(item, "id"), "");
+      return;
+    case "response.function_call_arguments.delta":
+    case "response.custom_tool_call_input.delta":
+      yield* answer.call(member(chunk, "item_id"), delta);
       return;
     case "response.completed":
     case "response.incomplete":
-      yield* finishes(member(member(response, "incomplete_details"), "reason") ?? member(response, "status"));
+      yield* answer.finish(member(member(response, "incomplete_details"), "reason") ?? member(response, "status"));
+      return;
+    case "content_block_start":
+      if (ofType([member(chunk, "content_block")], "tool_use").length > 0)
+        yield* answer.call(member(chunk, "index"), "");
       return;
     case "content_block_delta":
-      yield* texts(member(delta, "text"));
+      yield* answer.text(member(delta, "text"));
+      if (answer.knows(member(chunk, "index")))
+        yield* answer.call(member(chunk, "index"), member(delta, "partial_json"));
       return;
     case "message_delta":
-      yield* finishes(member(delta, "stop_reason"));
+      yield* answer.finish(member(delta, "stop_reason"));
       return;
     case "text-delta":
-      yield* texts(member(chunk, "text") ?? member(chunk, "textDelta") ?? delta);
+      yield* answer.text(member(chunk, "text") ?? member(chunk, "textDelta") ?? delta);
+      return;
+    case "tool-input-start":
+      yield* answer.call(member(chunk, "id"), "");
+      return;
+    case "tool-input-delta":
+      yield* answer.call(member(chunk, "id"), delta ?? member(chunk, "inputTextDelta"));
+      return;
+    case "tool-call":
+      // Its input may have come in pieces before.
+      if (!answer.knows(member(chunk, "toolCallId"))) {
+        yield* answer.call(member(chunk, "toolCallId"), member(chunk, "input"));
+      }
       return;
     case "finish":
-      yield* finishes(member(chunk, "finishReason"));
+      yield* answer.finish(member(chunk, "finishReason"));
       return;
     case "error":
     case "response.failed":
       throw member(chunk, "error") ?? member(response, "error") ?? new Error("the model's stream failed");
     default:
-      // Other events of these interfaces, of which there are many.
-      if (typeof type === "string") return;
-      throw new TypeError(
-        `a chunk of the stream must be text, bytes, or an event of OpenAI, Anthropic or the AI SDK, not ${kindOf(chunk)}`,
-      );
+    // Other events of these interfaces, of which there are many.
   }
-}
-
-function* texts(text: unknown, finish?: string): Iterable<Piece> {
-  if (typeof text === "string" && text !== "") yield finish === undefined ? { text } : { text, finish };
-}
-
-function* finishes(finish: unknown): Iterable<Piece> {
-  if (typeof finish === "string") yield { finish };
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

@@ -16,11 +16,12 @@ import { complete, type Limits, smallEnough } from "./limits.js";
 import { isNative, type Judging, NativeEngine } from "./native.js";
 import { asHook, type Names, OUTPUT_OPTIONS, type OutputOptions, only } from "./options.js";
 import { kindOf } from "./plain.js";
-import { checkDeadline, engine, type Port, platform } from "./platform.js";
+import { builtIn, checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
+import { failed, seen } from "./watch.js";
 
 /** How a gate with workers is set up; every setting has a default. */
 export interface WorkerOptions extends GateOptions {
@@ -252,6 +253,22 @@ export class WorkerGate {
   ): Promise<Verdict<T>> {
     const { agent, contract, checks } = takeSubject(agentOrContract);
     only("options", options, OUTPUT_OPTIONS);
+    let verdict: Verdict<T>;
+    try {
+      verdict = await this.#verdict<T>({ agent, contract, checks }, output, options);
+    } catch (error) {
+      throw failed(error);
+    }
+    seen(verdict as Verdict);
+    this.#onVerdict?.(verdict as Verdict);
+    return verdict;
+  }
+
+  async #verdict<T>(
+    { agent, contract, checks }: Subject,
+    output: string | Uint8Array,
+    options: OutputOptions,
+  ): Promise<Verdict<T>> {
     // Before it is copied to the worker.
     smallEnough(this.#limits, lengthOf(output));
     if (contract === undefined) {
@@ -271,9 +288,7 @@ export class WorkerGate {
     const report = new Report<T>(json, raw) as Judged<T>;
     const own = checks ?? this.#checks.get(agent);
     const judged = own === undefined ? report : ((await withChecks(report as Judged, own)) as Judged<T>);
-    const verdict = { report: judged, usage };
-    this.#onVerdict?.(verdict as Verdict);
-    return verdict;
+    return { report: judged, usage };
   }
 
   /**
@@ -544,7 +559,7 @@ export class WorkerGate {
 /** Whether the addon is what runs a component. */
 function mayBeNative(component: Component | Uint8Array | undefined): boolean {
   if (component === undefined) {
-    return !(platform().addon() instanceof LoadError);
+    return builtIn() !== undefined;
   }
   return component instanceof Uint8Array || isNative(component);
 }

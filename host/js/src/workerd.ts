@@ -12,6 +12,7 @@ export const backend: Backend = "webassembly";
 use({
   component: async () => modules,
   addon: () => new LoadError("there is none outside of Node"),
+  warn: () => {},
   worker() {
     throw new LoadError("there are no workers to start in this runtime: use Gate, whose fuel bounds each call");
   },

@@ -26,9 +26,9 @@ let skip = false;
 
 before(async () => {
   cpSync(new URL("bundlers", import.meta.url), sources, { recursive: true });
-  cpSync(new URL("../node_modules/seamgate", import.meta.url), seamgate, {
-    recursive: true,
-  });
+  for (const name of ["seamgate", "@seamgate"]) {
+    cpSync(new URL(`../node_modules/${name}`, import.meta.url), path.join(seamgate, "..", name), { recursive: true });
+  }
   // No other manifest says what is in these folders.
   writeFileSync(path.join(work, "package.json"), "{}");
   try {
@@ -50,9 +50,13 @@ function folder(name) {
   return made;
 }
 
-/** Put files of the package beside a bundle, as who uses esbuild does. */
+/** The files that a bundle needs beside it, below `node_modules`: those of the component, and the addon. */
+const COMPONENT = "seamgate/dist/component";
+const ADDON = path.join("@seamgate", readdirSync(new URL("../node_modules/@seamgate", import.meta.url))[0]);
+
+/** Put files of the packages beside a bundle, as who uses esbuild does. */
 function copyFiles(to, ...folders) {
-  for (const from of folders.map((name) => path.join(dist, name))) {
+  for (const from of folders.map((name) => path.join(seamgate, "..", name))) {
     for (const name of readdirSync(from).filter((name) => /\.(wasm|node)$/.test(name))) {
       cpSync(path.join(from, name), path.join(to, name));
     }
@@ -179,7 +183,7 @@ test("esbuild, for Node: files are copied beside the bundle", async () => {
       ...common,
       entryPoints: [path.join(dist, "worker-node.js")],
     });
-    copyFiles(out, "component", "native");
+    copyFiles(out, COMPONENT, ADDON);
     await runsInNode(path.join(out, `node${extension}`));
   }
 });
@@ -198,12 +202,13 @@ test("a bundle without the package's files finds those of the package that is in
     lacks("webassembly"),
     /LoadError\]?: validator\.core\w*\.wasm is neither beside \S+node\.mjs nor in an installed/,
   );
-  assert.match(lacks("native"), /\.node is neither beside/);
+  assert.match(lacks("native"), /is not installed, and \S+\.node is not beside the bundle/);
   const installed = path.join(out, "node_modules/seamgate");
   cpSync(dist, path.join(installed, "dist"), { recursive: true });
   const manifest = readFileSync(path.join(seamgate, "package.json"), "utf8");
   writeFileSync(path.join(installed, "package.json"), manifest.replace(/"version": "[^"]+"/, '"version": "99.0.0"'));
-  assert.match(lacks("native"), /\.node is neither beside/, "one of another version is not taken");
+  cpSync(path.join(seamgate, "..", ADDON), path.join(out, "node_modules", ADDON), { recursive: true });
+  assert.match(lacks("webassembly"), /is neither beside/, "one of another version is not taken");
   writeFileSync(path.join(installed, "package.json"), manifest);
   await runsInNode(bundle);
 });
@@ -215,7 +220,7 @@ test("esbuild, for browsers: files are copied beside the bundle", async (context
     "worker-browser": path.join(dist, "worker-browser.js"),
   };
   await byEsbuild({ entryPoints, format: "esm", outdir: out });
-  copyFiles(out, "component");
+  copyFiles(out, COMPONENT);
   cpSync(path.join(sources, "index.html"), path.join(out, "index.html"));
   await served(context, out);
 });
@@ -234,7 +239,7 @@ test("Vite, for Node", async () => {
     },
     { ssr: { noExternal: true } },
   );
-  copyFiles(out, "component", "native");
+  copyFiles(out, COMPONENT, ADDON);
   await runsInNode(path.join(out, "node.js"));
 });
 
@@ -263,6 +268,7 @@ test("Vite, as it serves while one develops", async (context) => {
 test("webpack, for Node", async () => {
   const out = folder("webpack-node");
   await byWebpack(out, { node: "./node.js" }, { target: "node" });
+  copyFiles(out, ADDON);
   await runsInNode(path.join(out, "node.js"));
 });
 

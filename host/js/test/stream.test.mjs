@@ -240,6 +240,31 @@ for (const [name, make] of Object.entries(streams)) {
   });
 }
 
+const elsewhere = {
+  "in prose": [{ embedded: "single" }, "I found: ", "\n\nThat is all."],
+  "in a block with another marker": [{ markers: ["result"] }, "```json\n{}\n```\n```result\n", "\n```\n"],
+  "behind another kind of reasoning": [{ ignore: [{ begin: "<|plan|>", end: "<|done|>" }] }, "<|plan|>é {<|done|>", ""],
+  "behind text of more than one byte a character": [{ embedded: "single" }, "Ä 😀 — ", ""],
+};
+for (const [name, [extract, before, after]] of Object.entries(elsewhere)) {
+  test(`the document that grows is the one that the gate follows: ${name}`, () => {
+    const agent = name.replaceAll(" ", "-");
+    gate.register({ agent, schema: true, extract, items: { path: "$.rows[*]", schema: true } });
+    const document = { rows: [{ n: 1 }, { n: 2 }], note: "é" };
+    for (let seed = 1; seed < 20; seed += 1) {
+      const session = gate.session(agent);
+      const seen = [];
+      for (const piece of cut(before + JSON.stringify(document) + after, random(seed))) {
+        const { items } = session.push(piece);
+        seen.push(...items.map(({ value }) => value));
+        if (seen.length > 0) assert.ok(isBeginning(session.partial, document), JSON.stringify(session.partial));
+      }
+      assert.deepEqual([seen, session.partial], [document.rows, document]);
+      assert.deepEqual(session.finish("stop").report.output, document);
+    }
+  });
+}
+
 test("a refusal and an error of the stream, and what is no stream", async () => {
   const refused = await askStream(Count, () =>
     later([chat({ refusal: "I " }), chat({ refusal: "won't." }), chat({}, "stop")]),

@@ -167,7 +167,7 @@ test("what is wrong with an argument is said by its name", async () => {
     [() => ask(list, () => "", "", { gate: workers }), /^TypeError: `gate` must be a Gate/],
     [
       () => ask(class A {}, () => ""),
-      /^TypeError: `of` must be the name of an agent, or a contract, .* not a function/,
+      /^TypeError: `of` must be a schema that .*, the name of an agent, or a contract, .* not a function/,
     ],
     [() => ask(list), /^TypeError: `callLlm` must be a function that calls the model, not undefined/],
     [() => ask(list, "hi"), /^TypeError: `callLlm` must be a function/],

@@ -8,11 +8,13 @@ use seamgate::{Component, read_contract, read_contracts, read_profile, read_prof
 
 use crate::{
     error::{self, Result},
+    gate::other,
     later::Later,
     options::NativeLimits,
 };
 
-/// Compile contracts and profiles, and give a component that has them inside, off the thread of JavaScript.
+/// Compiles contracts and profiles, and returns a component that has them inside, off the thread of JavaScript. The user's cache then has
+/// its machine code.
 #[napi]
 pub(crate) fn bake(
     contracts: Vec<String>,
@@ -22,6 +24,8 @@ pub(crate) fn bake(
     let limits = limits.limits();
     Later::new(move || {
         let baked = Component::builtin().bake_with(&contracts, &profiles, &limits).map_err(error::bake)?;
+        // Its first gate finds the machine code in the cache.
+        other(limits, baked.clone()).map_err(error::load)?;
         Ok(baked.as_bytes().to_vec())
     })
 }

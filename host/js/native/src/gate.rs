@@ -50,6 +50,18 @@ fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
     })
 }
 
+/// Makes a gate with another component, off the thread of JavaScript: to compile it takes seconds, unless its code is in the cache.
+#[napi]
+pub(crate) fn gate_of(limits: NativeLimits, component: Uint8Array) -> AsyncTask<Later<NativeGate>> {
+    let (limits, bytes) = (limits.limits(), component.to_vec());
+    Later::new(move || Ok(Current::new(other(limits, Component::from_bytes(bytes)).map_err(load)?)))
+}
+
+/// A gate with another component.
+pub(crate) fn other(limits: Limits, component: Component) -> std::result::Result<Gate, LoadError> {
+    Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
+}
+
 /// See `Gate` of `host/js/src/gate.ts`.
 #[napi]
 pub struct NativeGate(Rc<Current>);
@@ -77,18 +89,14 @@ impl NativeBegun {
 
 #[napi]
 impl NativeGate {
-    /// A gate with the built-in component, or with another one.
+    /// A gate with the built-in component.
     #[napi(constructor)]
-    pub fn new(limits: NativeLimits, component: Option<Uint8Array>) -> Result<Self> {
-        let limits = limits.limits();
-        let gate = match component {
-            None => empty(limits),
-            Some(bytes) => {
-                let component = Component::from_bytes(bytes.to_vec());
-                Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
-            }
-        };
-        Ok(NativeGate(Rc::new(Current::new(gate.map_err(load)?))))
+    pub fn new(limits: NativeLimits) -> Result<Self> {
+        Ok(NativeGate::of(Current::new(empty(limits.limits()).map_err(load)?)))
+    }
+
+    pub(crate) fn of(current: Current) -> Self {
+        NativeGate(Rc::new(current))
     }
 
     fn gate(&self) -> Arc<Gate> {

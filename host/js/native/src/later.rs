@@ -6,7 +6,9 @@ use napi::{
 };
 
 use crate::{
+    current::Current,
     error::{self, Result},
+    gate::NativeGate,
     verdict::{Judged, NativeOutcome},
 };
 
@@ -24,6 +26,14 @@ impl Made for Uint8Array {
 
     fn of(made: Vec<u8>) -> Self {
         made.into()
+    }
+}
+
+impl Made for NativeGate {
+    type From = Current;
+
+    fn of(made: Current) -> Self {
+        NativeGate::of(made)
     }
 }
 
