@@ -221,7 +221,12 @@ pub(super) fn record(head: &str, one: &Record) -> (String, String) {
         components.iter().map(|component| (component.java(), component.docs.clone())).collect();
     let declared: Vec<String> = components.iter().map(|component| format!("\n    {}", component.declared())).collect();
     let implements = one.implements.as_ref().map(|of| format!(" implements {of}")).unwrap_or_default();
-    let mut text = format!("{}public record {name}({}){implements} {{\n", docs(&one.docs, &parameters, ""), declared.join(","));
+    let mut about: Vec<String> = one.docs.iter().filter(|text| !text.is_empty()).cloned().collect();
+    if about.is_empty() {
+        about.push(format!("A `{name}`, as `schemas/` has it."));
+    }
+    let mut text =
+        format!("{}public record {name}({}){implements} {{\n", docs(&about, &parameters, ""), declared.join(","));
     let copies: String = components
         .iter()
         .filter(|component| matches!(component.of, Of::List(_) | Of::Map(_)))

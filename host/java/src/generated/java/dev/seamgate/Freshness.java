@@ -5,6 +5,8 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
+ * A {@code Freshness}, as {@code schemas/} has it.
+ *
  * @param until Until when the data goes, in milliseconds since 1970.
  */
 public record Freshness(

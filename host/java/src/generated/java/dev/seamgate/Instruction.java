@@ -3,6 +3,8 @@
 package dev.seamgate;
 
 /**
+ * A {@code Instruction}, as {@code schemas/} has it.
+ *
  * @param path Its place in the result.
  * @param span Where it is in the text there: the first byte, and the one after the last.
  */

@@ -5,6 +5,8 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
+ * A {@code ModelCall}, as {@code schemas/} has it.
+ *
  * @param id The model's own id. It may repeat.
  * @param arguments An object, or the text as the model wrote it.
  */

@@ -4,6 +4,9 @@ package dev.seamgate;
 
 import org.jspecify.annotations.Nullable;
 
+/**
+ * A {@code Provenance}, as {@code schemas/} has it.
+ */
 public record Provenance(
     @Nullable String source,
     @Nullable String query,

@@ -5,6 +5,8 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
+ * A {@code UncertainCall}, as {@code schemas/} has it.
+ *
  * @param run The child's, where a child made it.
  * @param call The key of a call, as its action has it.
  * @param server Where it runs.

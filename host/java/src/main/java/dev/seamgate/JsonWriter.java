@@ -67,6 +67,11 @@ final class JsonWriter {
     to.to.append(Texts.document("a member", value));
   }
 
+  /** Writes JSON text that the module wrote. */
+  static void trusted(JsonWriter to, String value) {
+    to.to.append(value);
+  }
+
   static void bool(JsonWriter to, Boolean value) {
     to.to.append(value.booleanValue());
   }

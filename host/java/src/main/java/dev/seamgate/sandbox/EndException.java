@@ -1,5 +1,7 @@
 package dev.seamgate.sandbox;
 
+import org.jspecify.annotations.Nullable;
+
 /** A call that ended without an answer. */
 public final class EndException extends Exception {
   private static final long serialVersionUID = 1L;
@@ -24,7 +26,7 @@ public final class EndException extends Exception {
 
   private final Why why;
 
-  EndException(Why why, Throwable cause) {
+  EndException(Why why, @Nullable Throwable cause) {
     super("the call ended: " + why, cause);
     this.why = why;
   }
