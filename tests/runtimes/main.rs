@@ -171,6 +171,29 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     } else {
         skipped.push("the module for Go");
     }
+    let java = Path::new("host/java/target");
+    if java.join("lib").exists() {
+        let chicory = locked(include_str!("../../host/java/pom.xml"), "<chicory>", "</chicory>")?;
+        let mut arguments = ["-XX:-DontCompileHugeMethods", "-cp"].map(str::to_owned).to_vec();
+        arguments.push(["classes", "test-classes", "lib/*"].map(|part| java.join(part).display().to_string()).join(":"));
+        arguments.push("dev.seamgate.Answers".to_owned());
+        // The interpreter takes long.
+        let is_quick = std::env::var_os(QUICK).is_some();
+        if is_quick {
+            skipped.push("Chicory's interpreter");
+        }
+        let ways = [("compiled to JVM bytecode", "compiled"), ("interpreter", "host/component/scalar.wasm")];
+        for (how, module) in ways.into_iter().take(if is_quick { 1 } else { 2 }) {
+            let arguments: Vec<&Path> = arguments.iter().map(Path::new).chain([Path::new(module)]).collect();
+            runtimes.push(Runtime {
+                name: format!("package for Java, Chicory {chicory}, {how}"),
+                same_fuel: true,
+                answers: in_process(Path::new("java"), &arguments, file)?,
+            });
+        }
+    } else {
+        skipped.push("the package for Java");
+    }
     Ok((runtimes, skipped))
 }
 
@@ -278,8 +301,8 @@ fn readme(table: &str, requests: usize) -> String {
 its profile, and each step of `tests/runs` with its profile and its state. Of the runs that say what each audience is shown, it sends those
 views, too. Each request is one line of JSON text, to its own instance: {requests} requests. The first two columns are the library
 `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
-packages of `host/python` and `host/js`, and Go the module of `host/go`, through `Gate.call`. Python has two packages: the native one, and the
-one for platforms without it.
+packages of `host/python` and `host/js`, Go the module of `host/go`, and Java the package of `host/java`, through `Gate.call`. Python has two
+packages: the native one, and the one for platforms without it.
 
 A cell says how many answers have the same bytes as the library's. `tests/tests/suites/cases.rs` compares those with the expected reports,
 `tests/tests/suites/calls.rs` with the expected decisions and observations, and `tests/tests/suites/runs.rs` with the expected steps.

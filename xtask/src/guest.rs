@@ -28,6 +28,9 @@ pub(crate) const MODULE: &str = "host/component/module.wasm";
 /// The same for the module for Go: it asks its host for more fuel, so that a host can end a call in the middle.
 pub(crate) const PAUSING: &str = "host/component/pausing.wasm";
 
+/// The same without vectors, for the package for Java: its runtime compiles none.
+pub(crate) const SCALAR: &str = "host/component/scalar.wasm";
+
 /// The small component, without the kernel, as its build makes it. Contracts are baked into this one.
 pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
 

@@ -15,6 +15,7 @@ mod guest;
 mod hooks;
 mod inside;
 mod install;
+mod java;
 mod js;
 mod mcp;
 mod package;
@@ -67,7 +68,7 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
-    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python and Go, schemas, tables.
+    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python, Go and Java, schemas, tables.
     Generate {
         /// Write nothing; fail where a file is not what it would be.
         #[arg(long)]
@@ -106,6 +107,12 @@ enum Command {
     Go {
         /// Measure calls beside other validators, or judge a million outputs and watch the memory.
         #[arg(value_parser = ["bench", "million"])]
+        what: Option<String>,
+    },
+    /// Build the package for Java, and test it and its recipes.
+    Java {
+        /// Measure calls beside another validator, or pin what Maven fetches.
+        #[arg(value_parser = ["bench", "pin"])]
         what: Option<String>,
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
@@ -202,6 +209,11 @@ fn dispatch(command: Command) -> Result<()> {
             None => go::test()?,
             Some("bench") => go::bench()?,
             Some(_) => go::million()?,
+        },
+        Command::Java { what } => match what.as_deref() {
+            None => java::test()?,
+            Some("bench") => java::bench()?,
+            Some(_) => java::pin()?,
         },
         Command::Recipes => recipes::test()?,
         Command::Hooks => hooks::test()?,

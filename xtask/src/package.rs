@@ -16,7 +16,7 @@ use crate::{
     guest::{self, EMBEDDED, METERED, MODULE, PAUSING},
     inside,
     install::{has_python, remove},
-    js, paths, python,
+    java, js, paths, python,
     run::{PACKAGES, cargo, command, output, run, say},
 };
 
@@ -68,6 +68,7 @@ pub(crate) fn package() -> Result<()> {
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?.into_iter().flatten());
     made.extend(go::package()?);
+    made.extend(java::package()?);
     match has_python() {
         true => {
             let wheels = python::wheels()?;

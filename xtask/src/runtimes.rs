@@ -1,4 +1,4 @@
-//! Asks all cases in other runtimes: the packages for Python, Node and Go, and a runtime of core modules.
+//! Asks all cases in other runtimes: the packages for Python, Node, Go and Java, and a runtime of core modules.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::{
     go,
     install::remove,
-    js, python,
+    java, js, python,
     run::{cargo, command, run, say},
 };
 
@@ -34,6 +34,7 @@ fn ask(program: &mut Command) -> Result<()> {
     }
     install_node()?;
     go::answers()?;
+    java::answers()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(program)
 }

@@ -9,6 +9,7 @@
 //! It is a package of its own, so that `cargo xtask` starts without compiling Wasmtime.
 
 mod meter;
+mod scalar;
 
 use std::{env, fs, path::Path};
 
@@ -73,7 +74,9 @@ fn embed(built: &Component) -> Result<()> {
     let component = fs::read(&wasm).with_context(|| format!("cannot read {}", wasm.display()))?;
     write(&folder.join("metered.wasm"), &meter::component(&component)?)?;
     write(&folder.join("module.wasm"), &meter::module(&component)?)?;
-    write(&folder.join("pausing.wasm"), &meter::pausing(&component)?)
+    let pausing = meter::pausing(&component)?;
+    write(&folder.join("pausing.wasm"), &pausing)?;
+    write(&folder.join("scalar.wasm"), &scalar::module(&pausing)?)
 }
 
 fn wit(version: &str, to: &str) -> Result<()> {

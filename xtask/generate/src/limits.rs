@@ -55,6 +55,12 @@ pub(super) fn golang() -> impl Iterator<Item = (String, String)> {
     })
 }
 
+/// Returns the constants of the package for Java, and their values. The stack is the runtime's there.
+pub(super) fn java() -> impl Iterator<Item = (&'static str, String)> {
+    let limits = LIMITS.iter().filter(|(name, _)| *name != "STACK");
+    limits.map(|(name, value)| (*name, grouped(*value, "_")))
+}
+
 /// The page with its table. The caps of documents are those of `contract.schema.json`.
 pub(super) fn document() -> Result<String> {
     let page = fs::read_to_string(DOCUMENT).context(DOCUMENT)?;

@@ -9,6 +9,7 @@ mod codes;
 mod copies;
 mod formats;
 mod golang;
+mod java;
 mod json;
 mod limits;
 mod model;
@@ -64,10 +65,15 @@ fn main() -> Result<()> {
         ("guest/kernel/src/sanitize/services.rs", services),
     ];
     let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
+    files.extend(java::types(&model)?);
     files.extend(words::all()?);
+    java::only(&files)?;
     files.extend(copies::all()?);
     files.extend(formats::all()?);
-    files.push((attributes::FILE.to_owned(), attributes::of(files.iter().map(|(path, _)| path.as_str()))?));
+    // One line for the folder of Java's many files.
+    let others = files.iter().map(|(path, _)| path.as_str()).filter(|path| !path.starts_with(java::FOLDER));
+    let all = others.chain([java::ALL]);
+    files.push((attributes::FILE.to_owned(), attributes::of(all)?));
     let mut stale = Vec::new();
     for (path, text) in files {
         if fs::read_to_string(&path).ok().as_deref() == Some(text.as_str()) {

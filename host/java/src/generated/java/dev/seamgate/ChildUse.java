@@ -1,0 +1,74 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What it used. A member that is missing is nothing; without this, it used all that it had.
+ *
+ * @param calls How often each call was permitted. The parent counts them as its own.
+ */
+public record ChildUse(
+    @Nullable Long steps,
+    @Nullable Long toolCalls,
+    @Nullable Long tokens,
+    @Nullable Long ms,
+    @Nullable Map<String, Long> calls) {
+  /** Copies what could change. */
+  public ChildUse {
+    calls = calls == null ? null : Map.copyOf(calls);
+  }
+
+  /** Returns one with what it must have. */
+  public static ChildUse of() {
+    return new ChildUse(null, null, null, null, null);
+  }
+
+  /** Returns the same with another {@code steps}. */
+  public ChildUse withSteps(Long steps) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+  }
+
+  /** Returns the same with another {@code toolCalls}. */
+  public ChildUse withToolCalls(Long toolCalls) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+  }
+
+  /** Returns the same with another {@code tokens}. */
+  public ChildUse withTokens(Long tokens) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+  }
+
+  /** Returns the same with another {@code ms}. */
+  public ChildUse withMs(Long ms) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+  }
+
+  /** Returns the same with another {@code calls}. */
+  public ChildUse withCalls(Map<String, Long> calls) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+  }
+
+  static ChildUse read(Json json) {
+    return new ChildUse(
+        json.find("steps", Json::asLong),
+        json.find("tool_calls", Json::asLong),
+        json.find("tokens", Json::asLong),
+        json.find("ms", Json::asLong),
+        json.find("calls", Json.map(Json::asLong)));
+  }
+
+  static void write(JsonWriter to, ChildUse value) {
+    to.object(value::members);
+  }
+
+  private void members(JsonWriter to) {
+    to.member("steps", steps, JsonWriter::number);
+    to.member("tool_calls", toolCalls, JsonWriter::number);
+    to.member("tokens", tokens, JsonWriter::number);
+    to.member("ms", ms, JsonWriter::number);
+    to.member("calls", calls, JsonWriter.map(JsonWriter::number));
+  }
+}

@@ -1,0 +1,23 @@
+// Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+/**
+ * An item that is complete, as the text stands. It is not judged: that is for {@code finish}.
+ *
+ * @param candidate Where the candidate begins that it is in. An output may hold several; the contract chooses at the
+ * end.
+ * @param index Its place among the items of that candidate, from 0.
+ * @param span Its text in the output.
+ */
+public record Completed(
+    int candidate,
+    int index,
+    Span span) {
+  static Completed read(Json json) {
+    return new Completed(
+        json.need("candidate", Json::asInt),
+        json.need("index", Json::asInt),
+        json.need("span", Span::read));
+  }
+}

@@ -1,0 +1,65 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a call may run.
+ *
+ * @param permit whether the call may run now.
+ * @param arguments The text to send, byte for byte. None where the call is denied.
+ * @param digest The digest of the action: what is approved is this, and nothing else.
+ * @param message What the model may be told. Empty where the call may run.
+ * @param reasons Why it may not run, or needs approval.
+ * @param approval The approval that the call uses.
+ * @param facts The members of the facts that changed.
+ * @param allowed Where it is denied: the tools that are not.
+ * @param ask What a person is asked.
+ * @param json the decision as JSON text, the same bytes as in every other runtime.
+ */
+public record Decision(
+    Permit permit,
+    String key,
+    @Nullable String server,
+    String tool,
+    @Nullable Effect effect,
+    @Nullable String arguments,
+    @Nullable String digest,
+    String message,
+    List<Reason> reasons,
+    @Nullable Approval approval,
+    String facts,
+    @Nullable List<String> allowed,
+    @Nullable Ask ask,
+    String json) {
+  /** Copies what could change. */
+  public Decision {
+    reasons = List.copyOf(reasons);
+    allowed = allowed == null ? null : List.copyOf(allowed);
+  }
+
+  static Decision read(Json json) {
+    return new Decision(
+        json.need("permit", Permit::read),
+        json.need("key", Json::asText),
+        json.find("server", Json::asText),
+        json.need("tool", Json::asText),
+        json.find("effect", Effect::read),
+        json.find("arguments", Json::asText),
+        json.find("digest", Json::asText),
+        json.need("message", Json::asText),
+        json.need("reasons", Json.list(Reason::read)),
+        json.find("approval", Approval::read),
+        json.need("facts", Json::raw),
+        json.find("allowed", Json.list(Json::asText)),
+        json.find("ask", Ask::read),
+        json.raw());
+  }
+
+  /** Returns whether the call may run now. */
+  public boolean allows() {
+    return permit == Permit.ALLOW;
+  }
+}

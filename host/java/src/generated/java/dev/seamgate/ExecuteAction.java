@@ -1,0 +1,44 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Send a call. Append {@code tool_started} before it is sent; if that event is ignored, do not send it.
+ *
+ * @param key RUN/STEP/N: the N-th action of a step.
+ * @param call The run's own key of a call: c1, c2, ….
+ * @param server Where it runs. None: the host itself.
+ * @param tool Its name there.
+ * @param arguments Exactly the text to be sent.
+ * @param digest Of the action.
+ * @param idempotencyKey The same one however often the call is sent.
+ * @param expires Later results of a read do not count; an effect is then uncertain.
+ * @param approval The approval that it uses.
+ */
+public record ExecuteAction(
+    String key,
+    String call,
+    @Nullable String server,
+    String tool,
+    Effect effect,
+    String arguments,
+    @Nullable String digest,
+    String idempotencyKey,
+    long expires,
+    @Nullable Approval approval) implements Action {
+  static ExecuteAction read(Json json) {
+    return new ExecuteAction(
+        json.need("key", Json::asText),
+        json.need("call", Json::asText),
+        json.find("server", Json::asText),
+        json.need("tool", Json::asText),
+        json.need("effect", Effect::read),
+        json.need("arguments", Json::asText),
+        json.find("digest", Json::asText),
+        json.need("idempotency_key", Json::asText),
+        json.need("expires", Json::asLong),
+        json.find("approval", Approval::read));
+  }
+}

@@ -1,0 +1,27 @@
+// Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One item that is valid, of a document that is not.
+ *
+ * @param index Its place among the items as the producer wrote them, from 0.
+ * @param path Where it stood in the document, as a JSONPath.
+ * @param span The piece of the output.
+ * @param value The item. JSON text without optional white space.
+ */
+public record Item(
+    int index,
+    String path,
+    @Nullable Span span,
+    String value) {
+  static Item read(Json json) {
+    return new Item(
+        json.need("index", Json::asInt),
+        json.need("path", Json::asText),
+        json.find("span", Span::read),
+        json.need("value", Json::raw));
+  }
+}

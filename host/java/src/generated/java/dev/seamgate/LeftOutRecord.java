@@ -1,0 +1,23 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+/**
+ * Something from outside that the model does not get, or not whole.
+ *
+ * @param name Of the value.
+ * @param message For people.
+ */
+public record LeftOutRecord(
+    LeftOutWhat what,
+    String name,
+    LeftOutCode code,
+    String message) implements RunRecord {
+  static LeftOutRecord read(Json json) {
+    return new LeftOutRecord(
+        json.need("what", LeftOutWhat::read),
+        json.need("name", Json::asText),
+        json.need("code", LeftOutCode::read),
+        json.need("message", Json::asText));
+  }
+}

@@ -1,0 +1,33 @@
+// Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.List;
+
+/**
+ * What became of one report that was put together with those before it.
+ *
+ * @param report Its place in the list that {@code merge} was given, from 0.
+ * @param outcome What was done with it.
+ * @param items The numbers of the items that it gave.
+ * @param unknown The numbers of its own items that match no item that was asked for: they are not used.
+ */
+public record MergeStep(
+    int report,
+    MergeOutcome outcome,
+    List<Integer> items,
+    List<Integer> unknown) {
+  /** Copies what could change. */
+  public MergeStep {
+    items = List.copyOf(items);
+    unknown = List.copyOf(unknown);
+  }
+
+  static MergeStep read(Json json) {
+    return new MergeStep(
+        json.need("report", Json::asInt),
+        json.need("outcome", MergeOutcome::read),
+        json.need("items", Json.list(Json::asInt)),
+        json.need("unknown", Json.list(Json::asInt)));
+  }
+}

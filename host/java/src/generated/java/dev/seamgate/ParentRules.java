@@ -1,0 +1,85 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of one agent above a child.
+ *
+ * @param profile The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
+ * @param task Its task, if a scope names it. The child's model does not see it.
+ * @param context The values of its context that a scope names. The child's model does not see them.
+ * @param lists The lists that a scope names.
+ * @param calls How often each call was permitted in its run and below it before the child started, where its budget has
+ * {@code same_call}. A call that waits for approval counts.
+ * @param reserved How often other children, which run at the same time, may make each call that does more than read.
+ */
+public record ParentRules(
+    String profile,
+    @Nullable String task,
+    @Nullable String context,
+    @Nullable Map<String, List<String>> lists,
+    @Nullable Map<String, Long> calls,
+    @Nullable Long reserved) {
+  /** Copies what could change. */
+  public ParentRules {
+    lists = lists == null ? null : Map.copyOf(lists);
+    calls = calls == null ? null : Map.copyOf(calls);
+  }
+
+  /** Returns one with what it must have. */
+  public static ParentRules of(String profile) {
+    return new ParentRules(profile, null, null, null, null, null);
+  }
+
+  /** Returns the same with another {@code task}. */
+  public ParentRules withTask(String task) {
+    return new ParentRules(profile, task, context, lists, calls, reserved);
+  }
+
+  /** Returns the same with another {@code context}. */
+  public ParentRules withContext(String context) {
+    return new ParentRules(profile, task, context, lists, calls, reserved);
+  }
+
+  /** Returns the same with another {@code lists}. */
+  public ParentRules withLists(Map<String, List<String>> lists) {
+    return new ParentRules(profile, task, context, lists, calls, reserved);
+  }
+
+  /** Returns the same with another {@code calls}. */
+  public ParentRules withCalls(Map<String, Long> calls) {
+    return new ParentRules(profile, task, context, lists, calls, reserved);
+  }
+
+  /** Returns the same with another {@code reserved}. */
+  public ParentRules withReserved(Long reserved) {
+    return new ParentRules(profile, task, context, lists, calls, reserved);
+  }
+
+  static ParentRules read(Json json) {
+    return new ParentRules(
+        json.need("profile", Json::raw),
+        json.find("task", Json::raw),
+        json.find("context", Json::raw),
+        json.find("lists", Json.map(Json.list(Json::asText))),
+        json.find("calls", Json.map(Json::asLong)),
+        json.find("reserved", Json::asLong));
+  }
+
+  static void write(JsonWriter to, ParentRules value) {
+    to.object(value::members);
+  }
+
+  private void members(JsonWriter to) {
+    to.member("profile", profile, JsonWriter::raw);
+    to.member("task", task, JsonWriter::raw);
+    to.member("context", context, JsonWriter::raw);
+    to.member("lists", lists, JsonWriter.map(JsonWriter.list(JsonWriter::text)));
+    to.member("calls", calls, JsonWriter.map(JsonWriter::number));
+    to.member("reserved", reserved, JsonWriter::number);
+  }
+}

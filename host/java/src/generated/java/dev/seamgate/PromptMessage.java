@@ -1,0 +1,39 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and last
+ * what to answer.
+ *
+ * @param text What it says. Data from outside stands between marks that it cannot know.
+ * @param calls The calls of an assistant's message.
+ * @param call The call that a tool's message answers.
+ * @param id The model's own id of it.
+ * @param message The provider's message, unchanged.
+ */
+public record PromptMessage(
+    Role role,
+    String text,
+    @Nullable List<RequestedCall> calls,
+    @Nullable String call,
+    @Nullable String id,
+    @Nullable String message) {
+  /** Copies what could change. */
+  public PromptMessage {
+    calls = calls == null ? null : List.copyOf(calls);
+  }
+
+  static PromptMessage read(Json json) {
+    return new PromptMessage(
+        json.need("role", Role::read),
+        json.need("text", Json::asText),
+        json.find("calls", Json.list(RequestedCall::read)),
+        json.find("call", Json::asText),
+        json.find("id", Json::asText),
+        json.find("message", Json::raw));
+  }
+}

@@ -1,0 +1,30 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much was used.
+ *
+ * @param calls How often each call was permitted, by a digest of the call: for the parent of a child.
+ */
+public record RunUse(
+    long steps,
+    long toolCalls,
+    long tokens,
+    @Nullable Map<String, Long> calls) {
+  /** Copies what could change. */
+  public RunUse {
+    calls = calls == null ? null : Map.copyOf(calls);
+  }
+
+  static RunUse read(Json json) {
+    return new RunUse(
+        json.need("steps", Json::asLong),
+        json.need("tool_calls", Json::asLong),
+        json.need("tokens", Json::asLong),
+        json.find("calls", Json.map(Json::asLong)));
+  }
+}

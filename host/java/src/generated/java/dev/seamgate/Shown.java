@@ -1,0 +1,20 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+/**
+ * Where it was cut: how many items or lines of how many are shown.
+ */
+public record Shown(
+    ShownUnit unit,
+    long head,
+    long tail,
+    long of) {
+  static Shown read(Json json) {
+    return new Shown(
+        json.need("unit", ShownUnit::read),
+        json.need("head", Json::asLong),
+        json.need("tail", Json::asLong),
+        json.need("of", Json::asLong));
+  }
+}

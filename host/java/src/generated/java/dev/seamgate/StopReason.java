@@ -1,0 +1,18 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+/**
+ * Why the run has to end.
+ *
+ * @param message For people.
+ */
+public record StopReason(
+    StopCode code,
+    String message) {
+  static StopReason read(Json json) {
+    return new StopReason(
+        json.need("code", StopCode::read),
+        json.need("message", Json::asText));
+  }
+}

@@ -1,0 +1,15 @@
+package dev.seamgate;
+
+/**
+ * How a run ended.
+ *
+ * @param report the verdict on all attempts together.
+ * @param attempts how often the producer was asked.
+ * @param stop why it was asked no more.
+ */
+public record Outcome(Report report, int attempts, Stop stop) {
+  /** Returns whether the document may be used: it is accepted, or partial if the caller allowed that. */
+  public boolean isUsable() {
+    return stop == Stop.ACCEPTED || stop == Stop.PARTIAL;
+  }
+}

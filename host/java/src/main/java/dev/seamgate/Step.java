@@ -1,0 +1,40 @@
+package dev.seamgate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one event of a run led to ({@code schemas/step.schema.json}).
+ *
+ * @param step how many events the run has had.
+ * @param state the new state: give it to the next {@link Gate#advance}, unchanged. Null if the step has {@code need}.
+ * @param records what was decided.
+ * @param actions what the host must do next.
+ * @param wakeAt when something lapses, in milliseconds since 1970: send a {@link TickEvent} then. Null if nothing waits.
+ * @param need digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event
+ *     again, with its artifacts.
+ * @param json the step as JSON text, the same bytes as in every other runtime.
+ */
+public record Step(
+    long step,
+    @Nullable String state,
+    List<RunRecord> records,
+    List<Action> actions,
+    @Nullable Long wakeAt,
+    List<String> need,
+    String json) {
+  static Step read(Json json) {
+    Long step = json.find("step", Json::asLong);
+    List<RunRecord> records = json.find("records", Json.list(record -> RunRecord.of(record.raw())));
+    List<Action> actions = json.find("actions", Json.list(action -> Action.of(action.raw())));
+    List<String> need = json.find("need", Json.list(Json::asText));
+    return new Step(
+        step == null ? 0 : step,
+        json.find("state", Json::raw),
+        records == null ? List.of() : records,
+        actions == null ? List.of() : actions,
+        json.find("wake_at", Json::asLong),
+        need == null ? List.of() : need,
+        json.raw());
+  }
+}

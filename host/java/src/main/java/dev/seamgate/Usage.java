@@ -1,0 +1,12 @@
+package dev.seamgate;
+
+import java.time.Duration;
+
+/**
+ * What one call used. It stands beside the report, never inside it.
+ *
+ * @param fuel about one unit for each WebAssembly instruction. The same request takes the same on every machine.
+ * @param memory the most that the instance had, in bytes.
+ * @param elapsed the wall clock.
+ */
+public record Usage(long fuel, int memory, Duration elapsed) {}

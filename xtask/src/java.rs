@@ -1,0 +1,177 @@
+//! The package for Java. Maven builds it of `host/java` and the module without vectors, from files whose digests are pinned.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    guest::SCALAR,
+    inside,
+    install::{done, installed, remove},
+    run::{PACKAGES, command, output, root, run, say},
+};
+
+/// The sources of the package.
+const SOURCES: &str = "host/java";
+
+/// The digests of all files that Maven takes from its registry, and the projects that need them.
+const CHECKSUMS: &str = "host/java/checksums.txt";
+const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/java"];
+
+/// Where Maven keeps them: apart from the user's, which may have others.
+const REPOSITORY: &str = "target/java/repository";
+
+/// The plugin that fetches them. It alone runs before they are verified.
+const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:go-offline";
+
+/// The oldest Java that runs the package.
+const JAVA: u32 = 17;
+
+/// Returns whether there are Maven and a Java that is new enough. If not, says so.
+fn has_java() -> bool {
+    let version = output(command("javac").arg("-version")).unwrap_or_default();
+    let major = version.trim_start_matches("javac ").split('.').next().and_then(|major| major.parse::<u32>().ok());
+    let has = major.is_some_and(|major| major >= JAVA) && output(command("mvn").arg("--version")).is_some();
+    if !has {
+        say(&format!("skipping the package for Java: it needs javac {JAVA} or later, and mvn"));
+    }
+    has
+}
+
+/// Maven in a folder, with files from the pinned repository alone.
+fn mvn(folder: &str, arguments: &[&str]) -> Command {
+    let mut mvn = command("mvn");
+    let repository = format!("-Dmaven.repo.local={}", root().join(REPOSITORY).display());
+    mvn.args(["--batch-mode", "--no-transfer-progress", &repository]).args(arguments).current_dir(folder);
+    mvn
+}
+
+/// Fetch what is pinned, and put into the sources what the build made. False without Java.
+fn prepare() -> Result<bool> {
+    if !has_java() {
+        return Ok(false);
+    }
+    ensure!(Path::new(SCALAR).exists(), "{SCALAR} is missing: run `cargo xtask build`");
+    let inside = Path::new(SOURCES).join("inside");
+    inside::write(None, &inside)?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(name, inside.join(name)).with_context(|| name.to_owned())?;
+    }
+    let repository = Path::new(REPOSITORY);
+    let poms: Vec<PathBuf> = PROJECTS.iter().map(|project| Path::new(project).join("pom.xml")).collect();
+    let pinned: Vec<&Path> = [Path::new(CHECKSUMS)].into_iter().chain(poms.iter().map(PathBuf::as_path)).collect();
+    if !installed(repository, &pinned)? {
+        fetch()?;
+        verify()?;
+        done(repository, &pinned)?;
+    }
+    run(&mut mvn(SOURCES, &["--offline", "--quiet", "install"]).env("MAVEN_OPTS", "-Xmx1g"))?;
+    Ok(true)
+}
+
+/// Fetch what all projects need.
+fn fetch() -> Result<()> {
+    // What the other projects need of this one is built here.
+    for project in PROJECTS {
+        run(&mut mvn(project, &["--quiet", "-DexcludeGroupIds=dev.seamgate", FETCH]))?;
+    }
+    Ok(())
+}
+
+/// Compare each file that Maven fetched with its pinned digest.
+fn verify() -> Result<()> {
+    let pinned = fs::read_to_string(CHECKSUMS).context(CHECKSUMS)?;
+    let found = digests()?;
+    let unknown: Vec<&str> = found.lines().filter(|line| !pinned.lines().any(|known| known == *line)).collect();
+    if !unknown.is_empty() {
+        remove(Path::new(REPOSITORY))?;
+        bail!("not pinned in {CHECKSUMS}, or with another digest (`cargo xtask java pin` pins):\n{}", unknown.join("\n"));
+    }
+    Ok(())
+}
+
+/// Returns a line for each file in the repository: its digest and its path, in ascending order of paths.
+fn digests() -> Result<String> {
+    let mut lines = Vec::new();
+    let mut open = vec![PathBuf::from(REPOSITORY)];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "jar" || ending == "pom") {
+                let name = path.strip_prefix(REPOSITORY)?.display().to_string();
+                let digest = HEXLOWER.encode(&Sha256::digest(fs::read(&path)?));
+                lines.push((name, digest));
+            }
+        }
+    }
+    lines.sort();
+    lines.retain(|(name, _)| !name.starts_with("dev/seamgate/"));
+    Ok(lines.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect())
+}
+
+/// Fetch everything anew, and pin it.
+pub(crate) fn pin() -> Result<()> {
+    if !has_java() {
+        return Ok(());
+    }
+    remove(Path::new(REPOSITORY))?;
+    fetch()?;
+    Ok(fs::write(CHECKSUMS, digests()?)?)
+}
+
+/// Build the package, check lints, and run all tests and recipes.
+pub(crate) fn test() -> Result<()> {
+    if !prepare()? {
+        return Ok(());
+    }
+    run(&mut mvn("docs/recipes/java", &["--offline", "--quiet", "verify"]))?;
+    let jar = jar();
+    say(&format!("{}: {} bytes", jar.display(), fs::metadata(&jar)?.len()));
+    Ok(())
+}
+
+fn jar() -> PathBuf {
+    Path::new(SOURCES).join(format!("target/seamgate-{}.jar", env!("CARGO_PKG_VERSION")))
+}
+
+/// Measure calls beside another validator.
+pub(crate) fn bench() -> Result<()> {
+    if !prepare()? {
+        return Ok(());
+    }
+    run(&mut mvn("host/java/benchmarks", &["--offline", "--quiet", "verify"]))?;
+    let path = "target/classes:target/lib/*";
+    run(command("java")
+        .args(["-XX:-DontCompileHugeMethods", "-cp", path, "dev.seamgate.benchmarks.Bench"])
+        .current_dir("host/java/benchmarks"))
+}
+
+/// Build the classes that `cargo xtask runtimes` asks. False without Java.
+pub(crate) fn answers() -> Result<bool> {
+    let classes = Path::new(SOURCES).join("target/lib");
+    if !prepare()? {
+        remove(&classes)?;
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Copy the package to what is published: the same bytes each time. None without Java.
+pub(crate) fn package() -> Result<Option<PathBuf>> {
+    if !prepare()? {
+        return Ok(None);
+    }
+    let to = Path::new(PACKAGES).join(format!("seamgate-java-{}.jar", env!("CARGO_PKG_VERSION")));
+    fs::create_dir_all(PACKAGES)?;
+    fs::copy(jar(), &to)?;
+    say(&format!("{}: {} bytes", to.display(), fs::metadata(&to)?.len()));
+    Ok(Some(to))
+}
