@@ -1,6 +1,7 @@
 //! The commands of this repository. `cargo xtask` alone lists them.
 
 mod bench;
+mod c;
 mod ci;
 mod conformance;
 mod cross;
@@ -67,7 +68,7 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
-    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python and Go, schemas, tables.
+    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python and Go, the header of the C package, schemas, tables.
     Generate {
         /// Write nothing; fail where a file is not what it would be.
         #[arg(long)]
@@ -104,6 +105,12 @@ enum Command {
     },
     /// Build the module for Go, test it, and try it out as it is published.
     Go {
+        /// Measure calls beside other validators, or judge a million outputs and watch the memory.
+        #[arg(value_parser = ["bench", "million"])]
+        what: Option<String>,
+    },
+    /// Build the C package, test it, run its examples in other languages, and pack it.
+    C {
         /// Measure calls beside other validators, or judge a million outputs and watch the memory.
         #[arg(value_parser = ["bench", "million"])]
         what: Option<String>,
@@ -202,6 +209,11 @@ fn dispatch(command: Command) -> Result<()> {
             None => go::test()?,
             Some("bench") => go::bench()?,
             Some(_) => go::million()?,
+        },
+        Command::C { what } => match what.as_deref() {
+            None => c::test()?,
+            Some("bench") => c::bench()?,
+            Some(_) => c::million()?,
         },
         Command::Recipes => recipes::test()?,
         Command::Hooks => hooks::test()?,

@@ -12,7 +12,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    edge, go,
+    c, edge, go,
     guest::{self, EMBEDDED, METERED, MODULE, PAUSING},
     inside,
     install::{has_python, remove},
@@ -68,6 +68,7 @@ pub(crate) fn package() -> Result<()> {
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
     made.extend(go::package()?);
+    made.extend(c::package()?);
     match has_python() {
         true => {
             let wheels = python::wheels()?;

@@ -1,11 +1,11 @@
-//! Asks all cases in other runtimes: the packages for Python, Node and Go, and a runtime of core modules.
+//! Asks all cases in other runtimes: the packages for Python, Node, Go and C, and a runtime of core modules.
 
 use std::{fs, path::Path, process::Command};
 
 use anyhow::Result;
 
 use crate::{
-    go,
+    c, go,
     install::remove,
     js, python,
     run::{cargo, command, run, say},
@@ -34,6 +34,7 @@ fn ask(program: &mut Command) -> Result<()> {
     }
     install_node()?;
     go::answers()?;
+    c::answers()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(program)
 }
