@@ -45,8 +45,13 @@ mod linux {
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
     }
 
+    /// The C library knows it. `rustix` would read it from the auxiliary vector, and look at the vDSO, which valgrind hides: the process would
+    /// end there.
     pub(crate) fn page_size() -> usize {
-        rustix::param::page_size()
+        // SAFETY: the call only reads.
+        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        // Linux always tells it.
+        usize::try_from(size).unwrap_or(4096)
     }
 
     /// Have the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to before, and no page

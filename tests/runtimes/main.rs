@@ -175,7 +175,8 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     if java.join("lib").exists() {
         let chicory = locked(include_str!("../../host/java/pom.xml"), "<chicory>", "</chicory>")?;
         let mut arguments = ["-XX:-DontCompileHugeMethods", "-cp"].map(str::to_owned).to_vec();
-        arguments.push(["classes", "test-classes", "lib/*"].map(|part| java.join(part).display().to_string()).join(":"));
+        arguments
+            .push(["classes", "test-classes", "lib/*"].map(|part| java.join(part).display().to_string()).join(":"));
         arguments.push("dev.seamgate.Answers".to_owned());
         // The interpreter takes long.
         let is_quick = std::env::var_os(QUICK).is_some();
@@ -193,6 +194,13 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
         }
     } else {
         skipped.push("the package for Java");
+    }
+    let answers = Path::new("target/c/programs/answers");
+    if answers.exists() {
+        let name = format!("C package, Wasmtime {wasmtime}");
+        runtimes.push(Runtime { name, same_fuel: true, answers: in_process(answers, &[], file)? });
+    } else {
+        skipped.push("the C package");
     }
     Ok((runtimes, skipped))
 }
@@ -302,7 +310,8 @@ its profile, and each step of `tests/runs` with its profile and its state. Of th
 views, too. Each request is one line of JSON text, to its own instance: {requests} requests. The first two columns are the library
 `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
 packages of `host/python` and `host/js`, Go the module of `host/go`, and Java the package of `host/java`, through `Gate.call`. Python has two
-packages: the native one, and the one for platforms without it.
+packages: the native one, and the one for platforms without it. A program in C calls `seamgate_call` of
+the shared library of `host/c`.
 
 A cell says how many answers have the same bytes as the library's. `tests/tests/suites/cases.rs` compares those with the expected reports,
 `tests/tests/suites/calls.rs` with the expected decisions and observations, and `tests/tests/suites/runs.rs` with the expected steps.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz,
+    c, conformance, edge, fuzz,
     fuzz::Span,
     generate, go, guest, hooks, java, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
@@ -20,7 +20,7 @@ struct Part {
 }
 
 /// In the order in which they run. All after `build` need it.
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     Part { name: "format", about: "rustfmt", run: || FORMAT.run(&["--all", "--check"]) },
     Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
@@ -33,6 +33,7 @@ const PARTS: [Part; 19] = [
     Part { name: "js", about: "the npm package", run: js::test },
     Part { name: "go", about: "the module for Go", run: go::test },
     Part { name: "java", about: "the package for Java, and its recipes", run: java::test },
+    Part { name: "c", about: "the C package, and its examples in other languages", run: c::test },
     Part { name: "recipes", about: "the recipes, with their frameworks", run: recipes::test },
     Part { name: "hooks", about: "the hooks for pre-commit, and the action for GitHub", run: hooks::test },
     Part { name: "mcp", about: "the gate between real clients and servers", run: mcp::small },

@@ -91,7 +91,10 @@ fn verify() -> Result<()> {
     let unknown: Vec<&str> = found.lines().filter(|line| !pinned.lines().any(|known| known == *line)).collect();
     if !unknown.is_empty() {
         remove(Path::new(REPOSITORY))?;
-        bail!("not pinned in {CHECKSUMS}, or with another digest (`cargo xtask java pin` pins):\n{}", unknown.join("\n"));
+        bail!(
+            "not pinned in {CHECKSUMS}, or with another digest (`cargo xtask java pin` pins):\n{}",
+            unknown.join("\n")
+        );
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The commands of this repository. `cargo xtask` alone lists them.
 
 mod bench;
+mod c;
 mod ci;
 mod conformance;
 mod cross;
@@ -68,7 +69,8 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
-    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python, Go and Java, schemas, tables.
+    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python, Go and Java, the header of the C package, schemas,
+    /// tables.
     Generate {
         /// Write nothing; fail where a file is not what it would be.
         #[arg(long)]
@@ -113,6 +115,12 @@ enum Command {
     Java {
         /// Measure calls beside another validator, or pin what Maven fetches.
         #[arg(value_parser = ["bench", "pin"])]
+        what: Option<String>,
+    },
+    /// Build the C package, test it, run its examples in other languages, and pack it.
+    C {
+        /// Measure calls beside other validators, or judge a million outputs and watch the memory.
+        #[arg(value_parser = ["bench", "million"])]
         what: Option<String>,
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
@@ -214,6 +222,11 @@ fn dispatch(command: Command) -> Result<()> {
             None => java::test()?,
             Some("bench") => java::bench()?,
             Some(_) => java::pin()?,
+        },
+        Command::C { what } => match what.as_deref() {
+            None => c::test()?,
+            Some("bench") => c::bench()?,
+            Some(_) => c::million()?,
         },
         Command::Recipes => recipes::test()?,
         Command::Hooks => hooks::test()?,

@@ -12,7 +12,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    edge, go,
+    c, edge, go,
     guest::{self, EMBEDDED, METERED, MODULE, PAUSING},
     inside,
     install::{has_python, remove},
@@ -69,6 +69,7 @@ pub(crate) fn package() -> Result<()> {
     made.extend(js::package()?.into_iter().flatten());
     made.extend(go::package()?);
     made.extend(java::package()?);
+    made.extend(c::package()?);
     match has_python() {
         true => {
             let wheels = python::wheels()?;

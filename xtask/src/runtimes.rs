@@ -1,11 +1,11 @@
-//! Asks all cases in other runtimes: the packages for Python, Node, Go and Java, and a runtime of core modules.
+//! Asks all cases in other runtimes: the packages for Python, Node, Go, Java and C, and a runtime of core modules.
 
 use std::{fs, path::Path, process::Command};
 
 use anyhow::Result;
 
 use crate::{
-    go,
+    c, go,
     install::remove,
     java, js, python,
     run::{cargo, command, run, say},
@@ -35,6 +35,7 @@ fn ask(program: &mut Command) -> Result<()> {
     install_node()?;
     go::answers()?;
     java::answers()?;
+    c::answers()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(program)
 }

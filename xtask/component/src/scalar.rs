@@ -9,8 +9,8 @@ use wasm_encoder::{
     reencode::{self, Reencode},
 };
 use wasmparser::{
-    CodeSectionReader, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, FunctionSectionReader, Operator, Parser,
-    Payload, TypeRef, TypeSectionReader, ValidPayload, Validator, ValidatorResources, WasmFeatures,
+    CodeSectionReader, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, FunctionSectionReader,
+    Operator, Parser, Payload, TypeRef, TypeSectionReader, ValidPayload, Validator, ValidatorResources, WasmFeatures,
 };
 
 /// One in each of eight bytes.
@@ -207,7 +207,14 @@ impl Scalar {
                 let load = I::I64Load(memory(self, memarg)?);
                 match lane {
                     0 => vec![I::LocalSet(high), I::Drop, load, I::LocalGet(high)],
-                    _ => vec![I::Drop, I::LocalSet(low), I::LocalSet(address), I::LocalGet(low), I::LocalGet(address), load],
+                    _ => vec![
+                        I::Drop,
+                        I::LocalSet(low),
+                        I::LocalSet(address),
+                        I::LocalGet(low),
+                        I::LocalGet(address),
+                        load,
+                    ],
                 }
             }
             Operator::V128Load8Splat { memarg } => vec![
@@ -409,7 +416,10 @@ impl Scalar {
             let width = 1 + u32::from(is_vector);
             locals.extend((0..count).map(|index| Local { at: next + index * width, is_vector }));
             next += count * width;
-            groups.push((count * width, if is_vector { ValType::I64 } else { self.val_type(ty).map_err(|error| anyhow!("{error}"))? }));
+            groups.push((
+                count * width,
+                if is_vector { ValType::I64 } else { self.val_type(ty).map_err(|error| anyhow!("{error}"))? },
+            ));
         }
         let scratch = Scratch { address: next, first: next + 1, low: next + 2, high: next + 3 };
         groups.extend([(1, ValType::I32), (3, ValType::I64)]);

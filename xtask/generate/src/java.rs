@@ -159,7 +159,8 @@ pub(super) fn file(name: &str, head: &str, text: &str) -> (String, String) {
 
 /// Returns documentation. There is none if it is empty.
 pub(super) fn docs(paragraphs: &[String], parameters: &[(String, String)], indent: &str) -> String {
-    let html = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace("*/", "*&#47;");
+    let html =
+        |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace("*/", "*&#47;");
     let code = |text: &str| {
         // `code` -> {@code code}, in which nothing is escaped but braces that have no partner.
         let parts: Vec<&str> = text.split('`').collect();
@@ -175,8 +176,7 @@ pub(super) fn docs(paragraphs: &[String], parameters: &[(String, String)], inden
         }
         out
     };
-    let mut texts: Vec<String> =
-        paragraphs.iter().filter(|text| !text.is_empty()).map(|text| code(text)).collect();
+    let mut texts: Vec<String> = paragraphs.iter().filter(|text| !text.is_empty()).map(|text| code(text)).collect();
     for text in texts.iter_mut().skip(1) {
         *text = format!("<p>{text}");
     }
@@ -255,10 +255,7 @@ pub(super) fn record(head: &str, one: &Record) -> (String, String) {
             format!("\n        json.{how}(\"{}\", {})", component.name, component.of.reader())
         })
         .collect();
-    text.push_str(&format!(
-        "  static {name} read(Json json) {{\n    return new {name}({});\n  }}\n",
-        read.join(",")
-    ));
+    text.push_str(&format!("  static {name} read(Json json) {{\n    return new {name}({});\n  }}\n", read.join(",")));
     if one.is_made {
         text.push_str(&written(one));
     }
@@ -367,9 +364,8 @@ pub(super) fn types(model: &Model) -> Result<Vec<(String, String)>> {
 fn defaults() -> (String, String) {
     let constants: String =
         limits::java().map(|(name, value)| format!("  static final long {name} = {value}L;\n\n")).collect();
-    let text = format!(
-        "/** Defaults of limits. */\nfinal class Defaults {{\n{constants}  private Defaults() {{}}\n}}\n"
-    );
+    let text =
+        format!("/** Defaults of limits. */\nfinal class Defaults {{\n{constants}  private Defaults() {{}}\n}}\n");
     file("Defaults", super::HEAD, &text)
 }
 

@@ -9,6 +9,7 @@ mod codes;
 mod copies;
 mod formats;
 mod golang;
+mod header;
 mod java;
 mod json;
 mod limits;
@@ -49,6 +50,7 @@ fn main() -> Result<()> {
         ("guest/validator/src/world.rs", bindings::export(&["wit"], "validator")?),
         ("host/src/types/generated.rs", rust::host(&model)?),
         ("host/src/types/defaults.rs", limits::host()),
+        ("host/c/include/seamgate.h", header::of(env!("CARGO_PKG_VERSION"))?),
         ("host/go/defaults.go", golang::defaults()),
         ("host/go/types.go", golang::types(&model)?),
         ("host/js/src/defaults.ts", limits::typescript()),

@@ -145,7 +145,7 @@ fn addresses() -> Option<u64> {
     // Only Linux says how many addresses are in use.
     let taken = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = taken.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
-    Some(limit.saturating_sub(pages.saturating_mul(rustix::param::page_size() as u64)))
+    Some(limit.saturating_sub(pages.saturating_mul(system::page_size() as u64)))
 }
 
 #[cfg(not(unix))]

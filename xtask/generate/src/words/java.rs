@@ -54,7 +54,8 @@ pub(super) fn words(words: &Words) -> Vec<(String, String)> {
 }
 
 /// The method of an observation that says what claims may cite.
-const SEEN: &str = "\n  /** Returns what claims may cite of it. */\n  public Seen seen() {\n    return Seen.of(this);\n  }\n";
+const SEEN: &str =
+    "\n  /** Returns what claims may cite of it. */\n  public Seen seen() {\n    return Seen.of(this);\n  }\n";
 
 /// Returns the structs in events, which callers write.
 fn made(words: &Words) -> BTreeSet<String> {
@@ -184,12 +185,7 @@ fn text(of: &str) -> Component {
 }
 
 fn component(words: &Words, one: &Field) -> Component {
-    Component {
-        name: one.name.clone(),
-        docs: one.docs.clone(),
-        of: ty(words, &one.ty),
-        is_nullable: !one.is_required,
-    }
+    Component { name: one.name.clone(), docs: one.docs.clone(), of: ty(words, &one.ty), is_nullable: !one.is_required }
 }
 
 fn ty(words: &Words, ty: &Type) -> Of {
