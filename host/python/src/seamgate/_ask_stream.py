@@ -436,8 +436,9 @@ class _LateError(Exception):
 
 async def _within(question: Question, context: contextvars.Context, waits: Awaitable[R]) -> R:
     """Awaits a step of the model's client, in the context of the question and within its time."""
-    if _watch.question_spans and sys.version_info >= (3, 11):
-        waits = asyncio.get_running_loop().create_task(_awaited(waits), context=context)
+    if _watch.question_spans:
+        # A task has the context in which it is created.
+        waits = context.run(asyncio.ensure_future, _awaited(waits))
     left = question.left()
     if left is None:
         return await waits
