@@ -17,6 +17,7 @@ const platforms = JSON.parse(await readFile("platforms.json", "utf8"));
 const bytes = await readFile(component);
 const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 const { files } = await transpileBytes(bytes, { name: NAME, instantiation: "sync", minify: false });
+const MODULES = "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n";
 const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
 const made = {
   [`${NAME}.js`]: withoutAsync(new TextDecoder().decode(files[`${NAME}.js`])),
@@ -32,13 +33,11 @@ const made = {
   // Written out, so that bundlers see that these are files. No place is asked for at once: in CommonJS there is no `import.meta`.
   "files.js": `export const files = {\n${modules.map((name) => located(name)).join("")}};\n`,
   "files.d.ts": "export const files: Readonly<Record<string, () => URL>>;\n",
-  "modules.js": [
-    ...modules.map((name, at) => `import module${at} from "./${name}";\n`),
-    "\nexport default {\n",
-    ...modules.map((name, at) => `  ${JSON.stringify(name)}: module${at},\n`),
-    "};\n",
-  ].join(""),
-  "modules.d.ts": "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n",
+  "modules.js": imported(""),
+  // Next.js gives a module for this alone.
+  "modules-edge.js": imported("?module"),
+  "modules.d.ts": MODULES,
+  "modules-edge.d.ts": MODULES,
   ...Object.fromEntries(modules.map((name) => [name, files[name]])),
 };
 // The names of packages are written out, so that tools that collect the files of a server see them.
@@ -121,6 +120,16 @@ function packageOf(name) {
 
 function manifest(folder, members) {
   return writeFile(path.join(folder, "package.json"), `${JSON.stringify(members, undefined, 2)}\n`);
+}
+
+// A module that has the core modules, imported as a runtime does that compiles none.
+function imported(query) {
+  return [
+    ...modules.map((name, at) => `import module${at} from "./${name}${query}";\n`),
+    "\nexport default {\n",
+    ...modules.map((name, at) => `  ${JSON.stringify(name)}: module${at},\n`),
+    "};\n",
+  ].join("");
 }
 
 // A member that says where a file is that lies beside the module.

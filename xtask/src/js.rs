@@ -27,8 +27,15 @@ const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamg
 const PLATFORMS: &str = "host/js/platforms.json";
 
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
-const APART: [&str; 5] =
-    ["browser.test.mjs", "bundlers.test.mjs", "install.test.mjs", "package.test.mjs", "workerd.test.mjs"];
+const APART: [&str; 7] = [
+    "browser.test.mjs",
+    "bundlers.test.mjs",
+    "edge.test.mjs",
+    "install.test.mjs",
+    "package.test.mjs",
+    "replies.test.mjs",
+    "workerd.test.mjs",
+];
 
 /// Where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";

@@ -26,7 +26,7 @@ export class Live {
     const { wire } = instantiate(
       (name) => {
         const module = component[name];
-        if (!(module instanceof WebAssembly.Module)) {
+        if (!isModule(module)) {
           throw new LoadError(`the component lacks its core module '${name}', compiled`);
         }
         return module;
@@ -145,4 +145,9 @@ function started(module: WebAssembly.Module, imports?: WebAssembly.Imports): Web
 /** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
 function isStackOverflow(error: unknown): boolean {
   return error instanceof Error && /call stack size exceeded|too much recursion/i.test(error.message);
+}
+
+/** Whether something is a compiled module, also of another realm, as servers give it that run code in contexts of its own. */
+function isModule(value: unknown): value is WebAssembly.Module {
+  return Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
 }

@@ -58,8 +58,10 @@ function chat(reply: unknown): Said | undefined {
 
 /** OpenAI's Responses. */
 function response(reply: unknown): Said | undefined {
-  const [output, status] = [member(reply, "output"), member(reply, "status")];
-  if (!Array.isArray(output) || typeof status !== "string") {
+  const status = member(reply, "status");
+  // Only then: what the AI SDK has under this name throws after the call of a tool.
+  const output = typeof status === "string" ? member(reply, "output") : undefined;
+  if (!Array.isArray(output)) {
     return undefined;
   }
   const parts = ofType(output, "message").flatMap((item) => list(item, "content"));

@@ -181,6 +181,10 @@ const clients = {
       text,
       toolCalls: calls.map((given, at) => ({ type: "tool-call", toolCallId: `c${at}`, input: parsed(given) })),
       finishReason,
+      // As the SDK has it after the call of a tool.
+      get output() {
+        throw new Error("No output generated.");
+      },
     }),
     stream: (text, calls, finishReason) => ({
       fullStream: later([

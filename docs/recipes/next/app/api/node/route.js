@@ -1,0 +1,4 @@
+import { judged } from "../../order.js";
+
+export const runtime = "nodejs";
+export const POST = judged;

@@ -1,0 +1,16 @@
+// What both routes answer: the order in a model's output, or what was wrong with it.
+
+import { backend, Gate } from "seamgate";
+
+const contract = {
+  agent: "order",
+  schema: { type: "object", required: ["sku"], properties: { sku: { type: "string" }, count: { type: "integer" } } },
+};
+// Once for all requests.
+const gate = Gate.load();
+
+export async function judged(request) {
+  const { report } = (await gate).validate(contract, await request.text());
+  const { disposition, data, feedback } = report;
+  return Response.json({ backend, disposition, data, feedback }, { status: report.success ? 200 : 422 });
+}

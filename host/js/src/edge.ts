@@ -1,0 +1,10 @@
+import modules from "./component/modules-edge.js";
+import type { Backend } from "./engine.js";
+import { usePrecompiled } from "./precompiled.js";
+
+export * from "./index.js";
+
+/** What runs the sandbox of gates. */
+export const backend: Backend = "webassembly";
+
+usePrecompiled(modules);
