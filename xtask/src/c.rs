@@ -108,9 +108,11 @@ pub(crate) fn bench() -> Result<()> {
         };
     // A component of another digest, whose machine code is not in the library.
     let baked = Path::new(PREFIX).join("baked.wasm");
-    let contract = Path::new(PREFIX).join("tickets.contract.json");
-    fs::write(&contract, output(command(&calls).arg("--contract")).context("the contract")?)?;
-    run(command("target/release/seamgate").arg("bake").arg(&contract).arg("-o").arg(&baked))?;
+    let contracts = Path::new(PREFIX).join("contracts");
+    fs::create_dir_all(&contracts)?;
+    let contract = output(command(&calls).arg("--contract")).context("the program has no contract")?;
+    fs::write(contracts.join("tickets.contract.json"), contract)?;
+    run(command("target/release/seamgate").arg("bake").arg(&contracts).arg("-o").arg(&baked))?;
     let cache = root().join(PREFIX).join("cache");
     remove(&cache)?;
     let cached = format!("{{\"cache\": \"{}\"}}", cache.display());
