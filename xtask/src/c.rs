@@ -40,10 +40,10 @@ const SONAME: &str = "libseamgate.so.0";
 /// The libraries of the system that Rust's standard library needs: a program that is linked with the static library names them.
 const SYSTEM: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
-/// What all compilers must take.
+/// The warnings that no compiler may have.
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
-/// What makes a program stop at each mistake with memory, and at what the standard leaves undefined.
+/// Options that end a program at each mistake with memory, and at behaviour that the standard leaves undefined.
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 /// Rounds of the benchmark.
