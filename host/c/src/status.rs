@@ -101,7 +101,7 @@ pub extern "C" fn seamgate_version() -> *const c_char {
 mod tests {
     use std::{collections::BTreeSet, ffi::CStr};
 
-    use super::{ALL, Status, seamgate_status_name};
+    use super::{ALL, seamgate_status_name};
 
     #[test]
     fn each_status_has_its_number_and_a_name_of_its_own() {
