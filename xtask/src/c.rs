@@ -40,10 +40,10 @@ const SONAME: &str = "libseamgate.so.0";
 /// The libraries of the system that Rust's standard library needs: a program that is linked with the static library names them.
 const SYSTEM: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
-/// What all compilers must take.
+/// The warnings that no compiler may have.
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
-/// What makes a program stop at each mistake with memory, and at what the standard leaves undefined.
+/// Options that end a program at each mistake with memory, and at behaviour that the standard leaves undefined.
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 /// Rounds of the benchmark.
@@ -108,9 +108,11 @@ pub(crate) fn bench() -> Result<()> {
         };
     // A component of another digest, whose machine code is not in the library.
     let baked = Path::new(PREFIX).join("baked.wasm");
-    let contract = Path::new(PREFIX).join("tickets.contract.json");
-    fs::write(&contract, output(command(&calls).arg("--contract")).context("the contract")?)?;
-    run(command("target/release/seamgate").arg("bake").arg(&contract).arg("-o").arg(&baked))?;
+    let contracts = Path::new(PREFIX).join("contracts");
+    fs::create_dir_all(&contracts)?;
+    let contract = output(command(&calls).arg("--contract")).context("the program has no contract")?;
+    fs::write(contracts.join("tickets.contract.json"), contract)?;
+    run(command("target/release/seamgate").arg("bake").arg(&contracts).arg("-o").arg(&baked))?;
     let cache = root().join(PREFIX).join("cache");
     remove(&cache)?;
     let cached = format!("{{\"cache\": \"{}\"}}", cache.display());

@@ -31,7 +31,7 @@
 #define SEAMGATE_VERSION "0.1.0"
 
 /**
- * What a function returns. The numbers stay as they are in all versions; later versions can add further ones.
+ * The outcome of a call: a result, or a kind of fault. The numbers stay as they are in all versions; later versions can add further ones.
  *
  * `SEAMGATE_STATUS_OK` says that there is a result, which may be the report of a rejected output. Any other status is a fault: there is no
  * result, and no part of the output was accepted. Its text is JSON: `{"fault":"out_of_fuel","message":"…","detail":{…}}`.
@@ -143,7 +143,7 @@ typedef struct seamgate_text {
 } seamgate_text;
 
 /**
- * What a call used. It is no part of the report.
+ * The resources that a call used. They are no part of the report.
  */
 typedef struct seamgate_usage {
     /**
@@ -206,7 +206,7 @@ enum seamgate_status seamgate_gate_new(const char *options,
 void seamgate_gate_free(struct seamgate_gate *gate);
 
 /**
- * Tells what the gate's component holds, as JSON text: contracts and profiles that were baked into it, its size, and its digest.
+ * Describes the gate's component as JSON text: contracts and profiles that were baked into it, its size, and its digest.
  */
 enum seamgate_status seamgate_inspect(const struct seamgate_gate *gate,
                                       struct seamgate_text *inspection);
@@ -247,7 +247,7 @@ enum seamgate_status seamgate_read_profile(const char *path,
                                            struct seamgate_text *profile);
 
 /**
- * Tells likely mistakes in a contract, which need not be registered, as a JSON list.
+ * Lists likely mistakes in a contract as a JSON list. The contract need not be registered.
  */
 enum seamgate_status seamgate_lint(const struct seamgate_gate *gate,
                                    const char *contract,
@@ -255,7 +255,7 @@ enum seamgate_status seamgate_lint(const struct seamgate_gate *gate,
                                    struct seamgate_text *warnings);
 
 /**
- * Tells likely mistakes in a profile, as `seamgate_lint` does for a contract.
+ * Lists likely mistakes in a profile, as `seamgate_lint` does for a contract.
  */
 enum seamgate_status seamgate_lint_profile(const struct seamgate_gate *gate,
                                            const char *profile,
@@ -433,7 +433,7 @@ enum seamgate_status seamgate_attempts_new(const struct seamgate_gate *gate,
                                            struct seamgate_text *fault);
 
 /**
- * Tells the next step, as JSON text: `{"stop":null,"feedback":null,"attempt":1}`.
+ * Returns the next step as JSON text: `{"stop":null,"feedback":null,"attempt":1}`.
  *
  * While `stop` is null, ask the producer, and send it `feedback`, which is null the first time. Otherwise `stop` says why the loop
  * is over: `accepted`, `partial`, `refused`, `not_retryable`, `repeated` or `limit`. `attempt` is the number of the attempt that
@@ -455,7 +455,7 @@ enum seamgate_status seamgate_attempts_judge(const struct seamgate_attempts *att
                                              struct seamgate_usage *usage);
 
 /**
- * Tells the verdict on all attempts together. Before the first attempt, that is a fault. Use its document only if the loop stopped
+ * Returns the verdict on all attempts together. Before the first attempt, that is a fault. Use its document only if the loop stopped
  * with `accepted` or `partial`.
  */
 enum seamgate_status seamgate_attempts_report(const struct seamgate_attempts *attempts,
@@ -467,7 +467,7 @@ enum seamgate_status seamgate_attempts_report(const struct seamgate_attempts *at
 void seamgate_attempts_free(struct seamgate_attempts *attempts);
 
 /**
- * Tells which tools the model may see now.
+ * Lists the tools that the model may see now.
  *
  * `facts` is JSON text (`schemas/facts.schema.json`). `listed` is what servers list (`schemas/lock.schema.json`), and may be empty.
  * `surface` receives the tools, or the fault. `usage` may be null.

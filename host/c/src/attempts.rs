@@ -68,7 +68,7 @@ pub unsafe extern "C" fn seamgate_attempts_new(
     }
 }
 
-/// Tells the next step, as JSON text: `{"stop":null,"feedback":null,"attempt":1}`.
+/// Returns the next step as JSON text: `{"stop":null,"feedback":null,"attempt":1}`.
 ///
 /// While `stop` is null, ask the producer, and send it `feedback`, which is null the first time. Otherwise `stop` says why the loop
 /// is over: `accepted`, `partial`, `refused`, `not_retryable`, `repeated` or `limit`. `attempt` is the number of the attempt that
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn seamgate_attempts_judge(
     })
 }
 
-/// Tells the verdict on all attempts together. Before the first attempt, that is a fault. Use its document only if the loop stopped
+/// Returns the verdict on all attempts together. Before the first attempt, that is a fault. Use its document only if the loop stopped
 /// with `accepted` or `partial`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seamgate_attempts_report(attempts: *const Attempts, report: *mut Text) -> Status {

@@ -1,4 +1,4 @@
-//! What crosses the border: texts and handles come in, results go out, and no panic does.
+//! The border to C: texts and handles come in, results go out, and no panic does.
 
 use std::{
     ffi::c_char,
@@ -15,7 +15,7 @@ use crate::{
     value::{Made, Text, Usage},
 };
 
-/// Bytes that the caller passed. Whether they can be is asked where they are read.
+/// Bytes that the caller passed. They are checked where they are read.
 pub(crate) struct Given<'a> {
     name: &'static str,
     /// None for a null pointer.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn free<T>(handle: *mut T) {
     }
 }
 
-/// Where the results of a call go.
+/// The places for the results of a call.
 pub(crate) struct Out<'a> {
     text: Option<&'a mut MaybeUninit<Text>>,
     usage: Option<&'a mut MaybeUninit<Usage>>,
@@ -168,7 +168,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(Failure::panicked(payload)))
 }
 
-/// What threads use one after the other, and what a panic or a fault can end.
+/// A value that threads use one after the other, and that a panic or a fault can end.
 pub(crate) struct Turns<T> {
     name: &'static str,
     value: Mutex<Option<T>>,

@@ -1,4 +1,4 @@
-//! Why a call has no result.
+//! Faults, and the status of each.
 
 use std::any::Any;
 
@@ -12,7 +12,7 @@ use crate::status::Status;
 pub(crate) enum Failure {
     /// The library has no verdict.
     Fault(Fault),
-    /// What only this package can say.
+    /// A fault that only this package can meet.
     Here(Status, String),
 }
 

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn seamgate_gate_free(gate: *mut Gate) {
     unsafe { free(gate) }
 }
 
-/// Tells what the gate's component holds, as JSON text: contracts and profiles that were baked into it, its size, and its digest.
+/// Describes the gate's component as JSON text: contracts and profiles that were baked into it, its size, and its digest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seamgate_inspect(gate: *const Gate, inspection: *mut Text) -> Status {
     // SAFETY: the caller keeps the rules in the crate's documentation.
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn seamgate_read_profile(path: *const c_char, path_length:
     out.answer(|| Ok(seamgate::read_profile(path.path()?)?.into()))
 }
 
-/// Tells likely mistakes in a contract, which need not be registered, as a JSON list.
+/// Lists likely mistakes in a contract as a JSON list. The contract need not be registered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seamgate_lint(
     gate: *const Gate,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn seamgate_lint(
     out.answer(|| Ok(Made::json(&gate?.now().lint(contract.text()?)?)))
 }
 
-/// Tells likely mistakes in a profile, as `seamgate_lint` does for a contract.
+/// Lists likely mistakes in a profile, as `seamgate_lint` does for a contract.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seamgate_lint_profile(
     gate: *const Gate,

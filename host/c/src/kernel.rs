@@ -1,4 +1,4 @@
-//! What an agent may do: decisions and observations, each from a fresh instance.
+//! The kernel: decisions and observations, each from a fresh instance.
 
 use std::ffi::c_char;
 
@@ -9,7 +9,7 @@ use crate::{
     value::{Text, Usage},
 };
 
-/// Tells which tools the model may see now.
+/// Lists the tools that the model may see now.
 ///
 /// `facts` is JSON text (`schemas/facts.schema.json`). `listed` is what servers list (`schemas/lock.schema.json`), and may be empty.
 /// `surface` receives the tools, or the fault. `usage` may be null.

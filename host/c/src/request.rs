@@ -1,4 +1,4 @@
-//! The documents that come with a call: what belongs to an output, and how a gate is set up.
+//! The documents that come with a call: the extras of an output, and the options of a gate.
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData, path::PathBuf, time::Duration};
 
@@ -44,7 +44,7 @@ fn read<T: for<'de> Deserialize<'de> + Default>(given: &Given) -> Result<T, Fail
     }
 }
 
-/// What belongs to an output, as `schemas/request.schema.json` has it.
+/// The extras of an output, as `schemas/request.schema.json` has it.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extras {
@@ -83,7 +83,7 @@ impl From<Seen> for Observation {
 }
 
 impl Extras {
-    /// The request for an output, with all that belongs to it.
+    /// Returns the request for an output, with its extras.
     pub(crate) fn request<'t>(given: &Given, agent: &'t str, output: &'t [u8]) -> Result<Request<'t>, Failure> {
         let Extras { finish, lists, evidence } = read(given)?;
         let finish = finish.as_deref().map_or(Ok(Finish::Unknown), |word| parse(given, word))?;
@@ -102,14 +102,14 @@ fn parse(given: &Given, word: &str) -> Result<Finish, Failure> {
     word.parse().map_err(|error: seamgate::UnknownFinish| Failure::request(given.name(), format!("finish: {error}")))
 }
 
-/// Why a producer stopped: a word, or nothing.
+/// Reads why a producer stopped: a word, or nothing.
 pub(crate) fn finish(given: &Given) -> Result<Finish, Failure> {
     let word = given.optional_text()?;
     let parsed = word.map_or(Ok(Finish::Unknown), str::parse);
     parsed.map_err(|error: seamgate::UnknownFinish| Failure::request(given.name(), error))
 }
 
-/// A list of reports.
+/// Reads a list of reports.
 pub(crate) fn reports(given: &Given) -> Result<Vec<Report>, Failure> {
     let failed = |error: serde_json::Error| Failure::request(given.name(), error);
     let reports: Vec<&RawValue> = serde_json::from_str(given.text()?).map_err(failed)?;
@@ -119,7 +119,7 @@ pub(crate) fn reports(given: &Given) -> Result<Vec<Report>, Failure> {
     reports.into_iter().map(|report| Report::from_json(report.get()).map_err(failed)).collect()
 }
 
-/// How a gate is set up. What is missing has its default.
+/// The options of a gate. A missing one has its default.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Setup {
@@ -146,7 +146,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<PathBuf>>
     Option::deserialize(from).map(Some)
 }
 
-/// The options of a gate, with a component other than the built-in one if there is one.
+/// Reads the options of a gate, and the component if it is not the built-in one.
 pub(crate) fn options(given: &Given, component: &Given) -> Result<Options, Failure> {
     let Setup { limits: Object(bounds), slots, cache } = read(given)?;
     let mut limits = Limits::default();

@@ -1,10 +1,10 @@
-//! What a function returns.
+//! Statuses, and the version.
 
 use std::ffi::{CStr, c_char, c_int};
 
 use seamgate::Fault;
 
-/// What a function returns. The numbers stay as they are in all versions; later versions can add further ones.
+/// The outcome of a call: a result, or a kind of fault. The numbers stay as they are in all versions; later versions can add further ones.
 ///
 /// `SEAMGATE_STATUS_OK` says that there is a result, which may be the report of a rejected output. Any other status is a fault: there is no
 /// result, and no part of the output was accepted. Its text is JSON: `{"fault":"out_of_fuel","message":"…","detail":{…}}`.
@@ -101,7 +101,7 @@ pub extern "C" fn seamgate_version() -> *const c_char {
 mod tests {
     use std::{collections::BTreeSet, ffi::CStr};
 
-    use super::{ALL, Status, seamgate_status_name};
+    use super::{ALL, seamgate_status_name};
 
     #[test]
     fn each_status_has_its_number_and_a_name_of_its_own() {

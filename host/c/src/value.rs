@@ -1,4 +1,4 @@
-//! What a call gives: texts, and what the call used.
+//! The results of a call: texts, and the resources that it used.
 
 use std::{ffi::c_char, ptr, slice};
 
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn seamgate_text_free(text: *mut Text) {
     }
 }
 
-/// What a call used. It is no part of the report.
+/// The resources that a call used. They are no part of the report.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {

@@ -13,7 +13,7 @@ const PACKAGE: &str = "host/c";
 /// The modules that export something, in the order of the header.
 const MODULES: [&str; 7] = ["status", "value", "gate", "session", "instance", "attempts", "kernel"];
 
-/// What stands before the declarations.
+/// The comment before the declarations.
 const ABOUT: &str = "
  * The C interface of seamgate, the gate for the output of language models. host/c/README.md shows how to use it.
  *
