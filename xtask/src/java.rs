@@ -64,7 +64,7 @@ fn prepare() -> Result<bool> {
         verify()?;
         done(repository, &pinned)?;
     }
-    run(&mut mvn(SOURCES, &["--offline", "--quiet", "install"]).env("MAVEN_OPTS", "-Xmx1g"))?;
+    run(mvn(SOURCES, &["--offline", "--quiet", "install"]).env("MAVEN_OPTS", "-Xmx1g"))?;
     Ok(true)
 }
 
