@@ -174,7 +174,8 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     let java = Path::new("host/java/target");
     if java.join("lib").exists() {
         let chicory = locked(include_str!("../../host/java/pom.xml"), "<chicory>", "</chicory>")?;
-        let mut arguments = ["-XX:-DontCompileHugeMethods", "-cp"].map(str::to_owned).to_vec();
+        let mut arguments =
+            ["-XX:TieredStopAtLevel=1", "-XX:-DontCompileHugeMethods", "-cp"].map(str::to_owned).to_vec();
         arguments
             .push(["classes", "test-classes", "lib/*"].map(|part| java.join(part).display().to_string()).join(":"));
         arguments.push("dev.seamgate.Answers".to_owned());

@@ -27,9 +27,6 @@ const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/
 /// Where Maven keeps them: apart from the user's, which may have others.
 const REPOSITORY: &str = "target/java/repository";
 
-/// The plugin that fetches them. It alone runs before they are verified.
-const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:go-offline";
-
 /// The oldest Java that runs the package.
 const JAVA: u32 = 17;
 
@@ -58,11 +55,7 @@ fn prepare() -> Result<bool> {
         return Ok(false);
     }
     ensure!(Path::new(SCALAR).exists(), "{SCALAR} is missing: run `cargo xtask build`");
-    let inside = Path::new(SOURCES).join("inside");
-    inside::write(None, &inside)?;
-    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        fs::copy(name, inside.join(name)).with_context(|| name.to_owned())?;
-    }
+    inside()?;
     let repository = Path::new(REPOSITORY);
     let poms: Vec<PathBuf> = PROJECTS.iter().map(|project| Path::new(project).join("pom.xml")).collect();
     let pinned: Vec<&Path> = [Path::new(CHECKSUMS)].into_iter().chain(poms.iter().map(PathBuf::as_path)).collect();
@@ -71,15 +64,25 @@ fn prepare() -> Result<bool> {
         verify()?;
         done(repository, &pinned)?;
     }
-    run(&mut mvn(SOURCES, &["--offline", "--quiet", "install"]).env("MAVEN_OPTS", "-Xmx1g"))?;
+    run(mvn(SOURCES, &["--offline", "--quiet", "install"]).env("MAVEN_OPTS", "-Xmx1g"))?;
     Ok(true)
 }
 
-/// Fetch what all projects need.
+/// Put licences, and the list of what is inside, into the sources.
+fn inside() -> Result<()> {
+    let inside = Path::new(SOURCES).join("inside");
+    inside::write(None, &inside)?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(name, inside.join(name)).with_context(|| name.to_owned())?;
+    }
+    Ok(())
+}
+
+/// Fetch what all projects need. Maven fetches a plugin when it runs it, so this builds them. What it builds before all
+/// digests are verified is built again.
 fn fetch() -> Result<()> {
-    // What the other projects need of this one is built here.
     for project in PROJECTS {
-        run(&mut mvn(project, &["--quiet", "-DexcludeGroupIds=dev.seamgate", FETCH]))?;
+        run(&mut mvn(project, &["--quiet", "--strict-checksums", "-DskipTests", "install"]))?;
     }
     Ok(())
 }
@@ -126,6 +129,7 @@ pub(crate) fn pin() -> Result<()> {
         return Ok(());
     }
     remove(Path::new(REPOSITORY))?;
+    inside()?;
     fetch()?;
     Ok(fs::write(CHECKSUMS, digests()?)?)
 }

@@ -312,7 +312,7 @@ fn written(one: &Record) -> String {
     };
     format!(
         "{}\n  private void members(JsonWriter to) {{\n{}{members}  }}\n",
-        json.replace("{}", &one.name).replace("write(JsonWriter to,", "write(JsonWriter to,"),
+        json.replace("{}", &one.name),
         word.unwrap_or_default()
     )
 }

@@ -70,11 +70,26 @@ final class Texts {
         first = from.position();
       }
       to.put('\ufffd');
-      from.position(from.position() + result.length());
+      from.position(from.position() + subpart(bytes, from.position()));
       decoder.reset();
     }
     decoder.flush(to);
     return new Decoded(to.flip().toString(), first);
+  }
+
+  /** Returns how many bytes of an invalid sequence could begin a character; at least one. */
+  private static int subpart(byte[] bytes, int at) {
+    int lead = bytes[at] & 0xff;
+    int most = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    int length = 1;
+    while (length <= most && at + length < bytes.length) {
+      boolean isStart = length > 1 ? (bytes[at + length] & 0xc0) == 0x80 : isStart(bytes, at, 2);
+      if (!isStart) {
+        break;
+      }
+      length++;
+    }
+    return length;
   }
 
   /**
