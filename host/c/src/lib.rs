@@ -10,7 +10,7 @@
 //! - A pointer to a handle is null, or comes from the function that makes such handles and was not freed.
 //! - A pointer to a result is null, or points to aligned and writable memory for it that nothing else uses during the call.
 //!
-//! [`border`] turns pointers into references and runs the rest, which is safe code.
+//! `border` turns pointers into references and runs the rest, which is safe code.
 
 #![allow(clippy::missing_safety_doc, reason = "the rules above hold for every function")]
 #![allow(clippy::too_many_arguments, reason = "C has no slices")]

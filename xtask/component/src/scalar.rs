@@ -298,7 +298,7 @@ impl Helper {
         match self {
             Helper::NotZero => {
                 // Carries from the lower seven bits of each byte, or its high bit.
-                write(&[a.clone()]);
+                write(std::slice::from_ref(&a));
                 write(&mask(LOW));
                 write(&[I::I64Const(LOW), I::I64Add, a, I::I64Or]);
                 write(&mask(HIGH));
@@ -325,9 +325,9 @@ impl Helper {
                 write(&mask(HIGH));
             }
             Helper::Add => {
-                write(&[a.clone()]);
+                write(std::slice::from_ref(&a));
                 write(&mask(LOW));
-                write(&[b.clone()]);
+                write(std::slice::from_ref(&b));
                 write(&mask(LOW));
                 write(&[I::I64Add, a, b, I::I64Xor]);
                 write(&mask(HIGH));
