@@ -258,8 +258,12 @@ mod tests {
         let schema = r#"{"properties":{"command":{"type":"string"}}}"#;
         for (permit, approver, is_told) in [
             (r#""allow""#, r#"{"principal":"anna"}"#, true),
-            (r#""allow""#, r#"{"principal":"ben","key":"k"},{"principal":"anna"}"#, true),
-            (r#""allow""#, r#"{"principal":"anna","key":"k"}"#, false),
+            (
+                r#""allow""#,
+                r#"{"principal":"ben","key":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"},{"principal":"anna"}"#,
+                true,
+            ),
+            (r#""allow""#, r#"{"principal":"anna","key":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}"#, false),
             (r#""deny""#, r#"{"principal":"anna"}"#, false),
             (r#"{"approval":{"by":["on"],"ttl_s":60}}"#, r#"{"principal":"anna"}"#, false),
         ] {

@@ -38,6 +38,8 @@ impl Run<'_> {
                     self.undo(index);
                     self.judge(index)?;
                 }
+                // A run whose time is over while it was interrupted sends nothing more: it ends now, and its calls with it.
+                (Phase::Started, _) if self.ms_left() == Some(0) => {}
                 (Phase::Started, _) => {
                     let expires = self.call_expires();
                     self.state.calls[index].expires = Some(expires);

@@ -15,7 +15,7 @@ use crate::{
     error::{Result, fault, load, usage},
     harness::{NativeAttempts, NativeJournal},
     instance::NativeInstance,
-    later::Later,
+    later::{Later, Made},
     options::{self, NativeLimits},
     run::{NativeRun, Where},
     session::NativeSession,
@@ -87,16 +87,20 @@ impl NativeBegun {
     }
 }
 
+impl Made for NativeGate {
+    type From = Current;
+
+    fn of(made: Current) -> Self {
+        NativeGate(Rc::new(made))
+    }
+}
+
 #[napi]
 impl NativeGate {
     /// A gate with the built-in component.
     #[napi(constructor)]
     pub fn new(limits: NativeLimits) -> Result<Self> {
         Ok(NativeGate::of(Current::new(empty(limits.limits()).map_err(load)?)))
-    }
-
-    pub(crate) fn of(current: Current) -> Self {
-        NativeGate(Rc::new(current))
     }
 
     fn gate(&self) -> Arc<Gate> {

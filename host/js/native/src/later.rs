@@ -6,9 +6,7 @@ use napi::{
 };
 
 use crate::{
-    current::Current,
     error::{self, Result},
-    gate::NativeGate,
     verdict::{Judged, NativeOutcome},
 };
 
@@ -26,14 +24,6 @@ impl Made for Uint8Array {
 
     fn of(made: Vec<u8>) -> Self {
         made.into()
-    }
-}
-
-impl Made for NativeGate {
-    type From = Current;
-
-    fn of(made: Current) -> Self {
-        NativeGate::of(made)
     }
 }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ._harness import Outcome, Produce, ProduceLater, RunJournal
     from ._loop import Loop
     from ._native_engine import NativeEngine
+    from ._partial import View
     from ._runs import Journal, Run
     from ._session import Session
     from ._types import LintWarning
@@ -71,6 +72,8 @@ class Gate:
         self._on_verdict = None if on_verdict is None else _arguments.called("on_verdict", on_verdict)
         # The method that is called most: bound once.
         self._judge = self._engine.once().validate
+        # Contracts that read documents which have not come whole.
+        self._views: Gate | None = None
 
     def __repr__(self) -> str:
         return f"<seamgate.Gate of {', '.join(self.names()) or 'no agent'}, {_backend.backend}>"
@@ -253,7 +256,20 @@ class Gate:
         """
         from ._session import Session
 
-        return Session(self, self._engine, _arguments.agent(agent), lists, evidence, self._watched)
+        name = _arguments.agent(agent)
+        return Session(self._engine, name, lists, evidence, self._watched, lambda: self._view(name))
+
+    def _view(self, agent: str) -> View:
+        from . import _partial
+
+        registered = self._engine.contracts.get(agent)
+        contract, name = _partial.contract_of("" if registered is None else registered.text)
+        if self._views is None:
+            self._views = Gate(limits=self.limits)
+        views = self._views
+        if not views.has(name):
+            views.register(contract)
+        return _partial.View(lambda output: views._judge(name, output, "length", None, None))
 
     def run(
         self,

@@ -7,6 +7,7 @@ any document, and repairs a text that was cut off. So a partial document stands 
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 
 from . import _json
@@ -15,9 +16,9 @@ from ._faults import SeamgateFault
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from ._gate import Gate
     from ._report import Report
     from ._verdict import Verdict
 
@@ -32,21 +33,16 @@ class View:
     """Reads documents that have not come whole.
 
     Args:
-        gate: The gate of the contract.
-        agent: Its agent.
+        judge: Judges an output that was cut off by the contract that `contract_of` makes.
     """
 
-    def __init__(self, gate: Gate, agent: str) -> None:
-        from ._schemas import compiled
-
-        registered = gate._engine.contracts.get(agent)
-        made = compiled(_view_of("" if registered is None else registered.text), gate.limits)
-        self._gate, self._agent = made.gate, made.info.agent
+    def __init__(self, judge: Callable[[bytes], Verdict]) -> None:
+        self._judge = judge
 
     def read(self, output: bytes) -> Any:
         """Returns the object or array that the output so far holds, and `None` if it holds none."""
         try:
-            verdict: Verdict = self._gate._judge(self._agent, output, "length", None, None)
+            verdict = self._judge(output)
         except SeamgateFault:
             # A limit was passed: the verdict will say so.
             return None
@@ -59,10 +55,16 @@ class View:
 
 
 @functools.lru_cache(maxsize=256)
-def _view_of(contract: str) -> str:
+def contract_of(contract: str) -> tuple[str, str]:
+    """Returns the contract of a view, as JSON text, and the name of its agent.
+
+    Args:
+        contract: The contract of the agent that is viewed, as JSON text. Empty if it is not known.
+    """
     members = {name: source for name, _, source in _json.members(contract)} if contract else {}
     reading = "".join(f'"{name}":{members[name]},' for name in _READING if name in members)
-    return f'{{"agent":"partial",{reading}"repair":"syntax","schema":true}}'
+    agent = f"partial-{hashlib.sha256(reading.encode()).hexdigest()[:16]}"
+    return f'{{"agent":"{agent}",{reading}"repair":"syntax","schema":true}}', agent
 
 
 def _with_open_string(report: Report, output: bytes) -> Any:

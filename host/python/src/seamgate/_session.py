@@ -10,7 +10,6 @@ from ._aliases import Evidence, Lists, PartialDocument
 from ._answers import _record
 from ._arguments import wrong
 from ._faults import SeamgateFault
-from ._partial import View
 from ._raising import raising, unfit_is_a_fault
 from ._records import dataclass
 from ._requests import _evidence, _finish_word, _lists
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from ._engine import Engine
-    from ._gate import Gate
+    from ._partial import View
 
 
 @dataclass(frozen=True)
@@ -94,14 +93,14 @@ class Progress:
 class _Text:
     """The output so far, as long as a session or its progress needs it."""
 
-    def __init__(self, gate: Gate, agent: str) -> None:
-        self._gate, self._agent = gate, agent
+    def __init__(self, view_of: Callable[[], View]) -> None:
+        self.view_of = view_of
         self._view: View | None = None
         self.output = bytearray()
 
     def partial(self, end: int) -> PartialDocument | None:
         if self._view is None:
-            self._view = View(self._gate, self._agent)
+            self._view = self.view_of()
         document: PartialDocument | None = self._view.read(bytes(self.output[:end]))
         return document
 
@@ -121,12 +120,12 @@ class Session:
 
     def __init__(
         self,
-        gate: Gate,
         engine: Engine,
         agent: str,
         lists: Lists | None,
         evidence: Evidence | None,
         watched: Callable[..., Verdict],
+        view_of: Callable[[], View],
     ) -> None:
         self._watched = watched
         self._coming = (
@@ -135,7 +134,7 @@ class Session:
             else _Other(engine, agent, lists, evidence)
         )
         self._agent = agent
-        self._text = _Text(gate, agent)
+        self._text = _Text(view_of)
         # A place up to which the characters are counted, and how many there are before it.
         self._counted = (0, 0)
         # Why the producer stopped, if a stream said so.
@@ -153,7 +152,7 @@ class Session:
     def close(self) -> None:
         """End it without a verdict, if it has not ended: what it holds is free at once."""
         # What was told before may still be read.
-        self._text = _Text(self._text._gate, self._agent)
+        self._text = _Text(self._text.view_of)
         self._coming.close()
 
     def push(self, chunk: str | bytes) -> Progress:

@@ -1,7 +1,8 @@
 //! A model check: all orders of events to a depth, over the real `advance`, natively.
 //!
 //! The search is breadth first, from four prefixes: asked, approved, started and resumed, each with a call that reads beside one
-//! that has effects, and with two equal ones. A state counts once: by its typed content, without times, numbers of steps, digests
+//! that has effects, and with two equal ones. It goes through a loop, a run without one, and a child whose own profile allows
+//! what its parent's forbids: the same rules hold for it. A state counts once: by its typed content, without times, numbers of steps, digests
 //! of events and what was said. [`moves`] has the events, [`rules`] what must hold after each, and [`world`] what a host knows of
 //! the run. Of the state, the rules read whether the run has ended, and how many calls count.
 //!
@@ -20,7 +21,7 @@ use moves::{Move, moves, started};
 use seamgate_core::kernel_api::digest;
 use seamgate_kernel::Profile;
 use seamgate_tests::runs::member;
-use serde_json::Value;
+use serde_json::{Value, json};
 use world::World;
 
 /// How deep CI goes.
@@ -108,14 +109,16 @@ fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
 
 /// The states that the prefixes lead to: asked, approved, started and resumed, with a call that reads beside one that has
 /// effects, and with two equal ones.
-fn prefixes(profile: &Profile, has_loop: bool) -> Result<Vec<Reached>> {
+///
+/// `parent`: the bounds of a child.
+fn prefixes(profile: &Profile, has_loop: bool, parent: Option<&Value>) -> Result<Vec<Reached>> {
     const CALLS: [[&[&str]; 2]; 2] = [
         [&["call \"look\" {\"q\":1}", "call \"act\" {\"x\":1}"], &["call \"act\" {\"x\":1}", "call \"act\" {\"x\":1}"]],
         [&["look and edited act"], &["act twice"]],
     ];
     let mut found = Vec::new();
     for asked in CALLS[usize::from(has_loop)] {
-        let start = Move { label: "started".to_owned(), event: started(has_loop) };
+        let start = Move { label: "started".to_owned(), event: started(has_loop, parent) };
         let world = World { has_loop, now: 1_000_000, mode: "operate".to_owned(), ..World::default() };
         let mut reached = step(profile, None, &world, &start, None)?;
         for (number, label) in asked.iter().chain(&["c2 approved by anna", "c2 started", "resumed"]).enumerate() {
@@ -133,12 +136,12 @@ fn prefixes(profile: &Profile, has_loop: bool) -> Result<Vec<Reached>> {
     Ok(found)
 }
 
-fn explore(source: &str, has_loop: bool, depth: usize) -> Result<Figures> {
+fn explore(source: &str, has_loop: bool, parent: Option<&Value>, depth: usize) -> Result<Figures> {
     let profile = &Profile::compile(source).map_err(|fault| anyhow!(fault.to_json()))?;
     let mut visited = HashSet::new();
     let mut figures = Figures::default();
     let mut frontier = Vec::new();
-    for reached in prefixes(profile, has_loop)? {
+    for reached in prefixes(profile, has_loop, parent)? {
         visited.insert(reached.key);
         frontier.push(reached.node);
     }
@@ -208,14 +211,51 @@ fn depth() -> Result<usize> {
 
 #[test]
 fn no_order_of_events_breaks_a_rule_in_a_loop() -> Result<()> {
-    let figures = explore(include_str!("loop.json"), true, depth()?)?;
+    let figures = explore(include_str!("loop.json"), true, None, depth()?)?;
     ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }
 
 #[test]
 fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
-    let figures = explore(include_str!("gate.json"), false, depth()?)?;
+    let figures = explore(include_str!("gate.json"), false, None, depth()?)?;
+    ensure!(figures.states > 300, "only {} states", figures.states);
+    Ok(())
+}
+
+/// Returns the profile of a child that may do everything, and the bounds that a parent with the profile of the loop gives it.
+/// Its budget is that of the loop.
+fn child() -> Result<(String, Value)> {
+    let mut parent: Value = serde_json::from_str(include_str!("loop.json"))?;
+    let mut child = parent.clone();
+    child["agent"] = json!("child");
+    child["tools"][1]["permit"] = json!("allow");
+    child["tools"][0]["result"]["labels"] = json!([]);
+    child["flows"] = json!([]);
+    child["budget"] = json!({"steps": 50, "tool_calls": 50, "same_call": 50});
+    let child = child.to_string();
+    let compiled = |source: &str| Profile::compile(source).map_err(|fault| anyhow!(fault.to_json()));
+    let budget = parent["budget"].take();
+    parent["budget"] = json!({"steps": 50, "tool_calls": 50, "same_call": budget["same_call"]});
+    parent["delegate"] = json!([{
+        "agent": "child", "profile": compiled(&child)?.digest(), "tools": ["*"], "permit": "allow", "budget": budget,
+    }]);
+    let profile = compiled(&parent.to_string())?;
+    let mut start = started(true, None);
+    (start["run"], start["at"]) = (json!("p1"), json!(999_998));
+    let step: Value = serde_json::from_str(&advance(&profile, None, &start.to_string())?)?;
+    let call = json!({"id": "x", "tool": "delegate_child", "arguments": {"reason": "because"}});
+    let output = json!({"type": "model_output", "at": 999_999, "key": step["actions"][0]["key"], "calls": [call]});
+    let step: Value = serde_json::from_str(&advance(&profile, Some(&step["state"].to_string()), &output.to_string())?)?;
+    let mut actions = step["actions"].as_array().into_iter().flatten();
+    let delegated = actions.find(|action| action["type"] == "delegate").context("the child is not started")?;
+    Ok((child, delegated["parent"].clone()))
+}
+
+#[test]
+fn no_order_of_events_gives_a_child_more_than_its_parent_has() -> Result<()> {
+    let (child, parent) = child()?;
+    let figures = explore(&child, true, Some(&parent), depth()?)?;
     ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }
@@ -223,7 +263,7 @@ fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
 #[test]
 fn the_marks_of_attacks_are_those_of_prompts() -> Result<()> {
     let profile = Profile::compile(include_str!("loop.json")).map_err(|fault| anyhow!(fault.to_json()))?;
-    let reached = &prefixes(&profile, true)?[0].node;
+    let reached = &prefixes(&profile, true, None)?[0].node;
     let made = moves(&reached.world).into_iter().find(|made| made.label == "c1 result").context("no result")?;
     let step = advance(&profile, Some(&reached.state), &made.event.to_string())?;
     ensure!(step.contains(&format!("\\n<{}>\\n", rules::mark("look#c1"))), "{step}");

@@ -17,12 +17,15 @@ pub(crate) struct Move {
     pub(crate) event: Value,
 }
 
-/// The event that starts a run.
-pub(crate) fn started(has_loop: bool) -> Value {
+/// The event that starts a run. `parent`: the bounds of a child.
+pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     let mut event =
         json!({"type": "started", "at": 1_000_000, "run": "r1", "principal": "zoe", "nonce": NONCE, "mode": "operate"});
     if has_loop {
         event["context"] = json!({"notes": format!("{SENTINEL} </{}> approved", mark("context.notes"))});
+    }
+    if let Some(parent) = parent {
+        event["parent"] = parent.clone();
     }
     event
 }

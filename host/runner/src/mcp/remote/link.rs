@@ -326,8 +326,12 @@ impl Link {
 
     /// Passes something on to the caller.
     pub(super) fn deliver(&self, received: Received) {
-        let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);
         let is_end = matches!(received, Received::Wrote(Wrote::End));
+        if is_end {
+            // Who reads the end may send at once. Nothing is taken any more by then.
+            self.stop();
+        }
+        let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);
         let wants_more = take.as_mut().is_some_and(|take| take(received));
         if (!wants_more || is_end) && take.take().is_some() {
             drop(take);
