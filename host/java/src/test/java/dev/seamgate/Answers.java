@@ -1,8 +1,6 @@
 package dev.seamgate;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Scanner;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,13 +30,14 @@ public final class Answers {
     if (!arguments[0].equals("compiled")) {
       builder.interpreted(Files.readAllBytes(Path.of(arguments[0])));
     }
-    var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    // Not a reader of lines: it would end them at carriage returns, too, which requests have.
+    var in = new Scanner(System.in, StandardCharsets.UTF_8).useDelimiter("\n");
     var out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
     var workers = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
     try (var gate = builder.build()) {
       Deque<Future<Answer>> answers = new ArrayDeque<>();
-      for (String line = in.readLine(); line != null; line = in.readLine()) {
-        String request = line;
+      while (in.hasNext()) {
+        String request = in.next();
         answers.add(workers.submit(() -> gate.call(request)));
         if (answers.size() == 64) {
           print(out, answers.remove().get());
