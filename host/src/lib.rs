@@ -50,6 +50,7 @@ pub use gate::{
     profile::{profile_files, read_profile, read_profiles},
     references::FileError,
     session::Session,
+    shared::SharedGate,
     verdict::{Answer, Verdict},
 };
 pub use json::UnknownWord;

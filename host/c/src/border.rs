@@ -50,7 +50,7 @@ impl<'a> Given<'a> {
             .map_err(|error| Failure::argument(self.name, &format!("not UTF-8 at byte {}", error.valid_up_to())))
     }
 
-    /// The text; none if there is none.
+    /// Returns the text, or `None` if it is empty.
     pub(crate) fn optional_text(&self) -> Result<Option<&'a str>, Failure> {
         Ok(Some(self.text()?).filter(|text| !text.is_empty()))
     }
@@ -164,7 +164,7 @@ impl<'a> Out<'a> {
 
 /// Runs a call. A panic is the fault `internal`.
 fn guarded<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // What a panic left in the middle of a change is not used again: see `Turns`.
+    // A panic may leave a value half changed. `Turns` drops it, so nothing reads it afterwards.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(Failure::panicked(payload)))
 }
 
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(*end, 0);
         let said = String::from_utf8(said.to_vec()).expect("UTF-8");
         for _ in 0..2 {
-            // SAFETY: nothing else uses the text. The second time, there is none.
+            // SAFETY: nothing else uses the text, and the first call leaves it empty, so that a second call frees nothing.
             unsafe { seamgate_text_free(&mut text) };
         }
         (status, said)

@@ -1,38 +1,22 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh instance.
 
-use std::{
-    ffi::c_char,
-    sync::{Arc, Mutex, PoisonError, RwLock},
-};
+use std::{ffi::c_char, sync::Arc};
+
+use seamgate::SharedGate;
 
 use crate::{
     border::{Given, Out, free, handle},
-    failure::Failure,
     request::{Extras, options, reports},
     status::Status,
     value::{Made, Text, Usage},
 };
 
 /// A gate. Any number of threads may use one at once, and register contracts while others judge by it.
-pub struct Gate {
-    /// The gate as it is now. Calls that are under way keep the one that they began with.
-    now: RwLock<Arc<seamgate::Gate>>,
-    /// One contract is registered at a time.
-    registering: Mutex<()>,
-}
+pub struct Gate(SharedGate);
 
 impl Gate {
     pub(crate) fn now(&self) -> Arc<seamgate::Gate> {
-        Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes a copy of the gate, and puts it in the gate's place.
-    fn change<T>(&self, change: impl FnOnce(&mut seamgate::Gate) -> Result<T, seamgate::Fault>) -> Result<T, Failure> {
-        let _turn = self.registering.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = (*self.now()).clone();
-        let changed = change(&mut next)?;
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
-        Ok(changed)
+        self.0.current()
     }
 }
 
@@ -62,7 +46,7 @@ pub unsafe extern "C" fn seamgate_gate_new(
         let component = Given::new("component", component, component_length);
         Out::optional(fault, std::ptr::null_mut()).handle(gate, || {
             let gate = seamgate::Gate::with(self::options(&given, &component)?)?;
-            Ok(Gate { now: RwLock::new(Arc::new(gate)), registering: Mutex::new(()) })
+            Ok(Gate(SharedGate::new(gate)))
         })
     }
 }
@@ -100,7 +84,7 @@ pub unsafe extern "C" fn seamgate_register(
     };
     out.answer(|| {
         let contract = contract.text()?;
-        Ok(Made::json(&gate?.change(|gate| gate.register(contract))?))
+        Ok(Made::json(&gate?.0.register(|gate| gate.register(contract))?))
     })
 }
 
@@ -120,7 +104,7 @@ pub unsafe extern "C" fn seamgate_register_profile(
     };
     out.answer(|| {
         let profile = profile.text()?;
-        Ok(Made::json(&gate?.change(|gate| gate.register_profile(profile))?))
+        Ok(Made::json(&gate?.0.register(|gate| gate.register_profile(profile))?))
     })
 }
 

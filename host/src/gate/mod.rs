@@ -7,6 +7,7 @@ pub(crate) mod profile;
 pub(crate) mod references;
 pub(crate) mod registry;
 pub(crate) mod session;
+pub(crate) mod shared;
 pub(crate) mod verdict;
 
 use std::sync::Arc;

@@ -7,11 +7,10 @@ use napi::{
     bindgen_prelude::{AsyncTask, Uint8Array},
 };
 use napi_derive::napi;
-use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, Warning};
+use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, SharedGate, Warning};
 use serde::Serialize;
 
 use crate::{
-    current::Current,
     error::{Result, fault, load, usage},
     harness::{NativeAttempts, NativeJournal},
     instance::NativeInstance,
@@ -54,7 +53,7 @@ fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
 #[napi]
 pub(crate) fn gate_of(limits: NativeLimits, component: Uint8Array) -> AsyncTask<Later<NativeGate>> {
     let (limits, bytes) = (limits.limits(), component.to_vec());
-    Later::new(move || Ok(Current::new(other(limits, Component::from_bytes(bytes)).map_err(load)?)))
+    Later::new(move || Ok(SharedGate::new(other(limits, Component::from_bytes(bytes)).map_err(load)?)))
 }
 
 /// A gate with another component.
@@ -64,7 +63,7 @@ pub(crate) fn other(limits: Limits, component: Component) -> std::result::Result
 
 /// See `Gate` of `host/js/src/gate.ts`.
 #[napi]
-pub struct NativeGate(Rc<Current>);
+pub struct NativeGate(Rc<SharedGate>);
 
 /// A run that has started, and what to do first, each as JSON text.
 #[napi]
@@ -88,9 +87,9 @@ impl NativeBegun {
 }
 
 impl Made for NativeGate {
-    type From = Current;
+    type From = SharedGate;
 
-    fn of(made: Current) -> Self {
+    fn of(made: SharedGate) -> Self {
         NativeGate(Rc::new(made))
     }
 }
@@ -100,11 +99,11 @@ impl NativeGate {
     /// A gate with the built-in component.
     #[napi(constructor)]
     pub fn new(limits: NativeLimits) -> Result<Self> {
-        Ok(NativeGate::of(Current::new(empty(limits.limits()).map_err(load)?)))
+        Ok(NativeGate::of(SharedGate::new(empty(limits.limits()).map_err(load)?)))
     }
 
     fn gate(&self) -> Arc<Gate> {
-        self.0.gate()
+        self.0.current()
     }
 
     /// The digest of the component.
@@ -121,12 +120,12 @@ impl NativeGate {
 
     #[napi]
     pub fn register(&self, contract: String) -> Result<String> {
-        json(&self.0.register(|gate| gate.register(&contract))?)
+        json(&self.0.register(|gate| gate.register(&contract)).map_err(fault)?)
     }
 
     #[napi]
     pub fn register_profile(&self, profile: String) -> Result<String> {
-        json(&self.0.register(|gate| gate.register_profile(&profile))?)
+        json(&self.0.register(|gate| gate.register_profile(&profile)).map_err(fault)?)
     }
 
     #[napi]
@@ -274,8 +273,8 @@ impl NativeGate {
 
     #[napi]
     pub fn register_later(&self, contract: String) -> AsyncTask<Later<String>> {
-        let current = Current::clone(&self.0);
-        Later::new(move || json(&current.register(|gate| gate.register(&contract))?))
+        let current = SharedGate::clone(&self.0);
+        Later::new(move || json(&current.register(|gate| gate.register(&contract)).map_err(fault)?))
     }
 
     #[napi]

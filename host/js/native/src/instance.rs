@@ -9,11 +9,10 @@ use std::{
 
 use napi::{Env, bindgen_prelude::Uint8Array};
 use napi_derive::napi;
-use seamgate::{Answer, Fault, Gate, Instance, Request};
+use seamgate::{Answer, Fault, Gate, Instance, Request, SharedGate};
 use self_cell::self_cell;
 
 use crate::{
-    current::Current,
     error::{Result, fault, usage},
     options,
     verdict::{Judged, Reported, report},
@@ -55,18 +54,18 @@ fn warm(slot: &Rc<Slot>) {
 /// An instance for more than one call.
 #[napi]
 pub struct NativeInstance {
-    gate: Rc<Current>,
+    gate: Rc<SharedGate>,
     slot: Rc<Slot>,
 }
 
 impl NativeInstance {
-    pub(crate) fn new(gate: Rc<Current>) -> Self {
+    pub(crate) fn new(gate: Rc<SharedGate>) -> Self {
         NativeInstance { gate, slot: Rc::default() }
     }
 
     fn with<T>(&self, call: impl FnOnce(&mut Instance) -> std::result::Result<T, Fault>) -> Result<T> {
         // What was registered after it was made, it does not have.
-        let gate = self.gate.gate();
+        let gate = self.gate.current();
         let is_of = |warm: &Warm| Arc::ptr_eq(warm.borrow_owner(), &gate);
         if !self.slot.borrow().as_ref().is_some_and(is_of) {
             self.slot.take();

@@ -4,7 +4,6 @@
 #![cfg_attr(test, allow(dead_code, reason = "what Node calls is registered in no build for tests"))]
 
 mod component;
-mod current;
 mod error;
 mod gate;
 mod harness;

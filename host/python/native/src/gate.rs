@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, RwLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{RecvTimeoutError, channel},
     },
@@ -14,7 +14,7 @@ use pyo3::{
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
 };
-use seamgate::{Component, Fault, Options, Request};
+use seamgate::{Component, Fault, Options, Request, SharedGate};
 use self_cell::self_cell;
 
 use crate::{
@@ -54,8 +54,7 @@ pub(crate) mod limits {
 /// A gate. Any number of threads may use one.
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Gate {
-    /// The gate as it is now. Calls that are under way keep the one that they began with.
-    now: RwLock<Arc<seamgate::Gate>>,
+    shared: SharedGate,
     /// One contract is registered at a time.
     registering: Turns<()>,
     slots: u32,
@@ -65,22 +64,16 @@ pub(crate) struct Gate {
 
 impl Gate {
     fn now(&self) -> Arc<seamgate::Gate> {
-        Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner))
+        self.shared.current()
     }
 
-    /// Change a copy of the gate, and put it in the gate's place.
-    fn change<T: Send>(
+    /// Registers something, while no other thread does.
+    fn register_with<T: Send>(
         &self,
         py: Python,
-        change: impl FnOnce(&mut seamgate::Gate) -> Result<T, Fault> + Send,
+        register: impl Fn(&mut seamgate::Gate) -> Result<T, Fault> + Send,
     ) -> PyResult<T> {
-        self.registering.apart(py, |()| {
-            let mut next = (*self.now()).clone();
-            let changed = change(&mut next)?;
-            // Held for a moment only.
-            *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
-            Ok(changed)
-        })
+        self.registering.apart(py, |()| self.shared.register(register))
     }
 }
 
@@ -118,7 +111,7 @@ impl Gate {
             let (slots, timeout) = (options.slots, options.limits.timeout);
             let gate = seamgate::Gate::with(options)?;
             let registering = Turns::new("registry of the gate", timeout, ());
-            Ok(Gate { now: RwLock::new(Arc::new(gate)), registering, slots, timeout })
+            Ok(Gate { shared: SharedGate::new(gate), registering, slots, timeout })
         })?
         .map_err(|error: seamgate::LoadError| load(&error))
     }
@@ -135,7 +128,7 @@ impl Gate {
 
     /// Register a contract: what it is, as JSON text.
     fn register(&self, py: Python, contract: &str) -> PyResult<String> {
-        self.change(py, |gate| gate.register(contract).map(|info| json(&info)))
+        self.register_with(py, |gate| gate.register(contract).map(|info| json(&info)))
     }
 
     fn lint(&self, py: Python, contract: &str) -> PyResult<String> {
@@ -143,7 +136,7 @@ impl Gate {
     }
 
     fn register_profile(&self, py: Python, profile: &str) -> PyResult<String> {
-        self.change(py, |gate| gate.register_profile(profile).map(|info| json(&info)))
+        self.register_with(py, |gate| gate.register_profile(profile).map(|info| json(&info)))
     }
 
     fn lint_profile(&self, py: Python, profile: &str) -> PyResult<String> {

@@ -93,11 +93,7 @@ def ask(
     with question.span() as ended:
         while True:
             result = question.take(call_llm(question.messages()))
-            waits = question.told(result)
-            if inspect.isawaitable(waits):
-                if inspect.iscoroutine(waits):
-                    waits.close()
-                raise TypeError("on_attempt is asynchronous: `ask_async` awaits it")
+            question.told_at_once(result, "ask_async")
             if result is not None:
                 ended(result)
                 return result

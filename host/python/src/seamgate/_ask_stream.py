@@ -322,11 +322,7 @@ def _asked(
                 result = question.late()
                 break
             result = context.run(question.take, reply, coming.told.said(), coming.dead_end)
-            waits = question.told(result)
-            if inspect.isawaitable(waits):
-                if inspect.iscoroutine(waits):
-                    waits.close()
-                raise TypeError("on_attempt is asynchronous: `ask_stream_async` awaits it")
+            question.told_at_once(result, "ask_stream_async")
             yield AttemptEvent(coming.number, question.attempts[-1])
         ended(result)
         yield ResultEvent(result)

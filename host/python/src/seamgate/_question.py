@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -84,6 +85,19 @@ class Question:
         word = last.report.disposition.value
         _watch.log_attempt(self._agent, len(self._attempts), word, last.violations, stop)
         return None if self._on_attempt is None else self._on_attempt(last)
+
+    def told_at_once(self, result: AskResult[Any] | None, asynchronous: str) -> None:
+        """Reports the last attempt where nothing can be awaited.
+
+        Args:
+            result: As for `told`.
+            asynchronous: The function that awaits the hook.
+        """
+        waits = self.told(result)
+        if inspect.isawaitable(waits):
+            if inspect.iscoroutine(waits):
+                waits.close()
+            raise TypeError(f"on_attempt is asynchronous: `{asynchronous}` awaits it")
 
     @contextmanager
     def span(self) -> Iterator[Callable[[AskResult[Any]], None]]:
