@@ -28,7 +28,7 @@ fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize
     if difference > MAX_SIGNS {
         return None;
     }
-    if plain(known).eq(plain(word)) {
+    if is_same_word(known, word) {
         return Some(0);
     }
     // One slip adds and removes at most one letter each.
@@ -36,7 +36,13 @@ fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize
     if is_far { None } else { slips(word.as_bytes(), known.as_bytes(), most) }
 }
 
-/// Returns a word without what is of spelling: `additional_properties` is `additionalProperties`.
+/// Whether two words differ in spelling alone: `additional_properties`, `additionalProperties`, `Additional Properties`.
+#[inline(never)]
+pub(crate) fn is_same_word(one: &str, other: &str) -> bool {
+    plain(one).eq(plain(other))
+}
+
+/// Returns the letters and digits of a word, in lower case.
 fn plain(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|character| character.is_alphanumeric()).map(|one| one.to_ascii_lowercase())
 }

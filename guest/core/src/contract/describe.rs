@@ -4,6 +4,7 @@
 use super::Extract;
 use crate::{
     location::unescaped,
+    misspelling::is_same_word,
     parse::{Document, Kind, NodeId},
     text::{count, cut, quote},
 };
@@ -237,13 +238,8 @@ impl Schema<'_> {
 
 /// Whether a title says a member's name again, as generators of schemas make them: `Order Id` for `order_id`.
 fn repeats(title: &str, called: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    called
-        .strip_prefix('"')
-        .and_then(|rest| rest.rsplit_once('"'))
-        .is_some_and(|(name, _)| letters(name) == letters(title))
+    let name = called.strip_prefix('"').and_then(|rest| rest.rsplit_once('"'));
+    name.is_some_and(|(name, _)| is_same_word(name, title))
 }
 
 struct Describer<'d> {
