@@ -171,9 +171,33 @@ pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
         .then_some("$.name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'")
 }
 
+/// Reads a document in which tools are defined. A definition that cannot be read hides its own tool, and no other: the document
+/// is then read with a replacement for it.
+///
+/// `replaced` keeps the text that was read in place of `text`.
+///
+/// # Errors
+///
+/// Those of `read`, about the document as it was given if it is wrong elsewhere.
+pub(crate) fn read_each<'t, T, E>(
+    text: &'t str,
+    replaced: &'t mut Option<String>,
+    (way, caps): (&[Step], &Caps),
+    read: impl Fn(&'t str) -> Result<T, E>,
+) -> Result<T, E> {
+    match read(text) {
+        Ok(document) => Ok(document),
+        Err(error) => match readable(text, way, caps) {
+            Some(other) => read(replaced.insert(other)),
+            None => Err(error),
+        },
+    }
+}
+
 /// Replaces the definitions in a document that cannot be read: by a definition with the same name whose schema is a text that
 /// says why. `None` if all can be read, or if the document is wrong elsewhere.
-pub(crate) fn readable(text: &str, way: &[Step], caps: &Caps) -> Option<String> {
+#[inline(never)]
+fn readable(text: &str, way: &[Step], caps: &Caps) -> Option<String> {
     let caps = Caps { depth: caps.depth.saturating_sub(way.len()), ..*caps };
     replaced(text, way, &|definition| unreadable(definition, &caps))
 }

@@ -77,20 +77,10 @@ impl Listing {
 /// `bad_request`: the list is none, or the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
-    let readable;
-    let listed = match listed {
-        None => None,
-        Some(text) => Some(match FORMAT.read(text) {
-            Ok(listed) => listed,
-            Err(fault) => match definition::readable(text, &definition::LISTED, &CAPS) {
-                Some(other) => {
-                    readable = other;
-                    FORMAT.read(&readable)?
-                }
-                None => return Err(fault),
-            },
-        }),
-    };
+    let mut replaced = None;
+    let place = (&definition::LISTED[..], &CAPS);
+    let listed =
+        listed.map(|text| definition::read_each(text, &mut replaced, place, |text| FORMAT.read(text))).transpose()?;
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
     for tool in &profile.tools {
         let mut is_there = false;

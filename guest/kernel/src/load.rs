@@ -20,17 +20,10 @@ impl Profile {
     /// `bad_profile`: with the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
-        let readable;
-        let document = match Json::read(text, &CONTRACT_CAPS) {
-            Ok(document) => document,
-            Err(found) => match definition::readable(text, &definition::PINNED, &CONTRACT_CAPS) {
-                Some(other) => {
-                    readable = other;
-                    Json::read(&readable, &CONTRACT_CAPS).map_err(wrong)?
-                }
-                None => return Err(wrong(found)),
-            },
-        };
+        let mut replaced = None;
+        let place = (&definition::PINNED[..], &CONTRACT_CAPS);
+        let document = definition::read_each(text, &mut replaced, place, |text| Json::read(text, &CONTRACT_CAPS))
+            .map_err(wrong)?;
         let violations = profile::FORMAT.schema().violations(&document);
         if !violations.is_empty() {
             return Err(wrong(violations));

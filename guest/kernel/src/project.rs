@@ -139,18 +139,11 @@ const EVAL: Table = &[
 pub(crate) fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
     let bad = |message: &str| Fault::new(FaultCode::BadRequest, message.to_owned());
     let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "line", violations);
-    let readable;
-    let document = match Json::read(line, &LINE_CAPS) {
-        Ok(document) => document,
-        // A run takes what servers list with definitions that cannot be read.
-        Err(found) => match definition::readable(line, &definition::LISTED_BY_LINE, &LINE_CAPS) {
-            Some(other) => {
-                readable = other;
-                Json::read(&readable, &LINE_CAPS).map_err(wrong)?
-            }
-            None => return Err(wrong(found)),
-        },
-    };
+    let mut replaced = None;
+    // A run takes what servers list with definitions that cannot be read.
+    let place = (&definition::LISTED_BY_LINE[..], &LINE_CAPS);
+    let document =
+        definition::read_each(line, &mut replaced, place, |text| Json::read(text, &LINE_CAPS)).map_err(wrong)?;
     let projections = &profile.projections;
     let (tables, arguments): (&[Table], _) = match audience {
         "model" => (&[MODEL], None),

@@ -166,18 +166,8 @@ enum Stepped {
 
 /// `above`: the bounds of the state, where they have been read.
 fn step(profile: &Profile, state: Option<State>, above: Option<Arc<Above>>, event: &str) -> Result<Stepped, Fault> {
-    let readable;
-    let event = match Event::read(event) {
-        Ok(event) => event,
-        // One definition that cannot be read does not make the others unknown.
-        Err(fault) => match definition::readable(event, &definition::LISTED_BY_EVENT, &CAPS) {
-            Some(other) => {
-                readable = other;
-                Event::read(&readable)?
-            }
-            None => return Err(fault),
-        },
-    };
+    let mut replaced = None;
+    let event = definition::read_each(event, &mut replaced, (&definition::LISTED_BY_EVENT[..], &CAPS), Event::read)?;
     let mut run = match state {
         None => Run::start(profile, &event)?,
         Some(state) => {
