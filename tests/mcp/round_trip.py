@@ -113,11 +113,11 @@ class Gate:
                 return message
 
     def call(self, name: str, arguments: dict) -> tuple[bool, str]:
-        """Whether the call was answered, and its last text."""
+        """Whether the call was answered, and its first text. Notes of the gate come after it."""
         message = self.ask("tools/call", {"name": name, "arguments": arguments})
         result = message.get("result", {})
         texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
-        return "error" not in message and not result.get("isError"), (texts or [json.dumps(message)])[-1]
+        return "error" not in message and not result.get("isError"), (texts or [json.dumps(message)])[0]
 
     def close(self) -> None:
         self.process.stdin.close()
