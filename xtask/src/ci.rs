@@ -57,13 +57,15 @@ pub(crate) fn list() {
     }
 }
 
-/// Run the parts named, or all, and print a table. A part that fails stops no other but `build`.
+/// Run the parts named, or all, and print a table, with the reason of each failure below it. A part that fails stops no other
+/// but `build`.
 pub(crate) fn ci(named: &[String]) -> Result<()> {
     let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
     let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
     let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
     let mut rows = Vec::new();
     let mut failed = Vec::new();
+    let mut reasons = Vec::new();
     for Part { name, run, .. } in chosen {
         if failed.contains(&BUILD) {
             rows.push(format!("{name:12} skipped"));
@@ -75,11 +77,14 @@ pub(crate) fn ci(named: &[String]) -> Result<()> {
         let word = if result.is_ok() { "ok" } else { "FAILED" };
         rows.push(format!("{name:12} {word:7} {:6.0} s", start.elapsed().as_secs_f64()));
         if let Err(error) = result {
-            say(&format!("ci: {name} failed: {error:#}"));
+            let reason = format!("ci: {name} failed: {error:#}");
+            say(&reason);
+            reasons.push(reason);
             failed.push(name);
         }
     }
     println!("\n{}\n", rows.join("\n"));
+    reasons.iter().for_each(|reason| say(reason));
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
