@@ -30,6 +30,18 @@ const QUICK: &str = "QUICK";
 /// This program's own folder.
 const HERE: &str = "tests/runtimes";
 
+/// How the JVM is started. One compiler is enough for a program that is so short; all that it compiles does not fit in the
+/// 48 MB that HotSpot gives that one by itself. Its warnings go to standard error: answers alone are on standard output.
+const JAVA: [&str; 7] = [
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-DontCompileHugeMethods",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-XX:+DisplayVMOutputToStderr",
+    "-Xlog:disable",
+    "-Xlog:all=warning:stderr",
+    "-cp",
+];
+
 /// A runtime, and what it answers to each request.
 struct Runtime {
     name: String,
@@ -174,8 +186,7 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     let java = Path::new("host/java/target");
     if java.join("lib").exists() {
         let chicory = locked(include_str!("../../host/java/pom.xml"), "<chicory>", "</chicory>")?;
-        let mut arguments =
-            ["-XX:TieredStopAtLevel=1", "-XX:-DontCompileHugeMethods", "-cp"].map(str::to_owned).to_vec();
+        let mut arguments = JAVA.map(str::to_owned).to_vec();
         arguments
             .push(["classes", "test-classes", "lib/*"].map(|part| java.join(part).display().to_string()).join(":"));
         arguments.push("dev.seamgate.Answers".to_owned());
