@@ -58,6 +58,18 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a cache that is a text": (lambda: made(cache="yes"), "cache must be True or False, not str"),
     "requests as dicts": (lambda: gate.validate_all([{}]), r"requests\[0\] must be `Request`, not dict"),
     "no requests": (lambda: gate.validate_all(3), "requests must be a list of `Request`, not int"),
+    "each as a dict": (lambda: list(gate.validate_each([{}])), r"requests\[0\] must be `Request`, not dict"),
+    "each of no requests": (lambda: gate.validate_each(3), "requests must be an iterable of `Request`, not int"),
+    "each of a text": (lambda: gate.validate_each("x"), "requests must be an iterable of `Request`, not str"),
+    "each with an output": (
+        lambda: list(gate.validate_each([Request("a", 3)])),  # type: ignore[arg-type]
+        "output must be str or bytes, not int",
+    ),
+    "ahead as a text": (lambda: gate.validate_each([], ahead="x"), "ahead must be a whole number, not str"),
+    "a type to parse": (
+        lambda: ResultParser(gate).parse(Model, "1"),  # type: ignore[arg-type]
+        "call `parse_with_schema`, not the Pydantic model Model",
+    ),
     "threads as a text": (lambda: gate.validate_all([], threads="x"), "threads must be a whole number, not str"),
     "lists as a list": (lambda: gate.validate("a", "1", lists=[1]), "lists must be a dict .*, not list"),
     "a list as a number": (
@@ -199,6 +211,8 @@ def test_a_wrong_argument_of_the_native_backend_is_named(name: str) -> None:
 def test_values_that_are_out_of_bounds() -> None:
     with pytest.raises(ValueError, match="threads must be at least 1, not -1"):
         gate.validate_all([], threads=-1)
+    with pytest.raises(ValueError, match="ahead must be at least 1, not 0"):
+        gate.validate_each([], ahead=0)
     for seconds in (0, -1.5, float("nan")):
         with pytest.raises(ValueError, match="timeout_seconds must be more than 0"):
             ask(Model, reply, timeout_seconds=seconds)

@@ -7,13 +7,32 @@ import json
 import pickle
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from conftest import EXAMPLES, OUTPUTS, ROOT, fault
+from conftest import ENDLESS, EXAMPLES, OUTPUTS, ROOT, fault
 
 import seamgate
-from seamgate import Disposition, ErrorKind, Finish, Gate, LoadError, QuarantineReason, Report, SeamgateFault, Source
+from seamgate import (
+    Disposition,
+    ErrorKind,
+    FaultCode,
+    Finish,
+    Gate,
+    InputTooLargeFault,
+    InvalidDocumentFault,
+    LimitFault,
+    Limits,
+    LoadError,
+    QuarantineReason,
+    Report,
+    SeamgateFault,
+    Source,
+    TimeoutFault,
+    UnknownAgentFault,
+)
 
 ANY = '{"agent":"any","schema":true}'
 
@@ -269,6 +288,58 @@ def test_faults_say_what_belongs_to_them(gate: Gate) -> None:
     assert bad.violations[0].path == "$.agent"
     again = pickle.loads(pickle.dumps(bad))
     assert (again.code, again.message, again.detail) == (bad.code, bad.message, bad.detail)
+
+
+def _unknown(gate: Gate) -> object:
+    return gate.validate("nobody", "1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (InvalidDocumentFault, lambda gate: gate.register('{"agent":"A","schema":true}')),
+        (InvalidDocumentFault, lambda gate: gate.register_profile({"agent": "p"})),
+        (InvalidDocumentFault, lambda gate: gate.validate("triage", "1", finish="nope")),
+        (UnknownAgentFault, _unknown),
+        (UnknownAgentFault, lambda gate: gate.describe("nobody")),
+        (UnknownAgentFault, lambda gate: gate.permit("nobody", {}, {})),
+        (UnknownAgentFault, lambda gate: gate.validate_all([seamgate.Request("nobody", "1")])[0]),
+        (InputTooLargeFault, lambda _: Gate(limits=Limits(output_bytes=9)).validate(json.loads(ANY), "1" * 10)),
+        (LimitFault, lambda _: Gate(limits=Limits(fuel=1)).validate(json.loads(ANY), "1")),
+        (TimeoutFault, lambda _: Gate(limits=Limits(timeout_seconds=0.1, fuel=2**62)).validate(ENDLESS, "{}")),
+    ],
+)
+def test_a_fault_is_of_the_class_that_its_code_has(kind: type[SeamgateFault], call: Callable[[Gate], object]) -> None:
+    try:
+        raised = call(Gate())
+    except SeamgateFault as fault:
+        raised = fault
+    assert type(raised) is kind
+
+
+@pytest.mark.parametrize("code", get_args(FaultCode))
+def test_faults_keep_their_class(code: FaultCode) -> None:
+    made = SeamgateFault(code, "why", {"limit": 3, "bytes": 4, "agents": ["a"]})
+    for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+        assert type(again) is type(made)
+        assert (again.code, again.message, again.detail) == (code, "why", made.detail)
+    assert isinstance(made, SeamgateFault)
+    assert (type(made) is SeamgateFault) == (code in ("sealed", "trap"))
+    if isinstance(made, LimitFault):
+        assert made.limit == 3
+    if isinstance(made, InputTooLargeFault):
+        assert made.size == 4
+
+
+def test_an_unknown_agent_is_told_with_those_that_are_known() -> None:
+    gate = Gate()
+    assert str(fault("unknown_agent", lambda: _unknown(gate))).endswith('the agent "nobody"; registered: none')
+    for number in range(10):
+        gate.register({"agent": f"a{number}", "schema": True})
+        told = fault("unknown_agent", lambda: _unknown(gate))
+        assert isinstance(told, UnknownAgentFault)
+        assert told.agents == tuple(f"a{each}" for each in range(number + 1))
+    assert str(told).endswith("registered: 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7' and 2 more")
 
 
 def test_the_registry(gate: Gate) -> None:

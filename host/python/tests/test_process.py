@@ -19,7 +19,7 @@ from components import component
 from conftest import ENDLESS, OUTPUTS, wasmtime_only
 from wasmtime.component import Component
 
-from seamgate import Gate, Limits, Request, SeamgateFault, Verdict, _cache, _sandbox
+from seamgate import Gate, Limits, Output, Request, SeamgateFault, Verdict, _cache, _sandbox
 
 ANY = '{"agent":"any","schema":true}'
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Unix")
@@ -60,6 +60,35 @@ def test_batches_are_answered_in_order_with_faults_in_their_places(gate: Gate) -
             assert isinstance(answer, Verdict)
             assert answer.report.output == number
     assert gate.validate_all([]) == []
+    for ahead in (1, 3, 39, 40, 41, 1000):
+        each = list(gate.validate_each(iter(requests), threads=4, ahead=ahead))
+        assert [str(one) if isinstance(one, SeamgateFault) else one.report.json for one in each] == [
+            str(one) if isinstance(one, SeamgateFault) else one.report.json for one in answers
+        ]
+    assert list(gate.validate_each([])) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "ahead", "most"),
+    [("7", 1, 1), ("7", 16, 16), (b"7", 16, 16), (" " * 3_000_000 + "7", 16, 2), (memoryview(b" " * 5_000_000), 16, 1)],
+)
+def test_requests_are_read_no_further_ahead_than_said(output: Output, ahead: int, most: int) -> None:
+    gate = Gate()
+    gate.register({"agent": "n", "schema": True})
+    read = 0
+
+    def without_end() -> Iterator[Request]:
+        nonlocal read
+        while True:
+            read += 1
+            yield Request("n", output)
+
+    answers = gate.validate_each(without_end(), ahead=ahead)
+    # Nothing is read before the first verdict is asked for.
+    assert read == 0
+    for number in range(2 * ahead):
+        next(answers)
+        assert read - number <= most
 
 
 def test_other_threads_go_on_while_a_call_lasts() -> None:

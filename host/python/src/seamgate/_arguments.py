@@ -7,7 +7,7 @@ from ._limits import Limits
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -54,6 +54,26 @@ def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], n
         if not isinstance(each, of):
             raise wrong(f"{what}[{at}]", named, each)
     return found
+
+
+def iterator(what: str, given: Iterable[T], named: str) -> Iterator[T]:
+    """Returns an iterator over objects that are looked at later."""
+    from ._type_kinds import is_type
+
+    if is_type(given) or isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise wrong(what, f"an iterable of {named}", given)
+    return iter(given)
+
+
+def count(what: str, given: int | None) -> int | None:
+    """Returns a number from 1, or `None` if none is given."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise wrong(what, "a whole number", given)
+    if given < 1:
+        raise ValueError(f"{what} must be at least 1, not {given}")
+    return given
 
 
 def seconds(what: str, given: float | None) -> float | None:

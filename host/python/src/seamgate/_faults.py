@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from typing_extensions import Self
+
     from ._fault_code import FaultCode
     from ._types import Violation
 
@@ -19,7 +21,9 @@ class SeamgateError(Exception):
 class SeamgateFault(SeamgateError):
     """No verdict could be given. A mistake of the caller, or a limit that was passed; never a rejected output.
 
-    Everything fails closed: no part of the output was accepted.
+    Everything fails closed: no part of the output was accepted. A fault that programs handle in a way of its own is an
+    instance of a subclass: `InvalidDocumentFault`, `UnknownAgentFault`, `BusyFault`, or `LimitFault` with its
+    `TimeoutFault` and `InputTooLargeFault`. The code chooses the class, wherever the fault was raised.
 
     Attributes:
         code: The word for this fault, the same in every language.
@@ -27,6 +31,12 @@ class SeamgateFault(SeamgateError):
         detail: What belongs to it, as in the JSON of a fault: `violations` of a request or contract, the `agents` that
             are registered, the `limit` that was passed (`timeout`'s in milliseconds), the `bytes` of the output.
     """
+
+    def __new__(cls, code: FaultCode, message: str, detail: Mapping[str, Any] | None = None) -> Self:
+        """Makes an instance of the class that the code has."""
+        made = _KINDS.get(code, cls)
+        # A user's own subclass stays what it is.
+        return super().__new__(made if cls is SeamgateFault else cls, code, message, detail)  # type: ignore[return-value]
 
     def __init__(self, code: FaultCode, message: str, detail: Mapping[str, Any] | None = None) -> None:
         super().__init__(code, message, dict(detail or {}))
@@ -44,6 +54,75 @@ class SeamgateFault(SeamgateError):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+class InvalidDocumentFault(SeamgateFault):
+    """A request, a contract or a profile is invalid (`bad_request`, `bad_contract`, `bad_profile`): a mistake of the
+    program, and the same each time. `violations` says what is wrong and where."""
+
+
+class UnknownAgentFault(SeamgateFault):
+    """No contract or profile is registered for this agent (`unknown_agent`)."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents that have one, in ascending order."""
+        return tuple(self.detail.get("agents", ()))
+
+    def __str__(self) -> str:
+        known = ", ".join(map(repr, self.agents[:_MOST_NAMED]))
+        more = len(self.agents) - _MOST_NAMED
+        if more > 0:
+            known = f"{known} and {more} more"
+        return f"{super().__str__()}; registered: {known or 'none'}"
+
+
+class BusyFault(SeamgateFault):
+    """All instances were at work for as long as a call may wait, or too many sessions are open (`busy`). The same call
+    can succeed later."""
+
+
+class LimitFault(SeamgateFault):
+    """A call passed a limit (`out_of_fuel`, `out_of_memory`, `stack_overflow`, `timeout`, `input_too_large`). The same
+    call passes it again, except for `TimeoutFault`."""
+
+    @property
+    def limit(self) -> int | None:
+        """The limit, in units of fuel, bytes or milliseconds. `None` if the fault does not say it."""
+        found: int | None = self.detail.get("limit")
+        return found
+
+
+class TimeoutFault(LimitFault):
+    """A call took longer than `Limits.timeout_seconds` (`timeout`). On a less busy machine it can succeed."""
+
+
+class InputTooLargeFault(LimitFault):
+    """An output has more bytes than `Limits.output_bytes` (`input_too_large`). It did not enter the sandbox."""
+
+    @property
+    def size(self) -> int | None:
+        """The bytes of the output. `None` if the fault does not say it."""
+        found: int | None = self.detail.get("bytes")
+        return found
+
+
+# The most agents that a message names.
+_MOST_NAMED = 8
+
+# Other codes have no class of their own: `sealed` and `trap`.
+_KINDS: dict[str, type[SeamgateFault]] = {
+    "bad_request": InvalidDocumentFault,
+    "bad_contract": InvalidDocumentFault,
+    "bad_profile": InvalidDocumentFault,
+    "unknown_agent": UnknownAgentFault,
+    "busy": BusyFault,
+    "out_of_fuel": LimitFault,
+    "out_of_memory": LimitFault,
+    "stack_overflow": LimitFault,
+    "timeout": TimeoutFault,
+    "input_too_large": InputTooLargeFault,
+}
 
 
 class FileError(SeamgateError):

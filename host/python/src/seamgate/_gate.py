@@ -19,7 +19,7 @@ from ._verdict import Answer, Verdict
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, NoReturn, TypeVar
 
     from typing_extensions import Unpack
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     Made = TypeVar("Made", Observation, Surface)
 
 __all__ = ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"]
+
+# `Gate.validate_each` reads no more outputs ahead once they have so many bytes together.
+_BATCH_BYTES = 4 * 1024 * 1024
 
 
 class Gate:
@@ -205,15 +208,44 @@ class Gate:
         Returns:
             For each request, in their order, its verdict, or the fault in place of one.
         """
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
-            raise _arguments.wrong("threads", "a whole number", threads)
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        made = self._engine.validate_all(_arguments.listed("requests", Request, requests, "`Request`"), threads)
+        made = self._engine.validate_all(
+            _arguments.listed("requests", Request, requests, "`Request`"), _arguments.count("threads", threads)
+        )
         if self._is_watched():
             for each in made:
                 _watch.tell(each, self._on_verdict)
         return made
+
+    def validate_each(
+        self, requests: Iterable[Request], *, threads: int | None = None, ahead: int = 256
+    ) -> Iterator[Verdict | SeamgateFault]:
+        """Judge any number of outputs, each in a fresh instance, several at once, without holding all of them.
+
+        Args:
+            requests: The outputs, also of a generator that never ends.
+            threads: How many at once. Default: as many as there are processors.
+            ahead: The most requests that are read before their verdicts are yielded. Fewer are read where their outputs
+                have more than 4 MiB together.
+
+        Yields:
+            For each request, in their order, its verdict, or the fault in place of one.
+        """
+        most, threads = _arguments.count("ahead", ahead), _arguments.count("threads", threads)
+        return self._each(_arguments.iterator("requests", requests, "`Request`"), threads, most or 1)
+
+    def _each(self, requests: Iterator[Request], threads: int | None, ahead: int) -> Iterator[Verdict | SeamgateFault]:
+        batch: list[Request] = []
+        size = 0
+        for number, request in enumerate(requests):
+            if not isinstance(request, Request):
+                raise _arguments.wrong(f"requests[{number}]", "`Request`", request)
+            batch.append(request)
+            output = request.output
+            size += len(output) if isinstance(output, (str, bytes)) else getattr(output, "nbytes", 0)
+            if len(batch) >= ahead or size > _BATCH_BYTES:
+                yield from self.validate_all(batch, threads=threads)
+                batch, size = [], 0
+        yield from self.validate_all(batch, threads=threads)
 
     def merge(
         self,

@@ -157,7 +157,10 @@ class ResultParser:
 
         Args and errors are those of `Gate.validate`.
         """
-        judge = registered(_arguments.agent(agent), self.registry.gate)
+        if not isinstance(agent, str):
+            expected = "the name of an agent, a str; for a type, call `parse_with_schema`"
+            raise _arguments.wrong("agent", expected, agent)
+        judge = registered(agent, self.registry.gate)
         return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     @overload
