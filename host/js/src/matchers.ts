@@ -1,5 +1,6 @@
 import type { Contract } from "./contract.js";
 import { Gate, type OutputOptions } from "./node.js";
+import { isStandard, type StandardSchema } from "./standard.js";
 
 /** What `expect.extend` takes: of Vitest, Jest, and whatever speaks as they do. */
 export interface MatcherResult {
@@ -13,10 +14,16 @@ const gate = await Gate.load();
  * Passes where the gate accepts an output by a contract. A partial output does not pass.
  *
  * @param received - What the agent produced.
- * @param contract - A contract, as an object or as JSON text; its schema may be one of a library.
+ * @param contract - A contract, as an object or as JSON text; its schema may be one of a library. Or such a schema alone.
  */
-export function toPassContract(received: unknown, contract: Contract, options: OutputOptions = {}): MatcherResult {
-  const { report } = gate.validate(contract, received as string, options);
+export function toPassContract(
+  received: unknown,
+  contract: Contract | StandardSchema,
+  options: OutputOptions = {},
+): MatcherResult {
+  const whole = isStandard(contract) ? { agent: "schema", schema: contract } : contract;
+  const { report } = gate.validate(whole, received as string, options);
+  const by = whole === contract ? `the contract of ${JSON.stringify(report.agent)}` : "the schema";
   const wrong = report.violations.map(({ path, message, text }) => {
     const shown = text === null ? "" : `\n    ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
     return `  ${path} ${message}${shown}`;
@@ -25,10 +32,7 @@ export function toPassContract(received: unknown, contract: Contract, options: O
     pass: report.success,
     message: () =>
       report.success
-        ? `expected the output not to pass the contract of ${JSON.stringify(report.agent)}, and it was accepted`
-        : [
-            `the output does not pass the contract of ${JSON.stringify(report.agent)}: ${report.disposition}`,
-            ...wrong,
-          ].join("\n"),
+        ? `expected the output not to pass ${by}, and it was accepted`
+        : [`the output does not pass ${by}: ${report.disposition}`, ...wrong].join("\n"),
   };
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { toPassContract } from "seamgate/vitest";
+import { z } from "zod";
 
 test("Vitest knows the matcher, and shows what is wrong", () => {
   const vitest = path.join(path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
@@ -32,6 +33,12 @@ test("the matcher says what it has seen", () => {
   assert.equal(
     partial.message(),
     'the output does not pass the contract of "n": partial\n  $[1] must be integer, not string\n    "é"',
+  );
+  const schema = z.int().refine((n) => n % 2 === 0, "must be even");
+  assert.equal(toPassContract("2", schema).message(), "expected the output not to pass the schema, and it was accepted");
+  assert.equal(
+    toPassContract("3", schema).message(),
+    "the output does not pass the schema: rejected\n  $ must be even",
   );
   assert.throws(
     () => toPassContract({ count: 1 }, contract),

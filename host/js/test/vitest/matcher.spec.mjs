@@ -11,6 +11,8 @@ const order = { agent: "order", schema: z.object({ count: z.int().refine((n) => 
 test("an output passes a contract, or does not", () => {
   expect('So: \n```json\n{"count": 2}\n```').toPassContract(order);
   expect('{"count": 3}').not.toPassContract(order);
+  expect('{"count": 2}').toPassContract(order.schema);
+  expect('{"count": 3}').not.toPassContract(order.schema);
   expect("No.").not.toPassContract(order, { finish: "refusal" });
 });
 
