@@ -33,8 +33,17 @@ export interface Observer {
   asking(agent: string): Asking;
 }
 
-/** Those that observe now. */
-export const observers = new Set<Observer>();
+/** The name of the set in a process. Its number changes with {@link Observer}. */
+const SHARED = Symbol.for("seamgate.observers.1");
+
+const shared = globalThis as { [SHARED]?: Set<Observer> };
+
+/**
+ * Those that observe now. All copies of this module in a process share them: a bundler can give each of its bundles a copy, as Next.js
+ * does for `instrumentation.ts` and for routes.
+ */
+export const observers: Set<Observer> = shared[SHARED] ?? new Set();
+shared[SHARED] = observers;
 
 /** Reports a verdict to the observers. */
 export function seen(verdict: Seen): void {

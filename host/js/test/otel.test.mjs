@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
+import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { context, ROOT_CONTEXT } from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -56,6 +58,26 @@ async function recorded(work) {
 
 const points = (metric) =>
   metric.dataPoints.map(({ attributes, value }) => [attributes, typeof value === "number" ? value : value.count]);
+
+test("copies of the package in one process are observed alike", async () => {
+  // As a bundler that makes a bundle of each route.
+  const folder = fileURLToPath(new URL("../node_modules/seamgate-copy", import.meta.url));
+  cpSync(fileURLToPath(new URL("../node_modules/seamgate", import.meta.url)), folder, { recursive: true });
+  try {
+    const copy = await import(new URL("../node_modules/seamgate-copy/dist/node.js", import.meta.url));
+    assert.notEqual(copy.Gate, Gate);
+    const { spans } = await recorded(async () => {
+      (await copy.Gate.load()).validate(contract, '{"sku":"A"}');
+      await copy.ask(contract, () => '{"sku":"A"}', "Order.");
+    });
+    assert.deepEqual(
+      spans.map(({ name }) => name),
+      ["seamgate.validate", "seamgate.validate", "seamgate.ask"],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test("each verdict and each fault is recorded, whoever made it", async () => {
   const { spans, metrics } = await recorded(async () => {

@@ -35,7 +35,10 @@ test("the matcher says what it has seen", () => {
     'the output does not pass the contract of "n": partial\n  $[1] must be integer, not string\n    "é"',
   );
   const schema = z.int().refine((n) => n % 2 === 0, "must be even");
-  assert.equal(toPassContract("2", schema).message(), "expected the output not to pass the schema, and it was accepted");
+  assert.equal(
+    toPassContract("2", schema).message(),
+    "expected the output not to pass the schema, and it was accepted",
+  );
   assert.equal(
     toPassContract("3", schema).message(),
     "the output does not pass the schema: rejected\n  $ must be even",
