@@ -83,6 +83,9 @@ const WORKER_OPTIONS: Names<WorkerOptions> = {
 const BATCH = 64;
 const BATCH_BYTES = 1_048_576;
 
+/** The most batches of a `validateAll` that one worker has or that wait for it. */
+const AHEAD = 2;
+
 /** A worker that is not ready after so long, in milliseconds, is ended. */
 const START = 30_000;
 
@@ -304,15 +307,27 @@ export class WorkerGate {
     if (wrong >= 0) {
       throw new TypeError(`\`requests[${wrong}]\` must be an object, not ${kindOf(all[wrong])}`);
     }
-    const answers = all.map(({ agent, output, ...options }) =>
-      this.validate<T>(agent, output, options).catch((error: unknown) => {
-        if (error instanceof SeamgateFault) {
-          return error;
+    const answers = new Array<WorkerAnswer<T>>(all.length);
+    let next = 0;
+    const lane = async () => {
+      while (next < all.length) {
+        const at = next++;
+        const { agent, output, ...options } = all[at] as WorkerRequest;
+        try {
+          answers[at] = await this.validate<T>(agent, output, options);
+        } catch (error) {
+          if (!(error instanceof SeamgateFault)) {
+            // A mistake of the caller: what has not begun is not begun.
+            next = all.length;
+            throw error;
+          }
+          answers[at] = error;
         }
-        throw error;
-      }),
-    );
-    return Promise.all(answers);
+      }
+    };
+    // As many as keep all workers busy. More of them would only wait, and keep the garbage collector busy.
+    await Promise.all(Array.from({ length: Math.min(all.length, AHEAD * BATCH * this.#most) }, lane));
+    return answers;
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */

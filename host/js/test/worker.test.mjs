@@ -83,6 +83,30 @@ test("a batch is answered in its order, and a fault costs one answer", () =>
     assert.deepEqual(await gate.validateAll([]), []);
   }));
 
+test("more outputs than are under way at once are answered in order", () =>
+  withGate({ workers: 1 }, async (gate) => {
+    await gate.register(anything);
+    for (const count of [127, 128, 129, 700]) {
+      const requests = Array.from({ length: count }, (_, at) => ({
+        agent: at % 97 === 5 ? "nobody" : "any",
+        output: String(at),
+      }));
+      const told = (await gate.validateAll(requests)).map((answer) => answer.report?.data ?? answer.code);
+      assert.deepEqual(
+        told,
+        requests.map(({ agent }, at) => (agent === "any" ? at : "unknown_agent")),
+      );
+    }
+    // A mistake of the caller ends it, and the gate goes on.
+    const wrong = Array.from({ length: 700 }, (_, at) => ({
+      agent: "any",
+      output: "1",
+      ...(at === 300 && { finsh: "" }),
+    }));
+    await assert.rejects(gate.validateAll(wrong), /^TypeError: `options` has no member `finsh`/);
+    assert.equal((await gate.validate("any", "1")).report.data, 1);
+  }));
+
 test("calls in batches give what each gives alone, whatever stands beside it", () =>
   withGate({ workers: 2 }, async (gate) => {
     const here = await Gate.load();
