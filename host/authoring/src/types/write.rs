@@ -108,7 +108,9 @@ fn are_fields_distinct<'n>(names: impl Iterator<Item = &'n String>) -> bool {
             was_lower = each.is_lowercase();
             field.extend(each.to_lowercase().filter(|each| each.is_alphanumeric()));
         }
-        fields.insert(field.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"))
+        let field = field.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+        // typify names a field of which nothing is left `x`.
+        fields.insert(if field.is_empty() { "x".to_owned() } else { field })
     })
 }
 
@@ -409,5 +411,5 @@ fn plain(text: &str) -> String {
         }
         plain.extend(without_hidden(word).chars().filter(|each| !each.is_control()));
     }
-    plain.replace('\\', "/").replace("*/", "* /").replace("/*", "/ *").replace("\"\"\"", "\"")
+    plain.replace('\\', "/").replace("*/", "* /").replace("/*", "/ *").replace("\"\"\"", "'''")
 }
