@@ -4,6 +4,7 @@
 //! - [`diff`] compares two versions of a contract, and finds out whom the change breaks.
 //! - [`examples`] reads example outputs, and compares their verdicts with those that the author expects.
 //! - [`contract_errors`] locates what is wrong with a contract or a profile in the files that it is made of.
+//! - [`types`] reduces a contract to the schema that a generator of types reads.
 //! - [`fuel`] finds the keyword of a contract that takes most of the fuel.
 //!
 //! ```
@@ -29,6 +30,7 @@ pub mod fuel;
 pub mod init;
 mod observation;
 mod schema;
+pub mod types;
 
 pub use finding::{Finding, Level, Lines, Location};
 pub use observation::ObservationDocument;

@@ -29,6 +29,7 @@ mod status;
 mod stream;
 mod test;
 mod trace;
+mod types;
 mod why;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -80,6 +81,9 @@ enum Command {
     Bake(bake::Arguments),
     /// Print the part of an agent's prompt that describes its output, or what it may do
     Describe(describe::Arguments),
+    /// Write the types of documents that a contract accepts, in the language of your code
+    #[command(after_help = types::HELP)]
+    Types(types::Arguments),
     /// List what a component holds
     Inspect(inspect::Arguments),
     /// Show a run of an agent: its turns, calls, decisions, approvals and budgets
@@ -144,7 +148,10 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     }
     let command = parsed(arguments).command;
     // Those that start programs, or in which a person decides.
-    if matches!(command, Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_)) {
+    if matches!(
+        command,
+        Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_) | Command::Types(_)
+    ) {
         seamgate_runner::process::keep_descriptors();
         seamgate_runner::process::harden();
     }
@@ -161,6 +168,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
+        Command::Types(arguments) => types::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),

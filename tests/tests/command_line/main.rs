@@ -11,3 +11,5 @@ mod served;
 mod servers;
 mod terminal;
 mod trace;
+mod type_schemas;
+mod types;

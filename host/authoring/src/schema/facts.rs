@@ -37,6 +37,10 @@ impl Types {
         Types(self.0 | other.0)
     }
 
+    pub(crate) const fn without(self, other: Types) -> Types {
+        Types(self.0 & !other.0)
+    }
+
     /// Returns whether all of these are among others.
     pub(crate) fn within(self, other: Types) -> bool {
         self.0 & !other.0 == 0

@@ -7,7 +7,7 @@ mod facts;
 mod sample;
 mod subset;
 
-pub(crate) use facts::{Facts, Types};
+pub(crate) use facts::{Facts, Types, equal};
 pub(crate) use sample::{Pool, Sampler};
 pub(crate) use subset::Prover;
 

@@ -1,0 +1,90 @@
+//! The shape of a value: what types can express of a schema.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::schema::Types;
+
+/// Alternatives. None of them: no value fits.
+pub(super) type Union = Vec<Part>;
+
+/// One alternative of a union.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// A definition, by its number.
+    Reference(usize),
+    Shape(Shape),
+}
+
+/// What a value is like, whichever of these types it has.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shape {
+    pub(super) types: Types,
+    /// The only values, if they are listed.
+    pub(super) values: Option<Vec<Value>>,
+    /// What the value is like if it is an object.
+    pub(super) object: Option<Object>,
+    /// What the items are like if it is an array.
+    pub(super) items: Option<Union>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Object {
+    pub(super) members: BTreeMap<String, Member>,
+    pub(super) required: BTreeSet<String>,
+    /// The members that `members` does not name.
+    pub(super) others: Union,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) union: Union,
+    pub(super) description: Option<String>,
+}
+
+/// A schema that is referred to by name, and the root.
+pub(super) struct Definition {
+    /// The text to make its name from.
+    pub(super) named: String,
+    pub(super) union: Union,
+    pub(super) description: Option<String>,
+}
+
+/// The union that takes every value.
+pub(super) fn any() -> Union {
+    vec![Part::Shape(Shape::any())]
+}
+
+/// Returns whether a union takes every value.
+pub(super) fn is_any(union: &Union) -> bool {
+    union.iter().any(|part| matches!(part, Part::Shape(shape) if shape.is_any()))
+}
+
+impl Shape {
+    pub(super) fn any() -> Self {
+        Shape { types: Types::ALL, values: None, object: None, items: None }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.types == Types::ALL && self.values.is_none() && self.object.is_none() && self.items.is_none()
+    }
+
+    /// Returns whether it says no more than which members are there.
+    pub(super) fn is_only_required(&self) -> bool {
+        let is_plain =
+            |object: &Object| is_any(&object.others) && object.members.values().all(|member| is_any(&member.union));
+        (self.types == Types::ALL || self.types == Types::OBJECT)
+            && self.values.is_none()
+            && self.items.is_none()
+            && self.object.as_ref().is_none_or(is_plain)
+    }
+}
+
+impl Object {
+    /// Returns the member of a name, whether or not it is declared.
+    pub(super) fn member(&self, name: &str) -> Member {
+        let undeclared = || Member { union: self.others.clone(), description: None };
+        self.members.get(name).cloned().unwrap_or_else(undeclared)
+    }
+}
