@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	seamgate "seamgate.dev/go"
 )
@@ -178,4 +181,37 @@ func ExampleLoop() {
 	// Output:
 	// search 3 hits
 	// drop deny
+}
+
+func ExampleGate_Validate() {
+	ctx := context.Background()
+	gate, err := seamgate.New(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = gate.Close() }()
+	if _, err := gate.Register(ctx, []byte(`{"agent":"any","schema":true}`)); err != nil {
+		panic(err)
+	}
+	// A context ends a call in the middle.
+	short, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	_, err = gate.Validate(short, seamgate.Request{Agent: "any", Output: []byte(`{"a": "` + strings.Repeat(`\"`, 400_000))})
+	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, seamgate.ErrTimeout))
+	// Any number of goroutines may use a gate.
+	var group sync.WaitGroup
+	var accepted atomic.Int64
+	for range 1000 {
+		group.Go(func() {
+			verdict, err := gate.Validate(ctx, seamgate.Request{Agent: "any", Output: []byte("[1]")})
+			if err == nil && verdict.Report.Accepted() {
+				accepted.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	fmt.Println(accepted.Load())
+	// Output:
+	// true true
+	// 1000
 }

@@ -35,9 +35,9 @@ public final class Bench {
   private static final List<Integer> SIZES = List.of(500, 5_000, 500_000);
 
   /** In each round, all take their turns. In the first ones, HotSpot compiles. */
-  private static final int ROUNDS = 9;
+  private static final int ROUNDS = 5;
 
-  private static final int WARMING = 3;
+  private static final int WARMING = 2;
 
   private Bench() {}
 
