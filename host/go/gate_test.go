@@ -555,7 +555,7 @@ func TestRunAsksAgain(t *testing.T) {
 
 func TestRunMergesItems(t *testing.T) {
 	gate := registered(t, `{"agent":"list","schema":{"type":"array","items":{"type":"object","required":["id","n"],`+
-		`"properties":{"n":{"type":"integer"}}}},"items":{"path":"$[*]","schema":true},"retry":{"limit":1}}`)
+		`"properties":{"n":{"type":"integer"}}}},"items":{"path":"$[*]"},"retry":{"limit":1}}`)
 	outputs := []string{`[{"id":1,"n":1},{"id":2,"n":"x"}]`, `[{"id":2,"n":2}]`}
 	outcome, err := gate.Run(t.Context(), seamgate.Request{Agent: "list"}, false,
 		func(_ context.Context, _ string, attempt int) (seamgate.Produced, error) {
