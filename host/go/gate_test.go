@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	seamgate "seamgate.dev/go"
@@ -438,6 +441,65 @@ func TestSessionStopsAReaderAtADeadEnd(t *testing.T) {
 	verdict, err := session.Finish(t.Context(), "")
 	if err != nil || verdict.Report.Accepted() {
 		t.Errorf("%v, %v", verdict, err)
+	}
+}
+
+func TestSessionYieldsItemsWhenTheyAreComplete(t *testing.T) {
+	gate := registered(t, `{"agent":"list","schema":{"type":"array"},"items":{"path":"$[*]","schema":true},"extract":{"markers":[],"raw_json":true}}`)
+	for _, one := range []struct {
+		output string
+		items  []string
+		err    error
+	}{
+		{`[{"id":1},{"id":"é"},3]`, []string{`{"id":1}`, `{"id":"é"}`, `3`}, nil},
+		{`[]`, nil, nil},
+		{`nothing`, nil, nil},
+		{`[1,{"id":2`, []string{`1`}, nil},
+		{"[\"\xff\",\"b\"]", []string{"\"\ufffd\"", `"b"`}, nil},
+		{"[1,2]", []string{"1", "2"}, io.ErrUnexpectedEOF},
+	} {
+		session, err := gate.Session(t.Context(), seamgate.Request{Agent: "list"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var from io.Reader = iotest.OneByteReader(strings.NewReader(one.output))
+		if one.err != nil {
+			from = io.MultiReader(from, iotest.ErrReader(one.err))
+		}
+		var items []string
+		for item, err := range session.Items(t.Context(), from) {
+			if err != nil {
+				if !errors.Is(err, one.err) {
+					t.Errorf("%s: %v", one.output, err)
+				}
+				break
+			}
+			items = append(items, string(session.Text(item.Span)))
+		}
+		if !slices.Equal(items, one.items) {
+			t.Errorf("%s: %q", one.output, items)
+		}
+		if session.Text(seamgate.Span{0, len(one.output) + 10}) != nil || session.Text(seamgate.Span{2, 1}) != nil {
+			t.Errorf("%s: a piece that has not come has a text", one.output)
+		}
+	}
+}
+
+func TestLoopOverItemsMayEndEarly(t *testing.T) {
+	gate := registered(t, `{"agent":"list","schema":{"type":"array"},"items":{"path":"$[*]","schema":true}}`)
+	session, err := gate.Session(t.Context(), seamgate.Request{Agent: "list"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := strings.NewReader("[1,2,3,4]")
+	for item, err := range session.Items(t.Context(), iotest.OneByteReader(from)) {
+		if err != nil || item.Index != 0 {
+			t.Errorf("%+v, %v", item, err)
+		}
+		break
+	}
+	if from.Len() == 0 {
+		t.Error("the reader was read to its end")
 	}
 }
 

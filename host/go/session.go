@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"sync"
 	"unicode/utf8"
 )
@@ -41,7 +42,7 @@ func (g *Gate) Session(ctx context.Context, request Request) (*Session, error) {
 // ErrSessionOver is the error of a session that was finished.
 var ErrSessionOver = errors.New("seamgate: the session is over: it was finished")
 
-// ErrDeadEnd is the error of [Session.ReadFrom] when the output can no longer become right: stop the producer.
+// ErrDeadEnd is the error of [Session.ReadFrom] and [Session.Items] when the output can no longer become right: stop the producer.
 var ErrDeadEnd = errors.New("seamgate: the output can no longer become right")
 
 // Push takes what came next, and returns what is known now.
@@ -110,16 +111,44 @@ func (s *Session) Write(chunk []byte) (int, error) {
 // ReadFrom implements [io.ReaderFrom]. It reads until the end, or until the output can no longer become right: then the error
 // is [ErrDeadEnd], and [Session.Progress] says why.
 func (s *Session) ReadFrom(from io.Reader) (int64, error) {
+	return s.read(s.ctx, from, func(*Progress) bool { return true })
+}
+
+// Items reads as [Session.ReadFrom] does, and yields each item as soon as it is complete; [Session.Text] has its text. An item
+// is not judged yet: the verdict on all is that of [Session.Finish]. An error is the last that it yields. The context is for
+// the calls in it. A loop that ends early leaves the rest of the reader unread.
+func (s *Session) Items(ctx context.Context, from io.Reader) iter.Seq2[Completed, error] {
+	return func(yield func(Completed, error) bool) {
+		wanted := true
+		_, err := s.read(ctx, from, func(progress *Progress) bool {
+			for _, item := range progress.Items {
+				if wanted = yield(item, nil); !wanted {
+					break
+				}
+			}
+			return wanted
+		})
+		if err != nil && wanted {
+			yield(Completed{}, err)
+		}
+	}
+}
+
+// read pushes what a reader gives, until its end, a dead end, or what progressed returns false for.
+func (s *Session) read(ctx context.Context, from io.Reader, progressed func(*Progress) bool) (int64, error) {
 	var total int64
 	buffer := make([]byte, 32<<10)
 	for {
 		count, err := from.Read(buffer)
 		if count > 0 {
-			progress, err := s.Push(s.ctx, buffer[:count])
+			progress, err := s.Push(ctx, buffer[:count])
 			if err != nil {
 				return total, err
 			}
 			total += int64(count)
+			if !progressed(progress) {
+				return total, nil
+			}
 			if progress.DeadEnd != nil {
 				return total, ErrDeadEnd
 			}
@@ -131,6 +160,19 @@ func (s *Session) ReadFrom(from io.Reader) (int64, error) {
 			return total, err
 		}
 	}
+}
+
+// Text returns a copy of a piece of the output that came so far, such as that of an item. A piece that has not come is empty.
+func (s *Session) Text(of Span) []byte {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	// Spans count in the text that was judged, in which bytes that are not UTF-8 are replaced.
+	output, _ := replaced(s.output.Bytes())
+	start, end := of[0], of[1]
+	if start < 0 || start > end || end > len(output) {
+		return nil
+	}
+	return bytes.Clone(output[start:end])
 }
 
 // Finish returns the verdict on all that came, byte for byte as [Gate.Validate] gives it for the whole text. finish is why the

@@ -269,6 +269,7 @@ fn tests() -> Result<()> {
         true => run(command(Program::c(TESTS).with(&["-O1"]).with(&SANITIZERS).build("test-sanitized")?).arg(root()))?,
         false => say("skipping the tests with sanitizers: this C compiler has no library for them"),
     }
+    cases()?;
     match has("c++") {
         true => run(command(Program::cpp(TESTS, "-std=c++17").linked_statically().build("test-c++")?).arg(root())),
         false => {
@@ -276,6 +277,20 @@ fn tests() -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Sends all cases and attacks of the repository through the functions, in a program with sanitizers where the compiler has them.
+fn cases() -> Result<()> {
+    if !has("python3") {
+        say("skipping the cases: python3, which reads their files, is missing");
+        return Ok(());
+    }
+    let driver = Program::c("tests/driver.c").with(&["-O1"]);
+    let driver = match compiles("cc", &SANITIZERS, "int main(void) { return 0; }") {
+        true => driver.with(&SANITIZERS),
+        false => driver,
+    };
+    run(command("python3").arg(Path::new(SOURCES).join("tests/cases.py")).arg(driver.build("driver")?).arg(root()))
 }
 
 /// Builds the program of the README as users do: by pkg-config and by CMake.

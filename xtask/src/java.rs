@@ -149,15 +149,27 @@ fn jar() -> PathBuf {
     Path::new(SOURCES).join(format!("target/seamgate-{}.jar", env!("CARGO_PKG_VERSION")))
 }
 
-/// Measure calls beside another validator.
+/// Measure calls beside other validators.
 pub(crate) fn bench() -> Result<()> {
+    // HotSpot's second compiler takes longer than the run.
+    benchmark(&["-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Bench"])
+}
+
+/// Judge a million outputs, and fail if the memory grows.
+pub(crate) fn million() -> Result<()> {
+    // A fixed heap, so that the size of the process says what is beside it. As above, one compiler.
+    benchmark(&["-Xms128m", "-Xmx128m", "-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Million"])
+}
+
+/// Run a program of the benchmarks, as the README says that programs run.
+fn benchmark(arguments: &[&str]) -> Result<()> {
     if !prepare()? {
         return Ok(());
     }
     run(&mut mvn("host/java/benchmarks", &["--offline", "--quiet", "verify"]))?;
-    let path = "target/classes:target/lib/*";
     run(command("java")
-        .args(["-XX:-DontCompileHugeMethods", "-cp", path, "dev.seamgate.benchmarks.Bench"])
+        .args(["-XX:-DontCompileHugeMethods", "-cp", "target/classes:target/lib/*"])
+        .args(arguments)
         .current_dir("host/java/benchmarks"))
 }
 
@@ -176,9 +188,13 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);
     }
+    let first = fs::read(jar())?;
+    remove(&Path::new(SOURCES).join("target"))?;
+    run(&mut mvn(SOURCES, &["--offline", "--quiet", "-DskipTests", "package"]))?;
+    ensure!(fs::read(jar())? == first, "{}: building again gives other bytes", jar().display());
     let to = Path::new(PACKAGES).join(format!("seamgate-java-{}.jar", env!("CARGO_PKG_VERSION")));
     fs::create_dir_all(PACKAGES)?;
-    fs::copy(jar(), &to)?;
+    fs::write(&to, first)?;
     say(&format!("{}: {} bytes", to.display(), fs::metadata(&to)?.len()));
     Ok(Some(to))
 }

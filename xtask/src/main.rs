@@ -113,8 +113,8 @@ enum Command {
     },
     /// Build the package for Java, and test it and its recipes.
     Java {
-        /// Measure calls beside another validator, or pin what Maven fetches.
-        #[arg(value_parser = ["bench", "pin"])]
+        /// Measure calls beside other validators, judge a million outputs and watch the memory, or pin what Maven fetches.
+        #[arg(value_parser = ["bench", "million", "pin"])]
         what: Option<String>,
     },
     /// Build the C package, test it, run its examples in other languages, and pack it.
@@ -221,6 +221,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Java { what } => match what.as_deref() {
             None => java::test()?,
             Some("bench") => java::bench()?,
+            Some("million") => java::million()?,
             Some(_) => java::pin()?,
         },
         Command::C { what } => match what.as_deref() {

@@ -133,6 +133,23 @@ func BenchmarkSeamgateFreshTwoThreads(b *testing.B) {
 	})
 }
 
+// BenchmarkSeamgateThousandGoroutines has a thousand calls at once. Its figure is for all of them.
+func BenchmarkSeamgateThousandGoroutines(b *testing.B) {
+	gate := gate()
+	for b.Loop() {
+		var group sync.WaitGroup
+		for range 1000 {
+			group.Go(func() {
+				verdict, err := gate.Validate(context.Background(), seamgate.Request{Agent: "tickets", Output: sizes[0].text})
+				if err != nil || !verdict.Report.Accepted() {
+					b.Error(verdict, err)
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
 func BenchmarkJSONAlone(b *testing.B) {
 	each(b, func(b *testing.B, text []byte) {
 		for b.Loop() {

@@ -40,7 +40,7 @@ fn constant(word: &str) -> String {
 #[derive(Clone, PartialEq)]
 pub(super) enum Of {
     Bool,
-    Int,
+    /// Integers: those of WIT have no sign, and more than `int` holds.
     Long,
     Text,
     /// JSON text, as it is.
@@ -58,8 +58,6 @@ impl Of {
         match self {
             Of::Bool if is_boxed => "Boolean".to_owned(),
             Of::Bool => "boolean".to_owned(),
-            Of::Int if is_boxed => "Integer".to_owned(),
-            Of::Int => "int".to_owned(),
             Of::Long if is_boxed => "Long".to_owned(),
             Of::Long => "long".to_owned(),
             Of::Text | Of::Json => "String".to_owned(),
@@ -73,7 +71,6 @@ impl Of {
     fn reader(&self) -> String {
         match self {
             Of::Bool => "Json::asBoolean".to_owned(),
-            Of::Int => "Json::asInt".to_owned(),
             Of::Long => "Json::asLong".to_owned(),
             Of::Text => "Json::asText".to_owned(),
             Of::Json => "Json::raw".to_owned(),
@@ -87,7 +84,7 @@ impl Of {
     fn writer(&self) -> String {
         match self {
             Of::Bool => "JsonWriter::bool".to_owned(),
-            Of::Int | Of::Long => "JsonWriter::number".to_owned(),
+            Of::Long => "JsonWriter::number".to_owned(),
             Of::Text => "JsonWriter::text".to_owned(),
             Of::Json => "JsonWriter::raw".to_owned(),
             Of::Word(_) => "JsonWriter::word".to_owned(),
@@ -392,7 +389,7 @@ fn component_type(model: &Model, definition: &Definition, member: &str, of: &Typ
 fn ty(model: &Model, of: &Type) -> Of {
     match of {
         Type::Bool => Of::Bool,
-        Type::U32 => Of::Int,
+        Type::U32 => Of::Long,
         Type::Text => Of::Text,
         Type::Named(of) if model.is_enum(of) => Of::Word(name(of)),
         Type::Named(of) => Of::Record(name(of)),

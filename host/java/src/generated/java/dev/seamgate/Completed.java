@@ -11,13 +11,13 @@ package dev.seamgate;
  * @param span Its text in the output.
  */
 public record Completed(
-    int candidate,
-    int index,
+    long candidate,
+    long index,
     Span span) {
   static Completed read(Json json) {
     return new Completed(
-        json.need("candidate", Json::asInt),
-        json.need("index", Json::asInt),
+        json.need("candidate", Json::asLong),
+        json.need("index", Json::asLong),
         json.need("span", Span::read));
   }
 }

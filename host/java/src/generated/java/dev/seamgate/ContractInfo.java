@@ -20,7 +20,7 @@ public record ContractInfo(
     String version,
     @Nullable String schemaId,
     String contract,
-    int retryLimit,
+    long retryLimit,
     List<String> lists) {
   /** Copies what could change. */
   public ContractInfo {
@@ -33,7 +33,7 @@ public record ContractInfo(
         json.need("version", Json::asText),
         json.find("schema_id", Json::asText),
         json.need("contract", Json::asText),
-        json.need("retry_limit", Json::asInt),
+        json.need("retry_limit", Json::asLong),
         json.need("lists", Json.list(Json::asText)));
   }
 }

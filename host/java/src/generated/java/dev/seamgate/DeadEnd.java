@@ -15,11 +15,11 @@ package dev.seamgate;
 public record DeadEnd(
     String keyword,
     String message,
-    int at) {
+    long at) {
   static DeadEnd read(Json json) {
     return new DeadEnd(
         json.need("keyword", Json::asText),
         json.need("message", Json::asText),
-        json.need("at", Json::asInt));
+        json.need("at", Json::asLong));
   }
 }

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * @param value The item. JSON text without optional white space.
  */
 public record Item(
-    int index,
+    long index,
     String path,
     @Nullable Span span,
     String value) {
   static Item read(Json json) {
     return new Item(
-        json.need("index", Json::asInt),
+        json.need("index", Json::asLong),
         json.need("path", Json::asText),
         json.find("span", Span::read),
         json.need("value", Json::raw));

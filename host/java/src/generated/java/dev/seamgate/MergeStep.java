@@ -13,10 +13,10 @@ import java.util.List;
  * @param unknown The numbers of its own items that match no item that was asked for: they are not used.
  */
 public record MergeStep(
-    int report,
+    long report,
     MergeOutcome outcome,
-    List<Integer> items,
-    List<Integer> unknown) {
+    List<Long> items,
+    List<Long> unknown) {
   /** Copies what could change. */
   public MergeStep {
     items = List.copyOf(items);
@@ -25,9 +25,9 @@ public record MergeStep(
 
   static MergeStep read(Json json) {
     return new MergeStep(
-        json.need("report", Json::asInt),
+        json.need("report", Json::asLong),
         json.need("outcome", MergeOutcome::read),
-        json.need("items", Json.list(Json::asInt)),
-        json.need("unknown", Json.list(Json::asInt)));
+        json.need("items", Json.list(Json::asLong)),
+        json.need("unknown", Json.list(Json::asLong)));
   }
 }

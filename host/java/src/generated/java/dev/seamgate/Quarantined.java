@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * notes} says where there were more.
  */
 public record Quarantined(
-    int index,
+    long index,
     String path,
     String pointer,
     QuarantineReason reason,
@@ -32,7 +32,7 @@ public record Quarantined(
 
   static Quarantined read(Json json) {
     return new Quarantined(
-        json.need("index", Json::asInt),
+        json.need("index", Json::asLong),
         json.need("path", Json::asText),
         json.need("pointer", Json::asText),
         json.need("reason", QuarantineReason::read),

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 public final class Attempts {
   private final Gate gate;
   private final Request request;
-  private final int most;
+  private final long most;
   private final boolean allowPartial;
   private final List<Report> reports = new ArrayList<>();
   private final List<Findings> findings = new ArrayList<>();
   private @Nullable Report merged;
 
-  Attempts(Gate gate, Request request, int most, boolean allowPartial) {
+  Attempts(Gate gate, Request request, long most, boolean allowPartial) {
     this.gate = gate;
     this.request = request;
     this.most = most;
@@ -56,7 +56,7 @@ public final class Attempts {
     }
   }
 
-  private record Missing(int index, QuarantineReason reason) {}
+  private record Missing(long index, QuarantineReason reason) {}
 
   private static List<Violation> violations(ReportDocument report) {
     var error = report.error();

@@ -291,7 +291,7 @@ public final class Gate implements AutoCloseable {
     if (agent == null) {
       throw Fault.of(FaultCode.BAD_REQUEST, "request: a run is for the contract of an agent: register it");
     }
-    int most = contract(agent).retryLimit() + 1;
+    long most = contract(agent).retryLimit() + 1;
     var begun = request.output("");
     validate(begun);
     return new Attempts(this, begun, most, allowPartial);

@@ -49,6 +49,14 @@ final class Json {
     return value == null;
   }
 
+  boolean isText() {
+    return value instanceof String;
+  }
+
+  boolean isList() {
+    return value instanceof Items;
+  }
+
   String asText() {
     if (value instanceof String string) {
       return string;
@@ -65,13 +73,13 @@ final class Json {
 
   long asLong() {
     if (value instanceof Digits) {
-      return Long.parseLong(raw());
+      try {
+        return Long.parseLong(raw());
+      } catch (NumberFormatException e) {
+        throw unexpected("an integer of at most 64 bits");
+      }
     }
     throw unexpected("an integer");
-  }
-
-  int asInt() {
-    return Math.toIntExact(asLong());
   }
 
   private Map<String, Json> members() {

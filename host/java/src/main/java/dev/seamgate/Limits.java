@@ -11,7 +11,8 @@ import java.time.Duration;
  * @param contractFuelPerByte further fuel for each byte of that contract. Default: 2,500.
  * @param memory of each instance, in bytes: at most 64 MiB, which is the default.
  * @param outputBytes the longest output. Default: 8 MiB.
- * @param timeout the wall clock for each call, and for waiting for a free instance. Default: 5 s.
+ * @param timeout the wall clock for each call, and for waiting for a free instance. Default: 30 s. Other packages have 5 s:
+ *     here, a call takes ten times as long until HotSpot has compiled the module. What bounds the work is the fuel.
  */
 public record Limits(
     long fuel,
@@ -30,7 +31,7 @@ public record Limits(
           Defaults.CONTRACT_FUEL_PER_BYTE,
           (int) Defaults.MEMORY,
           (int) Defaults.OUTPUT_BYTES,
-          Duration.ofSeconds(Defaults.TIMEOUT));
+          Duration.ofSeconds(6 * Defaults.TIMEOUT));
 
   /** Checks that no limit is negative, or larger than an instance can be. */
   public Limits {

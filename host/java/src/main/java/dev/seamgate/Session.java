@@ -7,6 +7,8 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,17 +73,35 @@ public final class Session {
    * there. Stop the producer then.
    */
   public Progress read(InputStream from) throws IOException {
+    return read(from, item -> {});
+  }
+
+  /**
+   * Does the same, and passes on each item as soon as it is complete; {@link #text} has its text. An item is not judged yet:
+   * the verdict on all is that of {@link #finish}.
+   */
+  public Progress read(InputStream from, Consumer<Completed> completed) throws IOException {
     byte[] buffer = new byte[32 << 10];
     for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
-      if (push(Arrays.copyOf(buffer, count)).deadEnd() != null) {
+      if (isDead(push(Arrays.copyOf(buffer, count)), completed)) {
         break;
       }
     }
     return progress();
   }
 
+  private static boolean isDead(Progress progress, Consumer<Completed> completed) {
+    progress.items().forEach(completed);
+    return progress.deadEnd() != null;
+  }
+
   /** Takes characters, as {@link #read(InputStream)} takes bytes. */
   public Progress read(Reader from) throws IOException {
+    return read(from, item -> {});
+  }
+
+  /** Takes characters, as {@link #read(InputStream, Consumer)} takes bytes. */
+  public Progress read(Reader from, Consumer<Completed> completed) throws IOException {
     char[] buffer = new char[16 << 10];
     int kept = 0;
     for (int count = from.read(buffer, 0, buffer.length); count >= 0; count = from.read(buffer, kept, buffer.length - kept)) {
@@ -89,14 +109,33 @@ public final class Session {
       // The first half of a pair waits for the second.
       kept = length > 0 && Character.isHighSurrogate(buffer[length - 1]) ? 1 : 0;
       char last = length > 0 ? buffer[length - 1] : 0;
-      if (push(new String(buffer, 0, length - kept)).deadEnd() != null) {
+      if (isDead(push(new String(buffer, 0, length - kept)), completed)) {
         return progress();
       }
       if (kept > 0) {
         buffer[0] = last;
       }
     }
-    return kept > 0 ? push(new String(buffer, 0, kept)) : progress();
+    if (kept > 0) {
+      isDead(push(new String(buffer, 0, kept)), completed);
+    }
+    return progress();
+  }
+
+  /**
+   * Returns a piece of the output that came so far, such as that of an item.
+   *
+   * @throws IndexOutOfBoundsException if the piece has not come.
+   */
+  public synchronized String text(Span of) {
+    // Spans count in the text that was judged, in which bytes that are not UTF-8 are replaced.
+    byte[] whole = output.toByteArray();
+    var decoded = Texts.decode(whole);
+    if (decoded.invalid() >= 0) {
+      whole = decoded.text().getBytes(StandardCharsets.UTF_8);
+    }
+    long start = Objects.checkFromToIndex(of.start(), of.end(), (long) whole.length);
+    return new String(whole, (int) start, (int) (of.end() - start), StandardCharsets.UTF_8);
   }
 
   /** Returns the verdict on all that came, byte for byte as {@link Gate#validate} gives it for the whole text. */

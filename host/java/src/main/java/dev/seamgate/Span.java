@@ -6,9 +6,9 @@ package dev.seamgate;
  * @param start where it begins.
  * @param end where what comes after it begins.
  */
-public record Span(int start, int end) {
+public record Span(long start, long end) {
   static Span read(Json json) {
-    var places = Json.list(Json::asInt).apply(json);
+    var places = Json.list(Json::asLong).apply(json);
     return new Span(places.get(0), places.get(1));
   }
 }

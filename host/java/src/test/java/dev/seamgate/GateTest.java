@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterAll;
@@ -110,6 +111,66 @@ class GateTest {
     assertTrue(gate.validate(Request.of("orders", VALID)).report().isAccepted());
   }
 
+  /** Millions of units of fuel in one call: quotes that a repair has to look at. */
+  private static Request slow() {
+    var contract = Contract.of("slow", "{\"type\":\"string\"}", Map.of("repair", "{}", "caps", "{\"bytes\":2000000}"));
+    return Request.under(contract, "```json\n\"a" + "\\\"".repeat(400_000));
+  }
+
+  @Test
+  void interruptEndsACallInTheMiddle() throws Exception {
+    var limits = Limits.DEFAULT.withTimeout(Duration.ofMinutes(10));
+    try (var patient = Gate.builder().limits(limits).instances(1).build()) {
+      patient.register(CONTRACT);
+      var before = patient.validate(Request.of("orders", VALID));
+      var ended = new FutureTask<>(() -> assertThrows(Fault.Timeout.class, () -> patient.validate(slow())));
+      var thread = new Thread(ended);
+      thread.start();
+      Thread.sleep(50);
+      thread.interrupt();
+      var fault = ended.get();
+      assertInstanceOf(InterruptedException.class, fault.getCause());
+      assertNull(fault.detail().limit());
+      var after = patient.validate(Request.of("orders", VALID));
+      assertEquals(before.report(), after.report());
+      assertEquals(before.usage().fuel(), after.usage().fuel());
+    }
+  }
+
+  @Test
+  void clockEndsACallInTheMiddle() {
+    try (var hasty = Gate.builder().limits(Limits.DEFAULT.withTimeout(Duration.ofMillis(20))).build()) {
+      var fault = assertThrows(Fault.Timeout.class, () -> hasty.validate(slow()));
+      assertEquals(20L, fault.detail().limit());
+    }
+  }
+
+  @Test
+  void aThousandThreadsAtOnceGetTheSameVerdict() throws Exception {
+    var limits = Limits.DEFAULT.withTimeout(Duration.ofMinutes(5));
+    try (var shared = Gate.builder().limits(limits).build()) {
+      shared.register(CONTRACT);
+      var expected = shared.validate(Request.of("orders", INVALID));
+      var start = new CountDownLatch(1);
+      List<FutureTask<Verdict>> tasks = new ArrayList<>();
+      for (int count = 0; count < 1000; count++) {
+        var task =
+            new FutureTask<>(
+                () -> {
+                  start.await();
+                  return shared.validate(Request.of("orders", INVALID));
+                });
+        tasks.add(task);
+        new Thread(task).start();
+      }
+      start.countDown();
+      for (var task : tasks) {
+        assertEquals(expected.report(), task.get().report());
+        assertEquals(expected.usage().fuel(), task.get().usage().fuel());
+      }
+    }
+  }
+
   @Test
   void manyThreadsGetTheSameVerdicts() throws Exception {
     var expected = gate.validate(Request.of("orders", VALID));
@@ -179,6 +240,52 @@ class GateTest {
     var progress = session.read(new StringReader("[1,2,3,4,5,6,7,8,9"));
     assertNotNull(progress.deadEnd());
     assertEquals("caps.array_items", progress.deadEnd().keyword());
+  }
+
+  @Test
+  void sessionPassesOnItemsWhenTheyAreComplete() throws IOException {
+    var lists = gate.sibling();
+    var extract = "{\"markers\":[],\"raw_json\":true}";
+    var items = "{\"path\":\"$[*]\",\"schema\":true}";
+    lists.register(Contract.of("list", "{\"type\":\"array\"}", Map.of("extract", extract, "items", items)));
+    record Case(byte[] output, List<String> items) {
+      Case(String output, String... items) {
+        this(output.getBytes(StandardCharsets.UTF_8), List.of(items));
+      }
+    }
+    var invalid = new Case(java.util.HexFormat.of().parseHex("5b22ff222c2262225d"), List.of("\"\ufffd\"", "\"b\""));
+    for (var one :
+        List.of(
+            new Case("[{\"id\":1},{\"id\":\"\u00eb\ud83d\ude00\"},3]", "{\"id\":1}", "{\"id\":\"\u00eb\ud83d\ude00\"}", "3"),
+            new Case("[]"),
+            new Case("nothing"),
+            new Case("[1,{\"id\":2", "1"),
+            invalid)) {
+      List<String> came = new ArrayList<>();
+      var session = lists.session(Request.of("list"));
+      session.read(new ByteArrayInputStream(one.output), item -> came.add(session.text(item.span())));
+      assertEquals(one.items, came);
+      assertThrows(IndexOutOfBoundsException.class, () -> session.text(new Span(0, 1L << 32)));
+      assertThrows(IndexOutOfBoundsException.class, () -> session.text(new Span(2, 1)));
+      if (one != invalid) {
+        came.clear();
+        var read = lists.session(Request.of("list"));
+        read.read(new StringReader(new String(one.output, StandardCharsets.UTF_8)), item -> came.add(read.text(item.span())));
+        assertEquals(one.items, came);
+      }
+    }
+  }
+
+  @Test
+  void numbersOfReportsMayHaveAllBitsThatTheyHaveElsewhere() {
+    var rejected = gate.validate(Request.of("orders", INVALID)).report().json();
+    var item =
+        "{\"index\":4294967295,\"path\":\"$\",\"pointer\":\"\",\"reason\":\"schema\",\"span\":[0,4294967295],"
+            + "\"snippet\":\"\",\"violations\":[]}";
+    var read = Report.of(rejected.replace("\"quarantined\":[]", "\"quarantined\":[" + item + "]")).document();
+    assertEquals(4294967295L, read.quarantined().get(0).index());
+    assertEquals(4294967295L, read.quarantined().get(0).span().end());
+    assertThrows(IllegalArgumentException.class, () -> Report.of(rejected.replace("\"quarantined\":[]", "\"quarantined\":[9]")));
   }
 
   @Test
