@@ -422,3 +422,37 @@ fn keywords_of_other_drafts_and_annotated_formats_are_no_rules() {
     let exported = export(&contract.to_string(), Target::Llguidance).expect("an export");
     assert!(exported.rules.is_empty() && !exported.schema.contains("format"), "{}", exported.schema);
 }
+
+/// The table of the page: keywords that all targets treat alike in one row, up to three.
+fn table() -> String {
+    let mut groups: Vec<(Vec<&str>, [Support; 4])> = Vec::new();
+    for (keyword, support) in KEYWORDS {
+        match groups.iter_mut().find(|(_, other)| *other == support) {
+            Some((keywords, _)) => keywords.push(keyword),
+            None => groups.push((vec![keyword], support)),
+        }
+    }
+    let mut rows = String::new();
+    for (keywords, support) in groups {
+        for keywords in keywords.chunks(3) {
+            let keywords: Vec<String> = keywords.iter().map(|keyword| format!("`{keyword}`")).collect();
+            rows.push_str(&format!("| {} |", keywords.join(", ")));
+            for support in support {
+                rows.push_str(match support {
+                    Support::Kept => " enforced |",
+                    Support::Relaxed => " weaker |",
+                    _ => " no |",
+                });
+            }
+            rows.push('\n');
+        }
+    }
+    rows
+}
+
+#[test]
+fn page_has_the_table_of_what_each_target_enforces() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/export.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.contains(&table()), "docs/export.md needs this table:\n{}", table());
+}
