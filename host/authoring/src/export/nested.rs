@@ -151,7 +151,7 @@ impl<'s> Lowering<'s> {
         {
             return None;
         }
-        if IN_PLACE.iter().any(|other| has(&other)) || others.iter().any(|other| *other == "contains" && has(other)) {
+        if IN_PLACE.iter().any(has) || others.iter().any(|other| *other == "contains" && has(other)) {
             self.state(node, keyword, Effect::LeftOut, "it depends on keywords that are written in another way");
             return None;
         }

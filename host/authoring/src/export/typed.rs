@@ -48,7 +48,7 @@ impl<'s> Lowering<'s> {
         let is_stated = types != Types::ALL;
         let values = values(parts, types);
         if let Some(values) = &values {
-            types = types.and(values.iter().map(Types::of_value).fold(Types::NULL.without(Types::NULL), Types::or));
+            types = types.and(values.iter().map(Types::of_value).fold(Types::NONE, Types::or));
         }
         let mut keywords = Keywords::new();
         let mut others = Vec::new();
@@ -88,11 +88,7 @@ impl<'s> Lowering<'s> {
             (_, value) => all_exact(value),
         };
         let (listed, others): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|value| can_list(value));
-        let kinds = |values: &[&Value]| {
-            let kinds = values.iter().map(|value| Types::of_value(value));
-            kinds.fold(Types::NULL.without(Types::NULL), Types::or)
-        };
-        *types = kinds(&listed);
+        *types = listed.iter().map(|value| Types::of_value(value)).fold(Types::NONE, Types::or);
         match &listed[..] {
             [] => {}
             [only] if self.target.keeps("const") => keywords.push(("const".to_owned(), (*only).clone().into())),

@@ -9,6 +9,7 @@ use crate::schema::Decimal;
 pub(super) struct Types(u8);
 
 impl Types {
+    pub(super) const NONE: Types = Types(0);
     pub(super) const NULL: Types = Types(1);
     pub(super) const BOOLEAN: Types = Types(2);
     pub(super) const INTEGER: Types = Types(4);
@@ -32,7 +33,7 @@ impl Types {
             _ => Types::ALL,
         };
         match value {
-            Value::Array(names) => names.iter().map(one).fold(Types(0), Types::or),
+            Value::Array(names) => names.iter().map(one).fold(Types::NONE, Types::or),
             name => one(name),
         }
     }
@@ -69,7 +70,7 @@ impl Types {
     }
 
     pub(super) fn is_empty(self) -> bool {
-        self.0 == 0
+        self == Types::NONE
     }
 
     /// Returns the value of `type`.
