@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         let rules = exported.rules.iter().map(|rule| {
             json!({ "pointer": rule.pointer, "keyword": rule.keyword, "effect": rule.effect.as_str(), "why": rule.why })
         });
-        let schema = RawValue::from_string(exported.schema)?;
+        let schema = RawValue::from_string(exported.schema.clone())?;
         let document = serde_json::to_string(&Document {
             target: target.as_str(),
             schema: is_exported.then_some(&*schema),

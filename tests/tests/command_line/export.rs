@@ -182,7 +182,10 @@ fn definition(random: &mut Random, depth: usize) -> Value {
         4 => json!({ "elements": definition(random, depth - 1) }),
         5 => json!({ "values": definition(random, depth - 1) }),
         6 => {
-            let mapped = |random: &mut Random| json!({ "properties": { "b": definition(random, depth - 1) }, "optionalProperties": { "é": definition(random, 0) } });
+            let mapped = |random: &mut Random| {
+                let [required, optional] = [definition(random, depth - 1), definition(random, 0)];
+                json!({ "properties": { "b": required }, "optionalProperties": { "é": optional } })
+            };
             json!({ "discriminator": "a", "mapping": { "a": mapped(random), "ab": mapped(random) } })
         }
         _ => {
@@ -321,7 +324,10 @@ fn conjunctions_are_merged_without_a_loss() {
     let schema = json!({
         "allOf": [
             { "type": "object", "properties": { "a": { "type": "integer", "minimum": 1 } }, "required": ["a"] },
-            { "properties": { "a": { "maximum": 5 }, "b": { "type": "string" } }, "additionalProperties": { "type": "boolean" } }
+            {
+                "properties": { "a": { "maximum": 5 }, "b": { "type": "string" } },
+                "additionalProperties": { "type": "boolean" }
+            }
         ],
         "anyOf": [{ "required": ["b"] }, { "properties": { "c": { "const": true } } }]
     });
@@ -353,7 +359,9 @@ fn demands_of_strict_targets_are_listed_as_stronger() {
         effects(&schema, Target::OpenAi),
         ["stronger /schema/additionalProperties", "stronger /schema/properties/b", "stronger /schema/properties/b"]
     );
-    let closed = json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false });
+    let closed = json!({
+        "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false
+    });
     assert_eq!(effects(&closed, Target::OpenAi), [""; 0]);
     assert_eq!(exported(&closed, Target::OpenAi), closed);
     let optional =
@@ -370,7 +378,9 @@ fn demands_of_strict_targets_are_listed_as_stronger() {
 fn schemas_that_lead_back_to_themselves_are_cut_where_a_target_does_not_take_them() {
     let node = |required: Value| {
         let items = json!({ "type": "array", "items": { "$ref": "#" } });
-        json!({ "type": "object", "properties": { "next": items }, "required": required, "additionalProperties": false })
+        json!({
+            "type": "object", "properties": { "next": items }, "required": required, "additionalProperties": false
+        })
     };
     let [required, optional] = [node(json!(["next"])), node(json!([]))];
     assert_eq!(effects(&required, Target::Llguidance), [""; 0]);
@@ -390,7 +400,10 @@ fn exports_over_a_documented_limit_say_by_how_much() {
     let limits: Vec<&str> = exported.obstacles().map(|rule| rule.why.as_str()).collect();
     assert_eq!(limits, ["25 optional members: anthropic takes at most 24"]);
     let list: Vec<String> = (0..1_001).map(|number| number.to_string()).collect();
-    let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "enum": list } }, "required": ["a"], "additionalProperties": false });
+    let schema = json!({
+        "type": "object", "properties": { "a": { "type": "string", "enum": list } }, "required": ["a"],
+        "additionalProperties": false
+    });
     let exported = export(&json!({ "agent": "a", "schema": schema }).to_string(), Target::OpenAi).expect("an export");
     let limits: Vec<&str> = exported.obstacles().map(|rule| rule.why.as_str()).collect();
     assert_eq!(limits, ["1001 listed values: openai takes at most 1000"]);
