@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         let rules = exported.rules.iter().map(|rule| {
             json!({ "pointer": rule.pointer, "keyword": rule.keyword, "effect": rule.effect.as_str(), "why": rule.why })
         });
-        let schema = RawValue::from_string(exported.schema.clone())?;
+        let schema = RawValue::from_string(exported.line.clone())?;
         let document = serde_json::to_string(&Document {
             target: target.as_str(),
             schema: is_exported.then_some(&*schema),
@@ -117,8 +117,12 @@ struct Document<'e> {
     rules: Vec<serde_json::Value>,
 }
 
-/// Describes a rule for a person, in one line.
+/// Describes a rule for a person, in one line. Names the keyword where the place does not end with it.
 fn told(rule: &Rule) -> String {
     let effect = rule.effect.as_str().replace('_', " ");
-    escape_terminal(&format!("{effect}: {}: {}", rule.pointer, rule.why))
+    let keyword = match rule.keyword.is_empty() || rule.pointer.ends_with(&format!("/{}", rule.keyword)) {
+        true => String::new(),
+        false => format!(" ({})", rule.keyword),
+    };
+    escape_terminal(&format!("{effect}: {}{keyword}: {}", rule.pointer, rule.why))
 }

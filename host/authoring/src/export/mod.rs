@@ -93,6 +93,8 @@ pub struct Rule {
 pub struct Exported {
     /// The schema as JSON. Members stand in the order of the contract.
     pub schema: String,
+    /// The same in one line.
+    pub line: String,
     /// The rules that the schema does not have as the contract has them, in the order of their places.
     pub rules: Vec<Rule>,
 }
@@ -171,14 +173,14 @@ fn of_json_schema(contract: &Value, order: Order, target: Target, formats: bool)
     if !exceeded.is_empty() {
         lowering.state_at("/schema".to_owned(), "", Effect::Limit, exceeded.join("; "));
     }
-    let mut members = match root {
-        Json::Object(members) => members,
-        // A boolean schema stays one, and has no definitions.
-        root => return Ok(Exported { schema: serde_json::to_string_pretty(&root)?, rules: lowering.rules() }),
+    let root = match root {
+        Json::Object(mut members) if !definitions.is_empty() => {
+            let definitions = definitions.into_iter().map(|(name, _, schema)| (name, schema)).collect::<Vec<_>>();
+            members.push(("$defs".to_owned(), definitions.into()));
+            Json::Object(members)
+        }
+        root => root,
     };
-    if !definitions.is_empty() {
-        let definitions = definitions.into_iter().map(|(name, _, schema)| (name, schema)).collect::<Vec<_>>();
-        members.push(("$defs".to_owned(), definitions.into()));
-    }
-    Ok(Exported { schema: serde_json::to_string_pretty(&Json::Object(members))?, rules: lowering.rules() })
+    let [schema, line] = [serde_json::to_string_pretty(&root)?, serde_json::to_string(&root)?];
+    Ok(Exported { schema, line, rules: lowering.rules() })
 }
