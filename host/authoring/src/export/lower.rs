@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Effect, Rule,
     json::Json,
-    source::{Key, Node, Source},
+    source::{Key, Located, Source},
     target::{KEYWORDS, Support, Target},
 };
 use crate::schema::Draft;
@@ -32,7 +32,7 @@ pub(super) enum Out {
 #[derive(Clone, Default)]
 struct Conjunction<'s> {
     /// Those that have keywords of their own.
-    parts: Vec<Node<'s>>,
+    parts: Vec<Located<'s>>,
     /// Alternatives of which one must hold.
     groups: VecDeque<Group<'s>>,
     seen: HashSet<Key>,
@@ -43,9 +43,9 @@ struct Conjunction<'s> {
 
 #[derive(Clone)]
 struct Group<'s> {
-    node: Node<'s>,
+    node: Located<'s>,
     keyword: &'static str,
-    branches: Vec<Node<'s>>,
+    branches: Vec<Located<'s>>,
 }
 
 pub(super) struct Lowering<'s> {
@@ -56,7 +56,7 @@ pub(super) struct Lowering<'s> {
     rules: BTreeMap<(String, String, Effect), String>,
     names: HashMap<Vec<Key>, String>,
     taken: HashSet<String>,
-    queue: VecDeque<(String, Vec<Node<'s>>)>,
+    queue: VecDeque<(String, Vec<Located<'s>>)>,
     schemas: usize,
 }
 
@@ -100,7 +100,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// States that a rule of the contract is not in the export as it is.
-    pub(super) fn state(&mut self, node: &Node, keyword: &str, effect: Effect, why: impl Into<String>) {
+    pub(super) fn state(&mut self, node: &Located, keyword: &str, effect: Effect, why: impl Into<String>) {
         self.state_at(node.at(keyword), keyword, effect, why);
     }
 
@@ -109,7 +109,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes schemas that all hold for one value inside of the value that is written now.
-    pub(super) fn child(&mut self, mut nodes: Vec<Node<'s>>) -> Out {
+    pub(super) fn child(&mut self, mut nodes: Vec<Located<'s>>) -> Out {
         let mut seen = HashSet::new();
         nodes.retain(|node| seen.insert(node.key()) && *node.value != Value::Bool(true));
         if nodes.iter().any(|node| *node.value == Value::Bool(false)) {
@@ -128,7 +128,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes a schema that a reference leads to.
-    fn child_at(&mut self, target: Node<'s>) -> Out {
+    fn child_at(&mut self, target: Located<'s>) -> Out {
         match target.value {
             Value::Bool(true) => Out::Any,
             Value::Bool(false) => Out::Never,
@@ -137,7 +137,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Returns where a schema leads that is nothing but a reference.
-    fn alone(&self, node: &Node<'s>) -> Option<Node<'s>> {
+    fn alone(&self, node: &Located<'s>) -> Option<Located<'s>> {
         let rules = node.value.as_object()?.keys().filter(|name| is_asserted(node, name));
         match (&rules.map(String::as_str).collect::<Vec<_>>()[..], &self.source.list(node, "allOf")[..]) {
             (["$ref"], _) => self.source.target(node),
@@ -147,8 +147,8 @@ impl<'s> Lowering<'s> {
     }
 
     /// Returns whether a schema has what a reference leads to beside other keywords.
-    fn follows(&self, node: &Node<'s>) -> bool {
-        let has_reference = |node: &Node<'s>| node.value.get("$ref").is_some();
+    fn follows(&self, node: &Located<'s>) -> bool {
+        let has_reference = |node: &Located<'s>| node.value.get("$ref").is_some();
         if has_reference(node)
             || self.source.list(node, "allOf").iter().any(|node| has_reference(node) || self.follows(node))
         {
@@ -168,8 +168,8 @@ impl<'s> Lowering<'s> {
     }
 
     /// Returns a reference to a definition for schemas that all hold for one value. It is written later.
-    fn named(&mut self, nodes: Vec<Node<'s>>) -> Json {
-        let mut key: Vec<Key> = nodes.iter().map(Node::key).collect();
+    fn named(&mut self, nodes: Vec<Located<'s>>) -> Json {
+        let mut key: Vec<Key> = nodes.iter().map(Located::key).collect();
         key.sort_unstable();
         if let Some(name) = self.names.get(&key) {
             return Json::reference(name);
@@ -187,7 +187,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes schemas that all hold for one value.
-    fn conjoined(&mut self, nodes: Vec<Node<'s>>) -> Out {
+    fn conjoined(&mut self, nodes: Vec<Located<'s>>) -> Out {
         let mut conjunction = Conjunction { combinations: 1, ..Conjunction::default() };
         for node in nodes {
             self.add(node, &mut conjunction);
@@ -196,7 +196,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Adds a schema to a conjunction, with those that it refers to in place.
-    fn add(&mut self, node: Node<'s>, conjunction: &mut Conjunction<'s>) {
+    fn add(&mut self, node: Located<'s>, conjunction: &mut Conjunction<'s>) {
         let mut todo = vec![node];
         while let Some(node) = todo.pop() {
             match node.value {
@@ -239,7 +239,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// States that the target does not enforce a keyword.
-    fn left_out(&mut self, node: &Node<'s>, keyword: &str) {
+    fn left_out(&mut self, node: &Located<'s>, keyword: &str) {
         let is_content = keyword.starts_with("content");
         if is_content && (node.draft != Draft::Draft7 || !self.formats) {
             return;
@@ -254,7 +254,7 @@ impl<'s> Lowering<'s> {
             return Out::Never;
         }
         if self.schemas > MAX_SCHEMAS {
-            let places: Vec<Node> =
+            let places: Vec<Located> =
                 conjunction.parts.iter().chain(conjunction.groups.iter().map(|group| &group.node)).cloned().collect();
             for node in places {
                 self.state_at(
@@ -329,7 +329,7 @@ pub(super) fn scalars() -> Json {
 }
 
 /// Returns whether a keyword is a rule in the draft of a schema.
-pub(super) fn is_asserted(node: &Node, keyword: &str) -> bool {
+pub(super) fn is_asserted(node: &Located, keyword: &str) -> bool {
     let is_of_draft = match keyword {
         "dependencies" => node.draft < Draft::Draft2019,
         "$dynamicRef" => node.draft == Draft::Draft2020,

@@ -9,10 +9,10 @@ use super::{
     json::Json,
     lower::{Lowering, Out, union},
     pattern::is_portable,
-    source::Node,
+    source::Located,
     target::{Support, Target},
     typed::{Keywords, bound},
-    types::Types,
+    types::TypeSet,
 };
 use crate::schema::Draft;
 
@@ -38,7 +38,7 @@ const IN_PLACE: [&str; 9] =
 impl<'s> Lowering<'s> {
     /// States that values of a type cannot be written, because the target needs to know what is inside of them and the schema
     /// does not say so. Returns `true` if the schema does not name the type either.
-    fn is_unknown(&mut self, parts: &[Node<'s>], is_stated: bool, keywords: &[&str], noun: &str) -> bool {
+    fn is_unknown(&mut self, parts: &[Located<'s>], is_stated: bool, keywords: &[&str], noun: &str) -> bool {
         let is_described = parts.iter().any(|part| keywords.iter().any(|keyword| part.get(keyword).is_some()));
         if !self.target.closes_objects() || is_stated || is_described {
             return false;
@@ -48,9 +48,15 @@ impl<'s> Lowering<'s> {
         true
     }
 
-    pub(super) fn array(&mut self, parts: &[Node<'s>], is_stated: bool, types: &mut Types, keywords: &mut Keywords) {
+    pub(super) fn array(
+        &mut self,
+        parts: &[Located<'s>],
+        is_stated: bool,
+        types: &mut TypeSet,
+        keywords: &mut Keywords,
+    ) {
         if self.is_unknown(parts, is_stated, &OF_ARRAYS, "arrays") {
-            *types = types.without(Types::ARRAY);
+            *types = types.without(TypeSet::ARRAY);
             return;
         }
         let tuples: Vec<Tuple> = parts.iter().map(|part| self.tuple(part)).collect();
@@ -125,7 +131,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Returns the schemas of the first items, and the one of the others.
-    fn tuple(&mut self, node: &Node<'s>) -> Tuple<'s> {
+    fn tuple(&mut self, node: &Located<'s>) -> Tuple<'s> {
         let source = self.source;
         let (keyword, first, rest) = match node.draft {
             Draft::Draft2020 => ("prefixItems", source.list(node, "prefixItems"), source.one(node, "items")),
@@ -141,7 +147,7 @@ impl<'s> Lowering<'s> {
 
     /// Returns the schema of `unevaluatedItems` or `unevaluatedProperties` where it holds for what no keyword beside it names.
     /// Elsewhere it is left out.
-    fn unevaluated(&mut self, node: &Node<'s>, keyword: &str, others: &[&str]) -> Option<Node<'s>> {
+    fn unevaluated(&mut self, node: &Located<'s>, keyword: &str, others: &[&str]) -> Option<Located<'s>> {
         let schema = self.source.one(node, keyword)?;
         let has = |keyword: &&str| node.get(keyword).is_some();
         // Then nothing is left to it.
@@ -158,9 +164,15 @@ impl<'s> Lowering<'s> {
         Some(schema)
     }
 
-    pub(super) fn object(&mut self, parts: &[Node<'s>], is_stated: bool, types: &mut Types, keywords: &mut Keywords) {
+    pub(super) fn object(
+        &mut self,
+        parts: &[Located<'s>],
+        is_stated: bool,
+        types: &mut TypeSet,
+        keywords: &mut Keywords,
+    ) {
         if self.is_unknown(parts, is_stated, &OF_OBJECTS, "objects") {
-            *types = types.without(Types::OBJECT);
+            *types = types.without(TypeSet::OBJECT);
             return;
         }
         let mut patterns = Vec::new();
@@ -202,7 +214,8 @@ impl<'s> Lowering<'s> {
         let has_names = !names.is_empty();
         names.extend(required.iter().filter(|name| !names.contains(name)).copied().collect::<Vec<_>>());
         let is_open = |object: &&Object| !object.has_patterns || !patterns.is_empty();
-        let rest: Vec<Node> = objects.iter().filter(is_open).filter_map(|object| object.additional.clone()).collect();
+        let rest: Vec<Located> =
+            objects.iter().filter(is_open).filter_map(|object| object.additional.clone()).collect();
         let rest = self.child(rest);
         let mut properties = Vec::new();
         let mut written: Vec<Value> = Vec::new();
@@ -218,7 +231,7 @@ impl<'s> Lowering<'s> {
             let out = self.child(nodes.collect());
             match out {
                 Out::Never if is_required => {
-                    *types = types.without(Types::OBJECT);
+                    *types = types.without(TypeSet::OBJECT);
                     return;
                 }
                 // Nothing else says so, too.
@@ -285,22 +298,22 @@ impl<'s> Lowering<'s> {
 
 /// The schemas of the items of an array.
 struct Tuple<'s> {
-    node: Node<'s>,
+    node: Located<'s>,
     /// The keyword of the first items.
     keyword: &'static str,
-    first: Vec<Node<'s>>,
-    rest: Option<Node<'s>>,
+    first: Vec<Located<'s>>,
+    rest: Option<Located<'s>>,
 }
 
 /// The schemas of the members of an object.
 struct Object<'s> {
-    properties: Vec<(&'s str, Node<'s>)>,
-    additional: Option<Node<'s>>,
+    properties: Vec<(&'s str, Located<'s>)>,
+    additional: Option<Located<'s>>,
     has_patterns: bool,
 }
 
 /// Returns the members that any of the schemas requires.
-fn required<'s>(parts: &[Node<'s>]) -> Vec<&'s str> {
+fn required<'s>(parts: &[Located<'s>]) -> Vec<&'s str> {
     let mut required = Vec::new();
     let lists = parts.iter().filter_map(|part| part.get("required").and_then(Value::as_array));
     for name in lists.flatten().filter_map(Value::as_str) {

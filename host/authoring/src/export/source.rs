@@ -9,7 +9,7 @@ use crate::schema::Draft;
 
 /// A schema in its place.
 #[derive(Clone)]
-pub(super) struct Node<'s> {
+pub(super) struct Located<'s> {
     pub(super) value: &'s Value,
     /// Where it stands in the contract, as a JSON Pointer.
     pub(super) pointer: String,
@@ -20,7 +20,7 @@ pub(super) struct Node<'s> {
 /// The identity of a schema: two nodes with one key are one schema.
 pub(super) type Key = (usize, usize);
 
-impl<'s> Node<'s> {
+impl<'s> Located<'s> {
     pub(super) fn key(&self) -> Key {
         (std::ptr::from_ref(self.value).addr(), self.resource)
     }
@@ -115,9 +115,9 @@ impl<'s> Source<'s> {
         Some(source)
     }
 
-    pub(super) fn root(&self) -> Node<'s> {
+    pub(super) fn root(&self) -> Located<'s> {
         let resource = &self.resources[0];
-        Node { value: resource.root, pointer: resource.pointer.clone(), draft: resource.draft, resource: 0 }
+        Located { value: resource.root, pointer: resource.pointer.clone(), draft: resource.draft, resource: 0 }
     }
 
     /// Adds a document, and the resources inside.
@@ -184,19 +184,19 @@ impl<'s> Source<'s> {
     }
 
     /// Returns a schema inside of another.
-    fn node(&self, value: &'s Value, pointer: String, around: usize) -> Node<'s> {
+    fn node(&self, value: &'s Value, pointer: String, around: usize) -> Located<'s> {
         let resource = self.inner.get(&std::ptr::from_ref(value).addr()).copied().unwrap_or(around);
-        Node { value, pointer, draft: self.resources[resource].draft, resource }
+        Located { value, pointer, draft: self.resources[resource].draft, resource }
     }
 
     /// Returns the schema that a keyword holds.
-    pub(super) fn one(&self, node: &Node<'s>, keyword: &str) -> Option<Node<'s>> {
+    pub(super) fn one(&self, node: &Located<'s>, keyword: &str) -> Option<Located<'s>> {
         let value = node.get(keyword).filter(|value| value.is_object() || value.is_boolean())?;
         Some(self.node(value, node.at(keyword), node.resource))
     }
 
     /// Returns the schemas of a list.
-    pub(super) fn list(&self, node: &Node<'s>, keyword: &str) -> Vec<Node<'s>> {
+    pub(super) fn list(&self, node: &Located<'s>, keyword: &str) -> Vec<Located<'s>> {
         let values = node.get(keyword).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let pointer = node.at(keyword);
         let nodes = values.iter().enumerate();
@@ -204,12 +204,12 @@ impl<'s> Source<'s> {
     }
 
     /// Returns the schemas of a map, in the order of the text.
-    pub(super) fn map(&self, node: &Node<'s>, keyword: &str) -> Vec<(&'s str, Node<'s>)> {
+    pub(super) fn map(&self, node: &Located<'s>, keyword: &str) -> Vec<(&'s str, Located<'s>)> {
         let members = node.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let pointer = node.at(keyword);
         let names = self.order.names(&pointer);
         let place = |name: &str| names.iter().position(|other| other == name).unwrap_or(names.len());
-        let mut nodes: Vec<(usize, &'s str, Node<'s>)> = Vec::new();
+        let mut nodes: Vec<(usize, &'s str, Located<'s>)> = Vec::new();
         for (name, value) in members {
             let node = self.node(value, format!("{pointer}/{}", escape(name)), node.resource);
             nodes.push((place(name), name, node));
@@ -219,7 +219,7 @@ impl<'s> Source<'s> {
     }
 
     /// Returns the schema that the reference of a node leads to. `None` if it cannot be followed here.
-    pub(super) fn target(&self, node: &Node<'s>) -> Option<Node<'s>> {
+    pub(super) fn target(&self, node: &Located<'s>) -> Option<Located<'s>> {
         let reference = node.text("$ref")?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let base = &self.resources[node.resource];

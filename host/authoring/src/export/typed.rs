@@ -9,9 +9,9 @@ use super::{
     json::Json,
     lower::{Lowering, Out, scalars, union},
     pattern::is_portable,
-    source::Node,
+    source::Located,
     target::{Support, Target},
-    types::{Types, equal, is_exact},
+    types::{TypeSet, equal, is_exact},
 };
 use crate::schema::{Decimal, Draft};
 
@@ -42,13 +42,13 @@ pub(super) type Keywords = Vec<(String, Json)>;
 
 impl<'s> Lowering<'s> {
     /// Writes the keywords of schemas that all hold for one value.
-    pub(super) fn typed(&mut self, parts: &[Node<'s>]) -> Out {
+    pub(super) fn typed(&mut self, parts: &[Located<'s>]) -> Out {
         let stated = parts.iter().filter_map(|part| part.get("type"));
-        let mut types = stated.map(Types::of_keyword).fold(Types::ALL, Types::and);
-        let is_stated = types != Types::ALL;
+        let mut types = stated.map(TypeSet::of_keyword).fold(TypeSet::ALL, TypeSet::and);
+        let is_stated = types != TypeSet::ALL;
         let values = values(parts, types);
         if let Some(values) = &values {
-            types = types.and(values.iter().map(Types::of_value).fold(Types::NONE, Types::or));
+            types = types.and(values.iter().map(TypeSet::of_value).fold(TypeSet::NONE, TypeSet::or));
         }
         let mut keywords = Keywords::new();
         let mut others = Vec::new();
@@ -56,22 +56,22 @@ impl<'s> Lowering<'s> {
             // The listed values say all that the keywords about arrays and objects could say, and more.
             Some(values) => others = self.listed(parts, values, &mut types, &mut keywords),
             None => {
-                if types.has(Types::ARRAY) {
+                if types.has(TypeSet::ARRAY) {
                     self.array(parts, is_stated, &mut types, &mut keywords);
                 }
-                if types.has(Types::OBJECT) {
+                if types.has(TypeSet::OBJECT) {
                     self.object(parts, is_stated, &mut types, &mut keywords);
                 }
             }
         }
-        if types.has(Types::NUMBER) {
+        if types.has(TypeSet::NUMBER) {
             self.numbers(parts, &mut keywords);
         }
-        if types.has(Types::STRING) {
+        if types.has(TypeSet::STRING) {
             self.strings(parts, &mut keywords);
         }
         if !types.is_empty() {
-            if types != Types::ALL || self.target.closes_objects() {
+            if types != TypeSet::ALL || self.target.closes_objects() {
                 keywords.insert(0, ("type".to_owned(), types.keyword().into()));
             }
             others.insert(0, if keywords.is_empty() { Out::Any } else { Out::Schema(Json::Object(keywords)) });
@@ -80,7 +80,13 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes `enum` or `const`. Returns what stands for values that the target cannot list.
-    fn listed(&mut self, parts: &[Node<'s>], values: &[Value], types: &mut Types, keywords: &mut Keywords) -> Vec<Out> {
+    fn listed(
+        &mut self,
+        parts: &[Located<'s>],
+        values: &[Value],
+        types: &mut TypeSet,
+        keywords: &mut Keywords,
+    ) -> Vec<Out> {
         let can_list = |value: &Value| match (self.target, value) {
             (Target::Llguidance, _) => all_exact(value),
             (_, Value::Array(_) | Value::Object(_)) => false,
@@ -88,7 +94,7 @@ impl<'s> Lowering<'s> {
             (_, value) => all_exact(value),
         };
         let (listed, others): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|value| can_list(value));
-        *types = listed.iter().map(|value| Types::of_value(value)).fold(Types::NONE, Types::or);
+        *types = listed.iter().map(|value| TypeSet::of_value(value)).fold(TypeSet::NONE, TypeSet::or);
         match &listed[..] {
             [] => {}
             [only] if self.target.keeps("const") => keywords.push(("const".to_owned(), (*only).clone().into())),
@@ -101,7 +107,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes a value as a schema without listing it.
-    fn constant(&mut self, parts: &[Node<'s>], value: &Value) -> Out {
+    fn constant(&mut self, parts: &[Located<'s>], value: &Value) -> Out {
         let relax = |lowering: &mut Self, why: &str| {
             for part in parts {
                 for keyword in ["enum", "const"] {
@@ -111,7 +117,7 @@ impl<'s> Lowering<'s> {
                 }
             }
         };
-        let kind = Types::of_value(value).keyword();
+        let kind = TypeSet::of_value(value).keyword();
         match value {
             Value::Null => Out::Schema(Json::object("type", kind)),
             Value::Array(values) => {
@@ -154,8 +160,8 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes a value inside of one.
-    fn constant_in(&mut self, parts: &[Node<'s>], value: &Value) -> Out {
-        let mut types = Types::ALL;
+    fn constant_in(&mut self, parts: &[Located<'s>], value: &Value) -> Out {
+        let mut types = TypeSet::ALL;
         let mut keywords = Keywords::new();
         let mut others = self.listed(parts, std::slice::from_ref(value), &mut types, &mut keywords);
         if !keywords.is_empty() {
@@ -165,7 +171,7 @@ impl<'s> Lowering<'s> {
         union(others)
     }
 
-    fn numbers(&mut self, parts: &[Node<'s>], keywords: &mut Keywords) {
+    fn numbers(&mut self, parts: &[Located<'s>], keywords: &mut Keywords) {
         for (keyword, exclusive, tightest) in
             [("minimum", "exclusiveMinimum", Ordering::Greater), ("maximum", "exclusiveMaximum", Ordering::Less)]
         {
@@ -216,7 +222,7 @@ impl<'s> Lowering<'s> {
         });
     }
 
-    fn strings(&mut self, parts: &[Node<'s>], keywords: &mut Keywords) {
+    fn strings(&mut self, parts: &[Located<'s>], keywords: &mut Keywords) {
         self.lengths(parts, ["minLength", "maxLength"], keywords);
         self.first(parts, "pattern", keywords, |value| match value.as_str().is_some_and(is_portable) {
             true => Ok(()),
@@ -224,7 +230,7 @@ impl<'s> Lowering<'s> {
         });
         if self.formats {
             let formats = self.target.formats();
-            let asserted: Vec<Node> = parts
+            let asserted: Vec<Located> = parts
                 .iter()
                 .filter(|part| part.text("format").is_some_and(|format| FORMATS.contains(&format)))
                 .cloned()
@@ -240,7 +246,7 @@ impl<'s> Lowering<'s> {
     /// Writes a keyword of which one value holds: the first that the target takes. States the others.
     fn first(
         &mut self,
-        parts: &[Node<'s>],
+        parts: &[Located<'s>],
         keyword: &str,
         keywords: &mut Keywords,
         is_taken: impl Fn(&Value) -> Result<(), String>,
@@ -266,7 +272,7 @@ impl<'s> Lowering<'s> {
     }
 
     /// Writes the tightest of two bounds on a length.
-    pub(super) fn lengths(&mut self, parts: &[Node<'s>], [least, most]: [&str; 2], keywords: &mut Keywords) {
+    pub(super) fn lengths(&mut self, parts: &[Located<'s>], [least, most]: [&str; 2], keywords: &mut Keywords) {
         for (keyword, tightest) in [(least, Ordering::Greater), (most, Ordering::Less)] {
             if self.target.keeps(keyword)
                 && let Some(length) = bound(parts, keyword, tightest)
@@ -278,7 +284,7 @@ impl<'s> Lowering<'s> {
 }
 
 /// Returns the tightest of the bounds that schemas state.
-pub(super) fn bound(parts: &[Node], keyword: &str, tightest: Ordering) -> Option<u64> {
+pub(super) fn bound(parts: &[Located], keyword: &str, tightest: Ordering) -> Option<u64> {
     let lengths = parts.iter().filter_map(|part| match part.get(keyword) {
         Some(Value::Number(number)) => u64::try_from(Decimal::of(number)?.integer()?).ok(),
         _ => None,
@@ -287,7 +293,7 @@ pub(super) fn bound(parts: &[Node], keyword: &str, tightest: Ordering) -> Option
 }
 
 /// Returns the values that every `enum` and `const` lists, of these types. `None` if there is no such keyword.
-fn values(parts: &[Node], types: Types) -> Option<Vec<Value>> {
+fn values(parts: &[Located], types: TypeSet) -> Option<Vec<Value>> {
     let mut known: Option<Vec<Value>> = None;
     for part in parts {
         let constant = part.get("const").map(|value| vec![value.clone()]);
@@ -300,7 +306,7 @@ fn values(parts: &[Node], types: Types) -> Option<Vec<Value>> {
         }
     }
     let mut distinct: Vec<Value> = Vec::new();
-    for value in known?.into_iter().filter(|value| types.has(Types::of_value(value))) {
+    for value in known?.into_iter().filter(|value| types.has(TypeSet::of_value(value))) {
         if !distinct.iter().any(|other| equal(other, &value)) {
             distinct.push(value);
         }

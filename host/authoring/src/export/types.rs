@@ -6,34 +6,34 @@ use crate::schema::Decimal;
 
 /// A set of types. Numbers with and without a fraction are two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Types(u8);
+pub(super) struct TypeSet(u8);
 
-impl Types {
-    pub(super) const NONE: Types = Types(0);
-    pub(super) const NULL: Types = Types(1);
-    pub(super) const BOOLEAN: Types = Types(2);
-    pub(super) const INTEGER: Types = Types(4);
-    const FRACTION: Types = Types(8);
-    pub(super) const NUMBER: Types = Types(12);
-    pub(super) const STRING: Types = Types(16);
-    pub(super) const ARRAY: Types = Types(32);
-    pub(super) const OBJECT: Types = Types(64);
-    pub(super) const ALL: Types = Types(127);
+impl TypeSet {
+    pub(super) const NONE: TypeSet = TypeSet(0);
+    pub(super) const NULL: TypeSet = TypeSet(1);
+    pub(super) const BOOLEAN: TypeSet = TypeSet(2);
+    pub(super) const INTEGER: TypeSet = TypeSet(4);
+    const FRACTION: TypeSet = TypeSet(8);
+    pub(super) const NUMBER: TypeSet = TypeSet(12);
+    pub(super) const STRING: TypeSet = TypeSet(16);
+    pub(super) const ARRAY: TypeSet = TypeSet(32);
+    pub(super) const OBJECT: TypeSet = TypeSet(64);
+    pub(super) const ALL: TypeSet = TypeSet(127);
 
     /// Returns the set for the value of `type`.
     pub(super) fn of_keyword(value: &Value) -> Self {
         let one = |name: &Value| match name.as_str() {
-            Some("null") => Types::NULL,
-            Some("boolean") => Types::BOOLEAN,
-            Some("integer") => Types::INTEGER,
-            Some("number") => Types::NUMBER,
-            Some("string") => Types::STRING,
-            Some("array") => Types::ARRAY,
-            Some("object") => Types::OBJECT,
-            _ => Types::ALL,
+            Some("null") => TypeSet::NULL,
+            Some("boolean") => TypeSet::BOOLEAN,
+            Some("integer") => TypeSet::INTEGER,
+            Some("number") => TypeSet::NUMBER,
+            Some("string") => TypeSet::STRING,
+            Some("array") => TypeSet::ARRAY,
+            Some("object") => TypeSet::OBJECT,
+            _ => TypeSet::ALL,
         };
         match value {
-            Value::Array(names) => names.iter().map(one).fold(Types::NONE, Types::or),
+            Value::Array(names) => names.iter().map(one).fold(TypeSet::NONE, TypeSet::or),
             name => one(name),
         }
     }
@@ -41,28 +41,28 @@ impl Types {
     /// Returns the type of a value.
     pub(super) fn of_value(value: &Value) -> Self {
         match value {
-            Value::Null => Types::NULL,
-            Value::Bool(_) => Types::BOOLEAN,
+            Value::Null => TypeSet::NULL,
+            Value::Bool(_) => TypeSet::BOOLEAN,
             Value::Number(number) if Decimal::of(number).is_some_and(|decimal| !decimal.is_integer()) => {
-                Types::FRACTION
+                TypeSet::FRACTION
             }
-            Value::Number(_) => Types::INTEGER,
-            Value::String(_) => Types::STRING,
-            Value::Array(_) => Types::ARRAY,
-            Value::Object(_) => Types::OBJECT,
+            Value::Number(_) => TypeSet::INTEGER,
+            Value::String(_) => TypeSet::STRING,
+            Value::Array(_) => TypeSet::ARRAY,
+            Value::Object(_) => TypeSet::OBJECT,
         }
     }
 
     pub(super) fn or(self, other: Self) -> Self {
-        Types(self.0 | other.0)
+        TypeSet(self.0 | other.0)
     }
 
     pub(super) fn and(self, other: Self) -> Self {
-        Types(self.0 & other.0)
+        TypeSet(self.0 & other.0)
     }
 
     pub(super) fn without(self, other: Self) -> Self {
-        Types(self.0 & !other.0)
+        TypeSet(self.0 & !other.0)
     }
 
     pub(super) fn has(self, other: Self) -> bool {
@@ -70,21 +70,21 @@ impl Types {
     }
 
     pub(super) fn is_empty(self) -> bool {
-        self == Types::NONE
+        self == TypeSet::NONE
     }
 
     /// Returns the value of `type`.
     pub(super) fn keyword(self) -> Value {
         let names = [
-            (Types::STRING, "string"),
-            (Types::FRACTION, "number"),
-            (Types::INTEGER, "integer"),
-            (Types::BOOLEAN, "boolean"),
-            (Types::ARRAY, "array"),
-            (Types::OBJECT, "object"),
-            (Types::NULL, "null"),
+            (TypeSet::STRING, "string"),
+            (TypeSet::FRACTION, "number"),
+            (TypeSet::INTEGER, "integer"),
+            (TypeSet::BOOLEAN, "boolean"),
+            (TypeSet::ARRAY, "array"),
+            (TypeSet::OBJECT, "object"),
+            (TypeSet::NULL, "null"),
         ];
-        let is_in = |types: Types| self.has(types) && !(types == Types::INTEGER && self.has(Types::FRACTION));
+        let is_in = |types: TypeSet| self.has(types) && !(types == TypeSet::INTEGER && self.has(TypeSet::FRACTION));
         let mut names: Vec<Value> =
             names.iter().filter(|(types, _)| is_in(*types)).map(|(_, name)| (*name).into()).collect();
         if names.len() == 1 { names.remove(0) } else { Value::Array(names) }
