@@ -241,7 +241,7 @@ impl<'s> Lowering<'s> {
                 out => {
                     let mut schema = self.placed(out, &pointer, "properties");
                     if self.target.requires_members() && !is_required {
-                        let why = "the member must be written: null stands for its absence";
+                        let why = "it must be written, and null stands for absence";
                         self.state_at(pointer, "required", Effect::Stronger, why);
                         schema = nullable(schema);
                     }
