@@ -2,6 +2,7 @@
 //!
 //! - [`init`] starts a contract from a JSON Schema, from example outputs, or from a Pydantic model.
 //! - [`diff`] compares two versions of a contract, and finds out whom the change breaks.
+//! - [`export`] writes the part of a contract's schema that a provider's constrained decoding enforces.
 //! - [`examples`] reads example outputs, and compares their verdicts with those that the author expects.
 //! - [`contract_errors`] locates what is wrong with a contract or a profile in the files that it is made of.
 //! - [`types`] reduces a contract to the schema that a generator of types reads.
@@ -25,6 +26,7 @@
 pub mod contract_errors;
 pub mod diff;
 pub mod examples;
+pub mod export;
 mod finding;
 pub mod fuel;
 pub mod init;

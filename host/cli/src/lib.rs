@@ -13,6 +13,7 @@ mod diagnostic;
 mod diff;
 mod error;
 mod evidence;
+mod export;
 mod format;
 mod init;
 mod input;
@@ -77,6 +78,9 @@ enum Command {
     /// Compare two versions of a contract: what became narrower or wider, and whom that breaks
     #[command(after_help = diff::HELP)]
     Diff(diff::Arguments),
+    /// Print the part of a contract's schema that a provider's constrained decoding enforces
+    #[command(after_help = export::HELP)]
+    Export(export::Arguments),
     /// Make a component with compiled contracts and profiles inside
     Bake(bake::Arguments),
     /// Print the part of an agent's prompt that describes its output, or what it may do
@@ -166,6 +170,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Init(arguments) => init::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),

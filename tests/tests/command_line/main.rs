@@ -3,6 +3,7 @@
 mod commands;
 mod diff;
 mod edited_profile;
+mod export;
 mod large_results;
 mod mcp_files;
 mod mistakes;

@@ -7,6 +7,7 @@ mod facts;
 mod sample;
 mod subset;
 
+pub(crate) use decimal::Decimal;
 pub(crate) use facts::{Facts, Types, equal};
 pub(crate) use sample::{Pool, Sampler};
 pub(crate) use subset::Prover;
@@ -39,7 +40,7 @@ pub(crate) enum Draft {
 
 impl Draft {
     /// Returns the dialect that a URI names.
-    fn of(uri: &str) -> Option<Self> {
+    pub(crate) fn of(uri: &str) -> Option<Self> {
         let draft = match uri.trim_end_matches('#').trim_start_matches("https").trim_start_matches("http") {
             "://json-schema.org/draft-04/schema" => Draft::Draft4,
             "://json-schema.org/draft-06/schema" => Draft::Draft6,
@@ -52,7 +53,7 @@ impl Draft {
     }
 
     /// Returns whether it has a keyword that some drafts lack.
-    fn has(self, keyword: &str) -> bool {
+    pub(crate) fn has(self, keyword: &str) -> bool {
         match keyword {
             "const" | "contains" | "propertyNames" => self >= Draft::Draft6,
             "if" | "then" | "else" => self >= Draft::Draft7,
