@@ -312,6 +312,19 @@ fn rules_that_a_target_weakens_are_written_and_listed() {
             json!({"type": "integer"}),
             "left_out /schema/minimum",
         ),
+        // Listed values are not held to what stands beside them.
+        (
+            Target::Llguidance,
+            json!({"enum": [[1], [1, 2]], "maxItems": 1}),
+            json!({"type": "array", "enum": [[1], [1, 2]]}),
+            "left_out /schema/maxItems",
+        ),
+        (
+            Target::Llguidance,
+            json!({"const": {"a": 1}, "required": ["b"]}),
+            json!({"type": "object", "const": {"a": 1}}),
+            "left_out /schema/required",
+        ),
     ];
     for (target, schema, wanted, effect) in cases {
         assert_eq!(exported(&schema, target), wanted, "{schema}");

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::schema::Draft;
 
-const OF_OBJECTS: [&str; 9] = [
+/// The keywords about the members of objects.
+pub(super) const OF_OBJECTS: [&str; 9] = [
     "properties",
     "required",
     "additionalProperties",
@@ -28,8 +29,9 @@ const OF_OBJECTS: [&str; 9] = [
     "unevaluatedProperties",
 ];
 
-const OF_ARRAYS: [&str; 7] =
-    ["items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
+/// The keywords about the items of arrays.
+pub(super) const OF_ARRAYS: [&str; 8] =
+    ["items", "additionalItems", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
 
 /// The keywords by which a schema reaches members and items in place, beside its own.
 const IN_PLACE: [&str; 9] =

@@ -7,7 +7,8 @@ use serde_json::{Number, Value};
 use super::{
     Effect,
     json::Json,
-    lower::{Lowering, Out, scalars, union},
+    lower::{Lowering, Out, is_asserted, scalars, union},
+    nested::{OF_ARRAYS, OF_OBJECTS},
     pattern::is_portable,
     source::Located,
     target::{Support, Target},
@@ -53,8 +54,10 @@ impl<'s> Lowering<'s> {
         let mut keywords = Keywords::new();
         let mut others = Vec::new();
         match &values {
-            // The listed values say all that the keywords about arrays and objects could say, and more.
-            Some(values) => others = self.listed(parts, values, &mut types, &mut keywords),
+            Some(values) => {
+                self.not_beside_values(parts, values);
+                others = self.listed(parts, values, &mut types, &mut keywords);
+            }
             None => {
                 if types.has(TypeSet::ARRAY) {
                     self.array(parts, is_stated, &mut types, &mut keywords);
@@ -77,6 +80,23 @@ impl<'s> Lowering<'s> {
             others.insert(0, if keywords.is_empty() { Out::Any } else { Out::Schema(Json::Object(keywords)) });
         }
         union(others)
+    }
+
+    /// States the keywords about arrays and objects that listed values are not held to.
+    fn not_beside_values(&mut self, parts: &[Located<'s>], values: &[Value]) {
+        let why = "the listed values are written as they are, also those that this rule refuses";
+        for (kind, keywords) in [(TypeSet::ARRAY, &OF_ARRAYS[..]), (TypeSet::OBJECT, &OF_OBJECTS[..])] {
+            if !values.iter().any(|value| TypeSet::of_value(value) == kind) {
+                continue;
+            }
+            for part in parts {
+                let is_told = |keyword: &str| self.target.support(keyword) == Some(Support::LeftOut);
+                let keywords = keywords.iter().filter(|keyword| is_asserted(part, keyword) && !is_told(keyword));
+                for keyword in keywords.collect::<Vec<_>>() {
+                    self.state(part, keyword, Effect::LeftOut, why);
+                }
+            }
+        }
     }
 
     /// Writes `enum` or `const`. Returns what stands for values that the target cannot list.
