@@ -47,7 +47,7 @@ impl Target {
             }
             Target::Gemini => &["date-time", "date", "time"],
             // Of the others that it has, `email`, `hostname` and `uri`, it refuses texts that a contract takes.
-            Target::Llguidance => &["date-time", "time", "date", "duration", "ipv4", "ipv6", "uuid"],
+            Target::Llguidance => &["date-time", "time", "date", "duration", "ipv4", "uuid"],
         }
     }
 
