@@ -10,28 +10,11 @@ use super::{
     lower::{Lowering, Out, union},
     pattern::is_portable,
     source::Located,
-    target::{Support, Target},
+    target::{OF_ARRAYS, OF_OBJECTS, Support, Target},
     typed::{Keywords, bound},
     types::TypeSet,
 };
 use crate::schema::Draft;
-
-/// The keywords about the members of objects.
-pub(super) const OF_OBJECTS: [&str; 9] = [
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "minProperties",
-    "maxProperties",
-    "dependentRequired",
-    "propertyNames",
-    "unevaluatedProperties",
-];
-
-/// The keywords about the items of arrays.
-pub(super) const OF_ARRAYS: [&str; 8] =
-    ["items", "additionalItems", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
 
 /// The keywords by which a schema reaches members and items in place, beside its own.
 const IN_PLACE: [&str; 9] =

@@ -99,6 +99,23 @@ pub(super) enum Recursion {
 
 use Support::{Kept as K, LeftOut as N, Relaxed as R};
 
+/// The keywords about the members of objects.
+pub(super) const OF_OBJECTS: [&str; 9] = [
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "propertyNames",
+    "unevaluatedProperties",
+];
+
+/// The keywords about the items of arrays.
+pub(super) const OF_ARRAYS: [&str; 8] =
+    ["items", "additionalItems", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
+
 /// Each keyword on which a rule depends, with what the targets do, in the order of [`Target::ALL`].
 pub const KEYWORDS: [(&str, [Support; 4]); 41] = [
     ("type", [K, K, K, K]),

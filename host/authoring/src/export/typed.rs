@@ -8,10 +8,9 @@ use super::{
     Effect,
     json::Json,
     lower::{Lowering, Out, is_asserted, scalars, union},
-    nested::{OF_ARRAYS, OF_OBJECTS},
     pattern::is_portable,
     source::Located,
-    target::{Support, Target},
+    target::{OF_ARRAYS, OF_OBJECTS, Support, Target},
     types::{TypeSet, equal, is_exact},
 };
 use crate::schema::{Decimal, Draft};
