@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The agent whose contract to export, if CONTRACT has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Who enforces the schema
+    /// The provider or engine that enforces the schema
     #[arg(long = "for", value_name = "TARGET")]
     target: For,
     /// Close objects and require members where the target demands it, although a valid instance may then be refused

@@ -67,7 +67,7 @@ struct Generator {
     program: &'static str,
     /// Its arguments. None of them depends on the contract.
     arguments: &'static [&'static str],
-    /// Whether `--class-name` names the type of a document. The others take the schema's title.
+    /// `true` if `--class-name` names the type of a document. Other generators take the schema's title.
     names_class: bool,
     /// Installs the version that `tests/types` measures.
     install: &'static str,

@@ -100,16 +100,15 @@ pub(super) fn cut(definitions: &mut [Definition], allowed: Recursion, instead: &
 
 /// Keeps the definitions that the root leads to.
 pub(super) fn reached(root: &Json, definitions: Vec<Definition>) -> Vec<Definition> {
-    let mut todo = vec![root.clone()];
+    let by_name: HashMap<&str, &Json> = definitions.iter().map(|(name, _, schema)| (name.as_str(), schema)).collect();
+    let mut todo = vec![root];
     let mut names: HashSet<String> = HashSet::new();
-    while let Some(mut schema) = todo.pop() {
-        references(&mut schema, false, &mut |reference, _| {
-            if let Some(target) = reference.target()
-                && names.insert(target.to_owned())
-            {
-                todo.extend(definitions.iter().find(|(name, ..)| name == target).map(|(_, _, schema)| schema.clone()));
-            }
-        });
+    while let Some(schema) = todo.pop() {
+        match schema.target() {
+            Some(target) if names.insert(target.to_owned()) => todo.extend(by_name.get(target).copied()),
+            Some(_) => {}
+            None => todo.extend(schema.inside()),
+        }
     }
     definitions.into_iter().filter(|(name, ..)| names.contains(name)).collect()
 }

@@ -1,13 +1,7 @@
 //! JSON whose members keep their order, because constrained decoders write members in the order of the schema.
 
-use std::collections::HashMap;
-
-use serde::{
-    Serialize, Serializer,
-    de::{Deserializer as _, MapAccess, SeqAccess, Visitor},
-    ser::SerializeMap,
-};
-use serde_json::{Value, value::RawValue};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::Value;
 
 /// A JSON value whose members keep their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +51,14 @@ impl Json {
             _ => &[],
         }
     }
+
+    /// Returns the schemas that stand in this schema.
+    pub(super) fn inside(&self) -> Vec<&Json> {
+        let properties = ["properties", "patternProperties"].into_iter().flat_map(|keyword| self.members(keyword));
+        let lists = ["anyOf", "prefixItems"].into_iter().flat_map(|keyword| self.list(keyword));
+        let others = ["items", "additionalProperties"].into_iter().filter_map(|keyword| self.get(keyword));
+        properties.map(|(_, schema)| schema).chain(lists).chain(others).collect()
+    }
 }
 
 impl From<Value> for Json {
@@ -91,72 +93,4 @@ impl Serialize for Json {
             }
         }
     }
-}
-
-/// The names of each object's members in the order of the text, by the object's JSON Pointer.
-#[derive(Default)]
-pub(super) struct Order(HashMap<String, Vec<String>>);
-
-impl Order {
-    /// Reads the order from the text of a document.
-    pub(super) fn of(text: &str) -> serde_json::Result<Self> {
-        let mut order = Order::default();
-        let mut todo: Vec<(String, Box<RawValue>)> = vec![(String::new(), serde_json::from_str(text)?)];
-        while let Some((pointer, raw)) = todo.pop() {
-            let text = raw.get();
-            if !text.starts_with(['{', '[']) {
-                continue;
-            }
-            let children = serde_json::Deserializer::from_str(text).deserialize_any(Children)?;
-            for (name, child) in &children {
-                todo.push((format!("{pointer}/{}", escape(name)), child.clone()));
-            }
-            if text.starts_with('{') {
-                order.0.insert(pointer, children.into_iter().map(|(name, _)| name).collect());
-            }
-        }
-        Ok(order)
-    }
-
-    /// States the order of an object's names.
-    pub(super) fn set(&mut self, pointer: String, names: Vec<String>) {
-        self.0.insert(pointer, names);
-    }
-
-    /// Returns the names of an object, in the order of the text.
-    pub(super) fn names(&self, pointer: &str) -> &[String] {
-        self.0.get(pointer).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// Reads the members of an object, or the values of an array by their indices, as text.
-struct Children;
-
-impl<'de> Visitor<'de> for Children {
-    type Value = Vec<(String, Box<RawValue>)>;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
-        formatter.write_str("an object or an array")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(members)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let mut values: Self::Value = Vec::new();
-        while let Some(value) = sequence.next_element()? {
-            values.push((values.len().to_string(), value));
-        }
-        Ok(values)
-    }
-}
-
-/// Escapes a name for a JSON Pointer.
-pub(super) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

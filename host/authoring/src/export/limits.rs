@@ -67,15 +67,7 @@ fn measure(schema: &Json, sizes: &mut Sizes) {
             sizes.long_list = sizes.long_list.max(characters);
         }
     }
-    inside(schema).into_iter().for_each(|schema| measure(schema, sizes));
-}
-
-/// Returns the schemas in a schema.
-fn inside(schema: &Json) -> Vec<&Json> {
-    let properties = ["properties", "patternProperties"].into_iter().flat_map(|keyword| schema.members(keyword));
-    let lists = ["anyOf", "prefixItems"].into_iter().flat_map(|keyword| schema.list(keyword));
-    let others = ["items", "additionalProperties"].into_iter().filter_map(|keyword| schema.get(keyword));
-    properties.map(|(_, schema)| schema).chain(lists).chain(others).collect()
+    schema.inside().into_iter().for_each(|schema| measure(schema, sizes));
 }
 
 /// Returns how deep objects stand in each other. A reference that leads back to itself adds nothing.
@@ -99,7 +91,7 @@ fn depth(root: &Json, definitions: &[Definition]) -> usize {
             way.insert(name);
             todo.push((schema, level, way));
         }
-        todo.extend(inside(schema).into_iter().map(|schema| (schema, level, way.clone())));
+        todo.extend(schema.inside().into_iter().map(|schema| (schema, level, way.clone())));
     }
     deepest
 }

@@ -33,7 +33,7 @@ pub(super) enum Out {
 struct Conjunction<'s> {
     /// Those that have keywords of their own.
     parts: Vec<Located<'s>>,
-    /// Alternatives of which one must hold.
+    /// The `anyOf` and `oneOf` whose alternatives are still to be written.
     groups: VecDeque<Group<'s>>,
     seen: HashSet<Key>,
     is_never: bool,
@@ -51,7 +51,7 @@ struct Group<'s> {
 pub(super) struct Lowering<'s> {
     pub(super) source: &'s Source<'s>,
     pub(super) target: Target,
-    /// Whether the contract asserts formats.
+    /// `true` if the contract asserts formats.
     pub(super) formats: bool,
     rules: BTreeMap<(String, String, Effect), String>,
     names: HashMap<Vec<Key>, String>,
@@ -60,7 +60,7 @@ pub(super) struct Lowering<'s> {
     schemas: usize,
 }
 
-/// What was written: the schema, and its definitions with the places that they come from.
+/// The result: the schema, and its definitions with their places in the contract.
 pub(super) struct Lowered {
     pub(super) root: Json,
     pub(super) definitions: Vec<(String, String, Json)>,

@@ -13,7 +13,6 @@
 
 mod graph;
 mod json;
-mod jtd;
 mod limits;
 mod lower;
 mod nested;
@@ -26,11 +25,13 @@ mod types;
 use serde_json::Value;
 
 use self::{
-    json::{Json, Order},
+    json::Json,
     lower::{Lowered, Lowering},
     source::Source,
     target::Recursion,
 };
+
+use crate::schema::{Order, jtd};
 
 pub use self::target::{KEYWORDS, Support, Target};
 
@@ -102,7 +103,7 @@ pub struct Exported {
 impl Exported {
     /// Returns the rules of the contract that cannot be kept without refusing valid instances, and the limits that are exceeded.
     ///
-    /// If there are none, every instance that is valid by the contract's schema is valid by the export.
+    /// Without them, every instance that is valid by the contract's schema is valid by the export.
     pub fn obstacles(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| matches!(rule.effect, Effect::Stronger | Effect::Limit))
     }

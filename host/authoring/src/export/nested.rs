@@ -12,9 +12,8 @@ use super::{
     source::Located,
     target::{OF_ARRAYS, OF_OBJECTS, Support, Target},
     typed::{Keywords, bound},
-    types::TypeSet,
 };
-use crate::schema::Draft;
+use crate::schema::{Draft, Types};
 
 /// The keywords by which a schema reaches members and items in place, beside its own.
 const IN_PLACE: [&str; 9] =
@@ -33,15 +32,9 @@ impl<'s> Lowering<'s> {
         true
     }
 
-    pub(super) fn array(
-        &mut self,
-        parts: &[Located<'s>],
-        is_stated: bool,
-        types: &mut TypeSet,
-        keywords: &mut Keywords,
-    ) {
+    pub(super) fn array(&mut self, parts: &[Located<'s>], is_stated: bool, types: &mut Types, keywords: &mut Keywords) {
         if self.is_unknown(parts, is_stated, &OF_ARRAYS, "arrays") {
-            *types = types.without(TypeSet::ARRAY);
+            *types = types.without(Types::ARRAY);
             return;
         }
         let tuples: Vec<Tuple> = parts.iter().map(|part| self.tuple(part)).collect();
@@ -153,11 +146,11 @@ impl<'s> Lowering<'s> {
         &mut self,
         parts: &[Located<'s>],
         is_stated: bool,
-        types: &mut TypeSet,
+        types: &mut Types,
         keywords: &mut Keywords,
     ) {
         if self.is_unknown(parts, is_stated, &OF_OBJECTS, "objects") {
-            *types = types.without(TypeSet::OBJECT);
+            *types = types.without(Types::OBJECT);
             return;
         }
         let mut patterns = Vec::new();
@@ -216,7 +209,7 @@ impl<'s> Lowering<'s> {
             let out = self.child(nodes.collect());
             match out {
                 Out::Never if is_required => {
-                    *types = types.without(TypeSet::OBJECT);
+                    *types = types.without(Types::OBJECT);
                     return;
                 }
                 // Nothing else says so, too.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use seamgate_text::{escaped, unescaped};
 use serde_json::Value;
 
-use super::json::{Order, escape};
-use crate::schema::Draft;
+use crate::schema::{Draft, Order};
 
 /// A schema in its place.
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl<'s> Source<'s> {
         for (uri, value) in contract.get("resources").and_then(Value::as_object).into_iter().flatten() {
             let draft = named(value).map_or(Some(draft), |uri| Draft::of(&uri));
             if let Some(draft) = draft {
-                source.add(uri.trim_end_matches('#'), value, format!("/resources/{}", escape(uri)), draft);
+                source.add(uri.trim_end_matches('#'), value, format!("/resources/{}", escaped(uri)), draft);
             }
         }
         Some(source)
@@ -155,13 +155,13 @@ impl<'s> Source<'s> {
                 }
             }
             for (keyword, value) in members.iter().filter(|(keyword, _)| SUBSCHEMAS.contains(&keyword.as_str())) {
-                let pointer = format!("{pointer}/{}", escape(keyword));
+                let pointer = format!("{pointer}/{}", escaped(keyword));
                 match value {
                     Value::Array(values) => todo.extend(
                         values.iter().enumerate().map(|(at, value)| (value, format!("{pointer}/{at}"), resource)),
                     ),
                     Value::Object(values) if MAPS.contains(&keyword.as_str()) => todo.extend(
-                        values.iter().map(|(name, value)| (value, format!("{pointer}/{}", escape(name)), resource)),
+                        values.iter().map(|(name, value)| (value, format!("{pointer}/{}", escaped(name)), resource)),
                     ),
                     value => todo.push((value, pointer, resource)),
                 }
@@ -211,7 +211,7 @@ impl<'s> Source<'s> {
         let place = |name: &str| names.iter().position(|other| other == name).unwrap_or(names.len());
         let mut nodes: Vec<(usize, &'s str, Located<'s>)> = Vec::new();
         for (name, value) in members {
-            let node = self.node(value, format!("{pointer}/{}", escape(name)), node.resource);
+            let node = self.node(value, format!("{pointer}/{}", escaped(name)), node.resource);
             nodes.push((place(name), name, node));
         }
         nodes.sort_by_key(|(place, ..)| *place);
@@ -242,7 +242,7 @@ impl<'s> Source<'s> {
             {
                 return None;
             }
-            let name = step.replace("~1", "/").replace("~0", "~");
+            let name = unescaped(step);
             value = match value {
                 Value::Object(members) => members.get(&name)?,
                 Value::Array(values) => values.get(name.parse::<usize>().ok()?)?,

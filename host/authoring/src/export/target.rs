@@ -1,4 +1,4 @@
-//! What each provider or engine enforces: the one statement of these facts.
+//! The keywords that each provider or engine enforces. Nothing else states these facts.
 
 /// A provider or an engine whose constrained decoding takes a JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ impl Target {
     }
 }
 
-/// What a target does with a keyword.
+/// The support of a target for a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Support {

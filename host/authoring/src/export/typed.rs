@@ -11,9 +11,9 @@ use super::{
     pattern::is_portable,
     source::Located,
     target::{OF_ARRAYS, OF_OBJECTS, Support, Target},
-    types::{TypeSet, equal, is_exact},
+    types::{is_exact, keyword},
 };
-use crate::schema::{Decimal, Draft};
+use crate::schema::{Decimal, Draft, Types, equal};
 
 /// The formats that contracts assert.
 const FORMATS: [&str; 19] = [
@@ -44,11 +44,11 @@ impl<'s> Lowering<'s> {
     /// Writes the keywords of schemas that all hold for one value.
     pub(super) fn typed(&mut self, parts: &[Located<'s>]) -> Out {
         let stated = parts.iter().filter_map(|part| part.get("type"));
-        let mut types = stated.map(TypeSet::of_keyword).fold(TypeSet::ALL, TypeSet::and);
-        let is_stated = types != TypeSet::ALL;
+        let mut types = stated.map(Types::read).fold(Types::ALL, Types::and);
+        let is_stated = types != Types::ALL;
         let values = values(parts, types);
         if let Some(values) = &values {
-            types = types.and(values.iter().map(TypeSet::of_value).fold(TypeSet::NONE, TypeSet::or));
+            types = types.and(values.iter().map(Types::of).fold(Types::NONE, Types::or));
         }
         let mut keywords = Keywords::new();
         let mut others = Vec::new();
@@ -58,23 +58,23 @@ impl<'s> Lowering<'s> {
                 others = self.listed(parts, values, &mut types, &mut keywords);
             }
             None => {
-                if types.has(TypeSet::ARRAY) {
+                if types.has(Types::ARRAY) {
                     self.array(parts, is_stated, &mut types, &mut keywords);
                 }
-                if types.has(TypeSet::OBJECT) {
+                if types.has(Types::OBJECT) {
                     self.object(parts, is_stated, &mut types, &mut keywords);
                 }
             }
         }
-        if types.has(TypeSet::NUMBER) {
+        if types.has(Types::NUMBER) {
             self.numbers(parts, &mut keywords);
         }
-        if types.has(TypeSet::STRING) {
+        if types.has(Types::STRING) {
             self.strings(parts, &mut keywords);
         }
-        if !types.is_empty() {
-            if types != TypeSet::ALL || self.target.closes_objects() {
-                keywords.insert(0, ("type".to_owned(), types.keyword().into()));
+        if types != Types::NONE {
+            if types != Types::ALL || self.target.closes_objects() {
+                keywords.insert(0, ("type".to_owned(), keyword(types).into()));
             }
             others.insert(0, if keywords.is_empty() { Out::Any } else { Out::Schema(Json::Object(keywords)) });
         }
@@ -84,8 +84,8 @@ impl<'s> Lowering<'s> {
     /// States the keywords about arrays and objects that listed values are not held to.
     fn not_beside_values(&mut self, parts: &[Located<'s>], values: &[Value]) {
         let why = "the listed values are written as they are, also those that this rule refuses";
-        for (kind, keywords) in [(TypeSet::ARRAY, &OF_ARRAYS[..]), (TypeSet::OBJECT, &OF_OBJECTS[..])] {
-            if !values.iter().any(|value| TypeSet::of_value(value) == kind) {
+        for (kind, keywords) in [(Types::ARRAY, &OF_ARRAYS[..]), (Types::OBJECT, &OF_OBJECTS[..])] {
+            if !values.iter().any(|value| Types::of(value) == kind) {
                 continue;
             }
             for part in parts {
@@ -103,7 +103,7 @@ impl<'s> Lowering<'s> {
         &mut self,
         parts: &[Located<'s>],
         values: &[Value],
-        types: &mut TypeSet,
+        types: &mut Types,
         keywords: &mut Keywords,
     ) -> Vec<Out> {
         let can_list = |value: &Value| match (self.target, value) {
@@ -113,7 +113,7 @@ impl<'s> Lowering<'s> {
             (_, value) => all_exact(value),
         };
         let (listed, others): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|value| can_list(value));
-        *types = listed.iter().map(|value| TypeSet::of_value(value)).fold(TypeSet::NONE, TypeSet::or);
+        *types = listed.iter().map(|value| Types::of(value)).fold(Types::NONE, Types::or);
         match &listed[..] {
             [] => {}
             [only] if self.target.keeps("const") => keywords.push(("const".to_owned(), (*only).clone().into())),
@@ -136,7 +136,7 @@ impl<'s> Lowering<'s> {
                 }
             }
         };
-        let kind = TypeSet::of_value(value).keyword();
+        let kind = keyword(Types::of(value));
         match value {
             Value::Null => Out::Schema(Json::object("type", kind)),
             Value::Array(values) => {
@@ -180,11 +180,11 @@ impl<'s> Lowering<'s> {
 
     /// Writes a value inside of one.
     fn constant_in(&mut self, parts: &[Located<'s>], value: &Value) -> Out {
-        let mut types = TypeSet::ALL;
+        let mut types = Types::ALL;
         let mut keywords = Keywords::new();
         let mut others = self.listed(parts, std::slice::from_ref(value), &mut types, &mut keywords);
         if !keywords.is_empty() {
-            keywords.insert(0, ("type".to_owned(), types.keyword().into()));
+            keywords.insert(0, ("type".to_owned(), keyword(types).into()));
             others.push(Out::Schema(Json::Object(keywords)));
         }
         union(others)
@@ -262,7 +262,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes a keyword of which one value holds: the first that the target takes. States the others.
+    /// Writes a keyword that a schema can have only once: the first value that the target supports. Lists the others as rules.
     fn first(
         &mut self,
         parts: &[Located<'s>],
@@ -312,7 +312,7 @@ pub(super) fn bound(parts: &[Located], keyword: &str, tightest: Ordering) -> Opt
 }
 
 /// Returns the values that every `enum` and `const` lists, of these types. `None` if there is no such keyword.
-fn values(parts: &[Located], types: TypeSet) -> Option<Vec<Value>> {
+fn values(parts: &[Located], types: Types) -> Option<Vec<Value>> {
     let mut known: Option<Vec<Value>> = None;
     for part in parts {
         let constant = part.get("const").map(|value| vec![value.clone()]);
@@ -325,7 +325,7 @@ fn values(parts: &[Located], types: TypeSet) -> Option<Vec<Value>> {
         }
     }
     let mut distinct: Vec<Value> = Vec::new();
-    for value in known?.into_iter().filter(|value| types.has(TypeSet::of_value(value))) {
+    for value in known?.into_iter().filter(|value| types.has(Types::of(value))) {
         if !distinct.iter().any(|other| equal(other, &value)) {
             distinct.push(value);
         }

@@ -4,11 +4,14 @@
 
 mod decimal;
 mod facts;
+pub(crate) mod jtd;
+mod order;
 mod sample;
 mod subset;
 
 pub(crate) use decimal::Decimal;
 pub(crate) use facts::{Facts, Types, equal};
+pub(crate) use order::Order;
 pub(crate) use sample::{Pool, Sampler};
 pub(crate) use subset::Prover;
 

@@ -25,7 +25,6 @@
 //! # Ok::<(), seamgate_authoring::types::TypesError>(())
 //! ```
 
-mod jtd;
 mod names;
 mod read;
 mod shape;
@@ -33,6 +32,8 @@ mod write;
 
 use referencing::{Draft, SPECIFICATIONS};
 use serde_json::Value;
+
+use crate::schema::{Order, jtd};
 
 pub use names::{is_type_name, type_name};
 
@@ -68,9 +69,9 @@ pub fn type_schema(contract: &Value, name: &str, language: Language) -> Result<V
     let translated;
     let schema = match (contract.get("schema"), contract.get("jtd")) {
         (Some(schema), _) => schema,
-        (None, Some(definition)) => {
-            translated = jtd::to_json_schema(definition);
-            &translated
+        (None, Some(_)) => {
+            translated = jtd::translated(contract, &Order::default()).ok_or(TypesError::NoSchema)?.contract;
+            &translated["schema"]
         }
         (None, None) => return Err(TypesError::NoSchema),
     };

@@ -17,15 +17,15 @@ pub(super) enum Part {
     Shape(Shape),
 }
 
-/// What a value is like, whichever of these types it has.
+/// The values of some types, described for each type that has parts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     pub(super) types: Types,
     /// The only values, if they are listed.
     pub(super) values: Option<Vec<Value>>,
-    /// What the value is like if it is an object.
+    /// The members of an object.
     pub(super) object: Option<Object>,
-    /// What the items are like if it is an array.
+    /// The alternatives for each item of an array.
     pub(super) items: Option<Union>,
 }
 

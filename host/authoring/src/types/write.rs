@@ -369,7 +369,7 @@ impl Writer<'_> {
     }
 }
 
-/// What is written of a list of values.
+/// The schemas for a list of values.
 struct Listed {
     schemas: Vec<Map<String, Value>>,
     /// The types of which any value is taken, because the language cannot list theirs.

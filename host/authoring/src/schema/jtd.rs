@@ -2,23 +2,24 @@
 
 use std::collections::HashMap;
 
+use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
 
-use super::json::{Order, escape};
+use super::order::Order;
 
 /// A definition as a JSON Schema.
-pub(super) struct Translated {
+pub(crate) struct Translated {
     /// A contract with the JSON Schema.
-    pub(super) contract: Value,
+    pub(crate) contract: Value,
     /// The order of its members.
-    pub(super) order: Order,
+    pub(crate) order: Order,
     /// The places of the definition's forms, by those of the JSON Schema.
     places: HashMap<String, String>,
 }
 
 impl Translated {
     /// Returns the form that a place in the JSON Schema comes from.
-    pub(super) fn place(&self, pointer: &str) -> String {
+    pub(crate) fn place(&self, pointer: &str) -> String {
         let mut pointer = pointer;
         loop {
             match (self.places.get(pointer), pointer.rfind('/')) {
@@ -35,17 +36,17 @@ struct Translation<'d> {
     places: HashMap<String, String>,
 }
 
-/// Translates the definition of a contract.
-pub(super) fn translated(contract: &Value, order: &Order) -> Option<Translated> {
+/// Translates the definition of a contract. `order` may lack objects: their members then stand in any order.
+pub(crate) fn translated(contract: &Value, order: &Order) -> Option<Translated> {
     let definition = contract.get("jtd")?;
     let mut translation = Translation { order, places: HashMap::new() };
-    let mut schema = translation.form(definition, "/jtd", "/schema");
+    let mut schema = translation.form(definition, "/jtd", "/schema", None);
     if let Some(definitions) = definition.get("definitions").and_then(Value::as_object) {
         let mut written = Map::new();
         for (name, form) in definitions {
-            let name_in_place = escape(name);
+            let name_in_place = escaped(name);
             let [from, to] = ["/jtd/definitions", "/schema/$defs"].map(|place| format!("{place}/{name_in_place}"));
-            written.insert(name.clone(), translation.form(form, &from, &to));
+            written.insert(name.clone(), translation.form(form, &from, &to, None));
         }
         schema["$defs"] = Value::Object(written);
     }
@@ -59,25 +60,26 @@ pub(super) fn translated(contract: &Value, order: &Order) -> Option<Translated> 
 }
 
 impl Translation<'_> {
-    fn form(&mut self, form: &Value, from: &str, to: &str) -> Value {
+    /// Translates a form. `tag` is the member of a discriminator with its value.
+    fn form(&mut self, form: &Value, from: &str, to: &str, tag: Option<(&str, &str)>) -> Value {
         let is_nullable = form.get("nullable") == Some(&Value::Bool(true));
         let inner = if is_nullable { format!("{to}/anyOf/0") } else { to.to_owned() };
         self.places.insert(to.to_owned(), from.to_owned());
         self.places.insert(inner.clone(), from.to_owned());
-        let mut schema = self.shape(form, from, &inner, None);
+        let mut schema = self.shape(form, from, &inner, tag);
+        if is_nullable {
+            schema = json!({ "anyOf": [schema, { "type": "null" }] });
+        }
         if let Some(description) = form.pointer("/metadata/description").filter(|text| text.is_string()) {
             schema["description"] = description.clone();
         }
-        match is_nullable {
-            true => json!({ "anyOf": [schema, { "type": "null" }] }),
-            false => schema,
-        }
+        schema
     }
 
-    /// Translates a form without `nullable`. `tag` is the member of a discriminator with its value.
+    /// Translates a form without `nullable`.
     fn shape(&mut self, form: &Value, from: &str, to: &str, tag: Option<(&str, &str)>) -> Value {
         if let Some(name) = form.get("ref").and_then(Value::as_str) {
-            return json!({ "$ref": format!("#/$defs/{}", percent(&escape(name))) });
+            return json!({ "$ref": format!("#/$defs/{}", percent(&escaped(name))) });
         }
         if let Some(name) = form.get("type").and_then(Value::as_str) {
             return scalar(name);
@@ -86,23 +88,23 @@ impl Translation<'_> {
             return json!({ "type": "string", "enum": values });
         }
         if let Some(elements) = form.get("elements") {
-            let items = self.form(elements, &format!("{from}/elements"), &format!("{to}/items"));
+            let items = self.form(elements, &format!("{from}/elements"), &format!("{to}/items"), None);
             return json!({ "type": "array", "items": items });
         }
         if let Some(values) = form.get("values") {
-            let values = self.form(values, &format!("{from}/values"), &format!("{to}/additionalProperties"));
+            let values = self.form(values, &format!("{from}/values"), &format!("{to}/additionalProperties"), None);
             return json!({ "type": "object", "additionalProperties": values });
         }
         if let (Some(tag), Some(mapping)) =
             (form.get("discriminator").and_then(Value::as_str), form.get("mapping").and_then(Value::as_object))
         {
-            let mut names: Vec<&String> = self.order.names(&format!("{from}/mapping")).iter().collect();
-            names.retain(|name| mapping.contains_key(*name));
+            let known = self.order.names(&format!("{from}/mapping"));
+            let mut names: Vec<&String> = known.iter().filter(|name| mapping.contains_key(*name)).collect();
+            names.extend(mapping.keys().filter(|name| !known.contains(name)));
             let mut branches = Vec::new();
             for (at, name) in names.into_iter().enumerate() {
-                let [from, to] = [format!("{from}/mapping/{}", escape(name)), format!("{to}/anyOf/{at}")];
-                self.places.insert(to.clone(), from.clone());
-                branches.push(self.shape(&mapping[name], &from, &to, Some((tag, name))));
+                let [from, to] = [format!("{from}/mapping/{}", escaped(name)), format!("{to}/anyOf/{at}")];
+                branches.push(self.form(&mapping[name], &from, &to, Some((tag, name))));
             }
             return json!({ "anyOf": branches });
         }
@@ -122,10 +124,10 @@ impl Translation<'_> {
         }
         for keyword in ["properties", "optionalProperties"] {
             for (name, member) in form.get(keyword).and_then(Value::as_object).into_iter().flatten() {
-                let name_in_place = escape(name);
+                let name_in_place = escaped(name);
                 let [from, to] =
                     [format!("{from}/{keyword}/{name_in_place}"), format!("{to}/properties/{name_in_place}")];
-                properties.insert(name.clone(), self.form(member, &from, &to));
+                properties.insert(name.clone(), self.form(member, &from, &to, None));
                 if keyword == "properties" {
                     required.push(name);
                 }
