@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use referencing::{Uri, uri};
 use seamgate_text::{escaped, unescaped};
 use serde_json::Value;
 
@@ -105,11 +106,11 @@ impl<'s> Source<'s> {
             anchors: HashMap::new(),
             order,
         };
-        source.add("", root, "/schema".to_owned(), draft);
+        source.add(&join("", ""), root, "/schema".to_owned(), draft);
         for (uri, value) in contract.get("resources").and_then(Value::as_object).into_iter().flatten() {
             let draft = named(value).map_or(Some(draft), |uri| Draft::of(&uri));
             if let Some(draft) = draft {
-                source.add(uri.trim_end_matches('#'), value, format!("/resources/{}", escaped(uri)), draft);
+                source.add(&join("", uri.trim_end_matches('#')), value, format!("/resources/{}", escaped(uri)), draft);
             }
         }
         Some(source)
@@ -270,55 +271,11 @@ fn decode(fragment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Resolves a reference without a fragment, as RFC 3986 says.
+/// Resolves a reference without a fragment, as RFC 3986 says. An invalid one stays as it is, and leads nowhere. Relative bases
+/// belong to `referencing`'s own scheme.
 fn join(base: &str, reference: &str) -> String {
-    let scheme = |uri: &str| {
-        let end = uri.find([':', '/', '?'])?;
-        (uri[end..].starts_with(':')).then_some(end + 1)
-    };
-    if scheme(reference).is_some() {
-        return reference.to_owned();
-    }
-    let after_scheme = scheme(base).unwrap_or(0);
-    if reference.starts_with("//") {
-        return format!("{}{reference}", &base[..after_scheme]);
-    }
-    let path = match base[after_scheme..].strip_prefix("//") {
-        Some(authority) => after_scheme + 2 + authority.find(['/', '?']).unwrap_or(authority.len()),
-        None => after_scheme,
-    };
-    let (own_path, query) =
-        base[path..].split_once('?').map_or((&base[path..], None), |(own, query)| (own, Some(query)));
-    let (reference_path, suffix) = reference.find('?').map_or((reference, ""), |at| reference.split_at(at));
-    if reference_path.is_empty() {
-        let query = query.filter(|_| suffix.is_empty()).map_or(suffix.to_owned(), |query| format!("?{query}"));
-        return format!("{}{own_path}{query}", &base[..path]);
-    }
-    let merged = match (reference_path.starts_with('/'), own_path.rfind('/')) {
-        (true, _) => reference_path.to_owned(),
-        (false, Some(slash)) => format!("{}{reference_path}", &own_path[..=slash]),
-        (false, None) if path > after_scheme => format!("/{reference_path}"),
-        (false, None) => reference_path.to_owned(),
-    };
-    let mut steps: Vec<&str> = Vec::new();
-    let all: Vec<&str> = merged.split('/').collect();
-    for (at, step) in all.iter().enumerate() {
-        let is_last = at + 1 == all.len();
-        match *step {
-            "." if is_last => steps.push(""),
-            "." => {}
-            ".." => {
-                if steps.len() > 1 {
-                    steps.pop();
-                }
-                if is_last {
-                    steps.push("");
-                }
-            }
-            step => steps.push(step),
-        }
-    }
-    format!("{}{}{suffix}", &base[..path], steps.join("/"))
+    let resolved = uri::from_str(base).and_then(|base| uri::resolve_against(&base.borrow(), reference));
+    resolved.map_or_else(|_| reference.to_owned(), Uri::into_string)
 }
 
 #[cfg(test)]
@@ -347,7 +304,8 @@ mod tests {
         for (reference, resolved) in examples {
             assert_eq!(join(base, reference), resolved, "{reference}");
         }
-        assert_eq!(join("", "other.json"), "other.json");
+        assert_eq!(join("", "other.json"), join(&join("", "schema.json"), "other.json"));
+        assert_eq!(join("http://a", "not a URI"), "not a URI");
         assert_eq!(join("http://a", "g"), "http://a/g");
     }
 
