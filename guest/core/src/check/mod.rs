@@ -16,6 +16,7 @@ mod pattern;
 mod reach;
 mod schema;
 mod source;
+mod table;
 mod union;
 mod unusable;
 mod value;

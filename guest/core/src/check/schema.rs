@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     format::{Content, Format},
     pattern::Pattern,
+    table::{self, Table},
     value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
@@ -36,7 +37,14 @@ pub(super) struct Schemas {
 
 impl Schemas {
     pub(super) fn new(all: Vec<Schema>, root: SchemaId, resources: Vec<String>) -> Self {
-        Schemas { briefs: all.iter().map(Brief::of).collect(), all, root, resources }
+        let mut schemas = Schemas { briefs: all.iter().map(Brief::of).collect(), all, root, resources };
+        let mut reader = table::Reader::new(&schemas);
+        let mut tables: Vec<Vec<Option<Box<Table>>>> = Vec::new();
+        for schema in &schemas.all {
+            tables.push(schema.applied.iter().map(|applied| reader.table(applied).map(Box::new)).collect());
+        }
+        schemas.all.iter_mut().zip(tables).for_each(|(schema, tables)| schema.tables = tables);
+        schemas
     }
 
     #[inline(always)]
@@ -211,6 +219,8 @@ pub(super) struct Schema {
     pub(super) object: Option<Box<ObjectRules>>,
     /// Schemas for the same value.
     pub(super) applied: Vec<Applied>,
+    /// For each of those, what tells which of several schemas can hold for an object.
+    pub(super) tables: Vec<Option<Box<Table>>>,
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: SchemaLocation,
@@ -615,6 +625,10 @@ impl Names {
 
     pub(super) fn get(&self, number: usize) -> &str {
         &self.names[number]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
     }
 
     /// The number of a name that has this hash. How long that takes is bounded by the schema's own names.
