@@ -37,7 +37,7 @@ impl<'t> Parsed<'t> {
 
 /// How many candidates an output has.
 pub fn extract(output: &str, contract: &Contract) -> usize {
-    extract::extract(output, contract, extract::whole(output, contract)).candidates.len()
+    extract::extract(output, contract, extract::Lone::new(output, contract)).candidates.len()
 }
 
 /// How many edits make JSON of the items of a text; none where they are not found.

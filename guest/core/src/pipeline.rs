@@ -8,7 +8,7 @@ use crate::{
     coerce::coerce,
     contract::{Contract, Embedded, Select},
     evidence::{self, OfItems, Support},
-    extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
+    extract::{self, Around, Candidate, Candidates, Extracted, Lone, MAX_KEPT, Read, Seen},
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
@@ -46,27 +46,32 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 /// The same, where a report is not made that says little.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
-    let mut read = match request.invalid_utf8 {
+    let mut lone = match request.invalid_utf8 {
         Some(_) => None,
-        None => extract::whole(request.output, contract),
+        None => Lone::new(request.output, contract),
     };
-    let accepts = |read: &mut Read| accepts_whole(contract, request, read);
-    match read.take_if(accepts) {
-        Some(Read { span, parsed: Ok(Parsed { document, .. }), .. }) => {
-            Ok(Verdict::Accepted(Accepted { contract, span, document }))
+    let accepts = |lone: &mut Lone| accepts_lone(contract, request, lone);
+    match lone.take_if(accepts) {
+        Some(Lone { read: Read { span, parsed: Ok(Parsed { document, .. }), .. }, around }) => {
+            let (source, marker, notes) = (around.source(), around.marker(), around.notes(request.output, span));
+            Ok(Verdict::Accepted(Accepted { contract, source, marker, notes, span, document }))
         }
-        _ => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
+        lone => Ok(Verdict::Report(Box::new(report(contract, request, lone)))),
     }
 }
 
-/// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is
-/// not, `read` says what was found out.
-fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> bool {
+/// Whether an output has one valid document and no other candidate, as most have, and no more is asked of it or to be said. Where
+/// it has not, `lone` says what was found out.
+fn accepts_lone(contract: &Contract, request: &Request, lone: &mut Lone) -> bool {
     let options = contract.extract();
-    let asks_more = !options.raw_json
-        || options.within.is_some()
-        || request.finish == Finish::Refusal
-        || request.evidence.is_some();
+    let asks_more = match lone.around {
+        // What stands behind a block may have been cut off.
+        Around::Block { .. } => request.finish == Finish::Length,
+        Around::Nothing => !options.raw_json,
+    };
+    let asks_more =
+        asks_more || options.within.is_some() || request.finish == Finish::Refusal || request.evidence.is_some();
+    let read = &mut lone.read;
     let Some((parsed, within_caps)) =
         read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, caps_check::passed(parsed)?)))
     else {
@@ -80,9 +85,9 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
     valid
 }
 
-/// The report on an output. `read` is what [`extract::whole`] gives.
+/// The report on an output. `lone` is what [`Lone::new`] gives.
 #[inline(never)]
-fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>) -> Report {
+fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<Lone<'t, '_>>) -> Report {
     let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
@@ -92,7 +97,7 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         }
         None => {
             let Extracted { candidates, mut read, mut notes, seen, several: is_several, .. } =
-                extract::extract(request.output, contract, read);
+                extract::extract(request.output, contract, lone);
             several = is_several;
             if candidates.len() == 0 {
                 notes.extend(seen.notes(contract));
@@ -642,5 +647,31 @@ impl Request<'_> {
         }
         allow::check_lists(contract.allow(), &self.lists)?;
         evidence::check_evidence(contract.evidence(), self.evidence.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_gives_the_same_report() {
+        let contract = Contract::compile(r#"{"agent":"a","schema":{"type":"object"},"extract":{"untagged":true}}"#);
+        let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
+        for output in [
+            "{\"a\": 1}",
+            "```json\n{\"a\": 1}\n```",
+            "Here:\n\n```JSON\n{\"a\": 1}\n```\nThat is all.",
+            "```\n{}\n```\n",
+            "~~~json {\"a\":\n\"```\"}\n~~~",
+            "```json\n[]\n```",
+            "```json\n{\"a\": 1, \"a\": 2}\n```",
+        ] {
+            for finish in [Finish::Stop, Finish::Length, Finish::Refusal] {
+                let request = Request { output, finish, ..Request::default() };
+                let verdict = verdict(&contract, &request).map(Report::from);
+                assert_eq!(verdict, Ok(report(&contract, &request, None)), "{output:?}, {finish:?}");
+            }
+        }
     }
 }
