@@ -5,6 +5,7 @@ use crate::{
     caps::MAX_TEXT,
     caps_check::{self, CapsCheck, check_caps, check_size},
     change::changes,
+    check::Fused,
     coerce::coerce,
     contract::{Contract, Embedded, Select},
     evidence::{self, OfItems, Support},
@@ -13,7 +14,7 @@ use crate::{
     items,
     judgement::{Judgement, Outcome, Rejection},
     location::Location,
-    parse::{Document, Edit, NodeId, Parsed, Span, apply, followed_by, parse_edited, strict_end},
+    parse::{Document, Edit, NodeId, Span, apply, followed_by, parse_edited, strict_end},
     path::Path,
     recover::{Malformed, Repairs, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, marks, repair},
@@ -46,33 +47,57 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 /// The same, where a report is not made that says little.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
-    let mut read = match request.invalid_utf8 {
+    let whole = match request.invalid_utf8 {
         Some(_) => None,
         None => extract::whole(request.output, contract),
     };
-    let accepts = |read: &mut Read| accepts_whole(contract, request, read);
-    match read.take_if(accepts) {
-        Some(Read { span, parsed: Ok(Parsed { document, .. }), .. }) => {
-            Ok(Verdict::Accepted(Accepted { contract, span, document }))
+    let mut read = None;
+    if let Some(span) = whole {
+        let output = request.output;
+        let fused = fused(contract, request, span);
+        if fused == Fused::Valid {
+            return Ok(Verdict::Accepted(Accepted { contract, output, span }));
         }
-        _ => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
+        let mut whole = Read::new(output, span, contract.caps());
+        whole.valid = (fused == Fused::Wrong).then_some(false);
+        if accepts_whole(contract, request, &mut whole) {
+            return Ok(Verdict::Accepted(Accepted { contract, output, span }));
+        }
+        read = Some(whole);
     }
+    Ok(Verdict::Report(Box::new(report(contract, request, read))))
+}
+
+/// Whether the contract or the request asks for more than one valid document.
+fn asks_more(contract: &Contract, request: &Request) -> bool {
+    let options = contract.extract();
+    !options.raw_json
+        || options.within.is_some()
+        || request.finish == Finish::Refusal
+        || request.evidence.is_some()
+        || !contract.is_simple()
+}
+
+/// What one pass over an output says, if it decides all that is asked.
+fn fused(contract: &Contract, request: &Request, span: Span) -> Fused {
+    if asks_more(contract, request) || contract.may_be_refusal(span.of(request.output)) {
+        return Fused::Unknown;
+    }
+    contract.checker().fused(request.output, span, contract.caps())
 }
 
 /// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is
 /// not, `read` says what was found out.
 fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> bool {
-    let options = contract.extract();
-    let asks_more = !options.raw_json
-        || options.within.is_some()
-        || request.finish == Finish::Refusal
-        || request.evidence.is_some();
+    if read.valid == Some(false) {
+        return false;
+    }
     let Some((parsed, within_caps)) =
         read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, caps_check::passed(parsed)?)))
     else {
         return false;
     };
-    if asks_more || parsed.document.is_suspicious() || !contract.is_simple() || contract.is_refusal(&parsed.document) {
+    if asks_more(contract, request) || parsed.document.is_suspicious() || contract.is_refusal(&parsed.document) {
         return false;
     }
     let valid = contract.checker().is_valid(within_caps);
@@ -80,7 +105,7 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
     valid
 }
 
-/// The report on an output. `read` is what [`extract::whole`] gives.
+/// The report on an output. `read` is what stands where [`extract::whole`] says.
 #[inline(never)]
 fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>) -> Report {
     let mut several = false;

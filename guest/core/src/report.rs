@@ -5,7 +5,7 @@ use crate::{
     extract::{Candidates, MAX_KEPT},
     feedback,
     judgement::{Judgement, Outcome},
-    parse::Document,
+    parse::minified,
     request::{Finish, Request},
     text,
     types::{Disposition, JudgedCandidate, OutputError, Report, Source, Span, Wanted},
@@ -23,21 +23,19 @@ pub enum Verdict<'v> {
 /// The output is one valid document and nothing else: the report says nothing but this.
 pub struct Accepted<'v> {
     pub contract: &'v Contract,
-    /// Where the document stands.
+    /// The output, and where in it the document stands.
+    pub output: &'v str,
     pub span: Span,
-    pub document: Document<'v>,
 }
 
 impl From<Verdict<'_>> for Report {
     fn from(verdict: Verdict<'_>) -> Self {
         match verdict {
             Verdict::Report(report) => *report,
-            Verdict::Accepted(Accepted { contract, span, document }) => {
+            Verdict::Accepted(Accepted { contract, output, span }) => {
                 let candidate = JudgedCandidate { source: Source::Raw, marker: None, span, chosen: true };
                 let report = Report::new(Disposition::Accepted, contract, (vec![candidate], Vec::new()));
-                let output = String::from_utf8(document.minified_bytes());
-                let output = output.unwrap_or_else(|_| unreachable!("pieces of a text end at characters"));
-                Report { output: Some(output), ..report }
+                Report { output: Some(minified(span.of(output))), ..report }
             }
         }
     }

@@ -168,11 +168,11 @@ pub(crate) struct Extracted<'t> {
     tags: Option<[Span; 2]>,
 }
 
-/// The whole output, parsed, if it may be JSON and is not too long for it.
-pub(crate) fn whole<'t>(output: &'t str, contract: &Contract) -> Option<Read<'t>> {
+/// Where the whole output stands, if it may be JSON and is not too long for it.
+pub(crate) fn whole(output: &str, contract: &Contract) -> Option<Span> {
     let (_, text) = text(output);
     let may_be = can_begin_json(text.of(output)) && text.of(output).len() <= contract.caps().bytes;
-    may_be.then(|| Read::new(output, text, contract.caps()))
+    may_be.then_some(text)
 }
 
 /// Where the text of an output begins, and what it is without white space at either end.
@@ -181,7 +181,7 @@ fn text(output: &str) -> (usize, Span) {
     (start, trimmed(output, start, output.len()))
 }
 
-/// The candidates in the output. `read` is what [`whole`] gives.
+/// The candidates in the output. `read` is what stands where [`whole`] says.
 pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Read<'t>>) -> Extracted<'t> {
     let options = contract.extract();
     if let Some(markup) = &options.within {
@@ -420,7 +420,8 @@ mod tests {
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        let candidates = super::extract(output, &contract, whole(output, &contract)).candidates;
+        let read = whole(output, &contract).map(|span| Read::new(output, span, contract.caps()));
+        let candidates = super::extract(output, &contract, read).candidates;
         let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
         all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()
     }
