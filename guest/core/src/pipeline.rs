@@ -83,7 +83,19 @@ fn fused(contract: &Contract, request: &Request, span: Span) -> Fused {
     if asks_more(contract, request) || contract.may_be_refusal(span.of(request.output)) {
         return Fused::Unknown;
     }
-    contract.checker().fused(request.output, span, contract.caps())
+    let fused = contract.checker().fused(request.output, span, contract.caps());
+    debug_assert!(agrees(contract, request, span, fused), "{fused:?} of {:?} by {}", request.output, contract.digest());
+    fused
+}
+
+/// Whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
+fn agrees(contract: &Contract, request: &Request, span: Span, fused: Fused) -> bool {
+    let mut read = Read::new(request.output, span, contract.caps());
+    match fused {
+        Fused::Valid => accepts_whole(contract, request, &mut read),
+        Fused::Wrong => !accepts_whole(contract, request, &mut read),
+        Fused::Unknown => true,
+    }
 }
 
 /// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is

@@ -451,6 +451,16 @@ impl ObjectRules {
         self.names.number(name)
     }
 
+    /// Whether they say nothing but which members there must be.
+    pub(super) fn is_only_required(&self) -> bool {
+        self.count.is_any()
+            && self.members.iter().all(|member| member.required && member.schema.is_none())
+            && self.patterns.is_empty()
+            && self.additional.is_none()
+            && self.property_names.is_none()
+            && self.dependent.is_empty()
+    }
+
     /// The schemas of the member of this name.
     pub(super) fn covering(&self, name: &str) -> Vec<SchemaId> {
         let named = self.member(name).and_then(|member| member.schema);

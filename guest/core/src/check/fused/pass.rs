@@ -6,7 +6,7 @@ use super::{
         schema::{SchemaId, Schemas},
     },
     Stop,
-    plan::{ACCEPT, Act, Array, BITS, JUDGE, Node, Object, Plan, REJECT},
+    plan::{ACCEPT, Act, Array, BITS, JUDGE, Node, Object, Plan, Presence, REJECT},
     scalar,
 };
 use crate::{
@@ -68,6 +68,17 @@ impl<'p> Frame<'p> {
     }
 }
 
+/// A container that has not ended, of which nothing is asked.
+struct Level {
+    is_object: bool,
+    repeats: bool,
+    /// Members, or commas between items.
+    count: usize,
+    /// As in [`Frame`].
+    names: usize,
+    kinds: [u64; 2],
+}
+
 /// A piece of the text without escapes, and its hash.
 #[derive(Clone, Copy)]
 struct Piece {
@@ -84,6 +95,7 @@ pub(super) struct Pass<'t, 'p> {
     pub(super) bytes: &'t [u8],
     pub(super) caps: &'p Caps,
     stack: Vec<Frame<'p>>,
+    skipped: Vec<Level>,
     /// Names that the rules of their object do not name, and strings of arrays whose items are unique.
     names: Vec<Piece>,
     parts: Option<Parts<'t, 'p>>,
@@ -98,6 +110,7 @@ impl<'t, 'p> Pass<'t, 'p> {
             bytes: &text.as_bytes()[..end],
             caps,
             stack: Vec::with_capacity(16),
+            skipped: Vec::new(),
             names: Vec::new(),
             parts: None,
         }
@@ -149,6 +162,8 @@ impl<'t, 'p> Pass<'t, 'p> {
                     }
                     if act >= JUDGE {
                         at = self.other(act, node, at)?;
+                    } else if act == ACCEPT && !self.stack.is_empty() {
+                        at = self.skip(at)?;
                     } else {
                         if self.stack.len() >= depth {
                             return Err(Stop::Unknown);
@@ -203,6 +218,113 @@ impl<'t, 'p> Pass<'t, 'p> {
                 frame = self.stack.pop().ok_or(Stop::Unknown)?;
             }
         }
+    }
+
+    /// Reads a container of which nothing is asked. Returns where it ends.
+    #[inline(never)]
+    fn skip(&mut self, mut at: usize) -> Result<usize, Stop> {
+        let (bytes, caps, outer) = (self.bytes, self.caps, self.names.len());
+        let depth = caps.depth.min(MAX_LEVELS).saturating_sub(self.stack.len());
+        self.skipped.clear();
+        let mut level = Level { is_object: false, repeats: false, count: 0, names: outer, kinds: [0; 2] };
+        'value: loop {
+            at += white_space(bytes.get(at..).unwrap_or_default());
+            let byte = bytes.get(at).copied().unwrap_or_default();
+            match byte {
+                b'"' => at = self.skip_string(at + 1)?.1 + 1,
+                b'{' | b'[' => {
+                    if self.skipped.len() >= depth {
+                        return Err(Stop::Unknown);
+                    }
+                    let is_object = byte == b'{';
+                    let next = Level { is_object, repeats: false, count: 0, names: self.names.len(), kinds: [0; 2] };
+                    self.skipped.push(std::mem::replace(&mut level, next));
+                    at += 1;
+                    at += white_space(bytes.get(at..).unwrap_or_default());
+                    // What ends a container comes two after what begins it.
+                    if bytes.get(at) != Some(&(byte + 2)) {
+                        if is_object {
+                            at = self.skip_name(&mut level, at)?;
+                        }
+                        continue 'value;
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    let start = at;
+                    let shape = scan_number(bytes, &mut at).map_err(|_| Stop::Unknown)?;
+                    if !shape.short && !self.text.get(start..at).is_some_and(|text| shape.fits(text)) {
+                        return Err(Stop::Unknown);
+                    }
+                }
+                b't' => at = self.literal(ACCEPT, 0, at, b"true")?,
+                b'f' => at = self.literal(ACCEPT, 0, at, b"false")?,
+                b'n' => at = self.literal(ACCEPT, 0, at, b"null")?,
+                _ => return Err(Stop::Unknown),
+            }
+            // A value has ended, or a container without items begun: go on with the container around.
+            while !self.skipped.is_empty() {
+                at += white_space(bytes.get(at..).unwrap_or_default());
+                match (level.is_object, bytes.get(at)) {
+                    (true, Some(b',')) => {
+                        at += 1;
+                        at += white_space(bytes.get(at..).unwrap_or_default());
+                        at = self.skip_name(&mut level, at)?;
+                        continue 'value;
+                    }
+                    (false, Some(b',')) => {
+                        level.count += 1;
+                        at += 1;
+                        continue 'value;
+                    }
+                    (true, Some(b'}')) => {
+                        if level.count > caps.object_members || (level.repeats && self.has_repeated(level.names)) {
+                            return Err(Stop::Unknown);
+                        }
+                        self.names.truncate(level.names);
+                    }
+                    // No comma comes after the last item. That an empty array is over a cap of none is not known here.
+                    (false, Some(b']')) if level.count < caps.array_items => {}
+                    _ => return Err(Stop::Unknown),
+                }
+                at += 1;
+                level = self.skipped.pop().ok_or(Stop::Unknown)?;
+            }
+            return Ok(at);
+        }
+    }
+
+    /// Reads a string from behind its first quote. Returns whether it has escapes, and where its last quote is.
+    #[inline(always)]
+    fn skip_string(&self, start: usize) -> Result<(bool, usize), Stop> {
+        let bytes = self.bytes;
+        let end = start + plain(bytes.get(start..).unwrap_or_default());
+        let (has_escapes, end) = if bytes.get(end) == Some(&b'"') {
+            (false, end)
+        } else {
+            (true, end_of_string(bytes, end).ok_or(Stop::Unknown)?)
+        };
+        // Decoded, it is not longer.
+        if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok((has_escapes, end)) }
+    }
+
+    /// Reads a name and its colon, inside a container of which nothing is asked. Returns where they end.
+    #[inline(always)]
+    fn skip_name(&mut self, level: &mut Level, mut at: usize) -> Result<usize, Stop> {
+        let bytes = self.bytes;
+        if bytes.get(at) != Some(&b'"') {
+            return Err(Stop::Unknown);
+        }
+        let start = at + 1;
+        let (false, end) = self.skip_string(start)? else { return Err(Stop::Unknown) };
+        let hash = hash(&bytes[start..end]);
+        let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
+        level.repeats |= level.kinds[0] & a != 0 && level.kinds[1] & b != 0;
+        level.kinds = [level.kinds[0] | a, level.kinds[1] | b];
+        level.count += 1;
+        self.names.push(Piece { hash, start: start as u32, end: end as u32 });
+        at = end + 1;
+        at += white_space(bytes.get(at..).unwrap_or_default());
+        if bytes.get(at) == Some(&b':') { Ok(at + 1) } else { Err(Stop::Unknown) }
     }
 
     /// Reads a name and its colon. Returns the node of its value.
@@ -329,11 +451,16 @@ impl<'t, 'p> Pass<'t, 'p> {
             return Err(Stop::Unknown);
         }
         self.names.truncate(frame.names);
+        let has_others = |presence: &Presence| {
+            let there = presence.sets.iter().filter(|set| frame.seen & **set == **set).count();
+            there < presence.least || there > presence.most
+        };
         let lacks = |(some, all): &(u64, u64)| frame.seen & some != 0 && frame.seen & all != *all;
         if count < object.min
             || count > object.max
             || frame.required < object.required
             || object.dependent.iter().any(lacks)
+            || object.presence.iter().any(has_others)
         {
             return Err(Stop::Wrong);
         }
@@ -415,6 +542,10 @@ impl<'t, 'p> Pass<'t, 'p> {
     fn other(&mut self, act: Act, node: Node, at: usize) -> Result<usize, Stop> {
         if act == REJECT {
             return Err(Stop::Wrong);
+        }
+        if self.stack.is_empty() {
+            // The whole document: then nothing is gained.
+            return Err(Stop::Unknown);
         }
         let (text, end, caps) = (self.text, self.bytes.len(), self.caps);
         let parts = self.parts.get_or_insert_with(|| Parts::new(text, end, caps));

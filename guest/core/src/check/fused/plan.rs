@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::schema::{ANY, ArrayRules, Names, ObjectRules, SchemaId, Schemas},
+    super::schema::{ANY, Applied, ArrayRules, Names, ObjectRules, SchemaId, Schemas},
     resolve::{Demand, KINDS, Resolver, Rules, Union},
 };
 use crate::parse::Kind;
@@ -85,7 +85,17 @@ pub(super) struct Object {
     pub(super) name: Node,
     /// Where one of the members of the first set is there, those of the second have to be.
     pub(super) dependent: Box<[(u64, u64)]>,
+    /// Which members there have to be, by alternatives.
+    pub(super) presence: Box<[Presence]>,
     pub(super) union: Option<Told>,
+}
+
+/// Sets of members, and how many of them have to be there whole.
+#[derive(Clone)]
+pub(super) struct Presence {
+    pub(super) sets: Box<[u64]>,
+    pub(super) least: usize,
+    pub(super) most: usize,
 }
 
 /// Alternatives that one member tells apart.
@@ -165,6 +175,7 @@ impl Object {
             rest: FREE,
             name: FREE,
             dependent: Box::default(),
+            presence: Box::default(),
             union: None,
         }
     }
@@ -266,7 +277,7 @@ impl<'s> Compiler<'s> {
             Demand::Whole => return JUDGE,
             Demand::Rules(rules) => rules,
         };
-        if rules.own.is_empty() && rules.union.is_none() {
+        if rules.is_none() {
             return ACCEPT;
         }
         match kind {
@@ -327,18 +338,22 @@ impl<'s> Compiler<'s> {
 
     fn object(&mut self, rules: Rules) -> Option<Act> {
         let mut key = rules.own.clone();
-        key.extend(rules.union.into_iter().flat_map(|union| [SchemaId::MAX, union.schema, union.number as SchemaId]));
+        let number = |union: &Union| [union.schema, union.number as SchemaId];
+        key.push(SchemaId::MAX);
+        key.extend(rules.presence.iter().flat_map(number));
+        key.push(SchemaId::MAX);
+        key.extend(rules.union.iter().flat_map(number));
         if let Some(act) = self.objects.get(&key) {
             return (*act != JUDGE).then_some(*act);
         }
         // What comes back to itself without a member in between is left to the judge.
         self.objects.insert(key.clone(), JUDGE);
-        let object = self.object_of(&rules.own)?;
+        let object = self.object_of(&rules)?;
         let union = match rules.union {
             Some(_) if self.unions == MAX_UNIONS => return None,
             Some(union) => {
                 self.unions += 1;
-                let told = self.told(&rules.own, union);
+                let told = self.told(&rules, union);
                 self.unions -= 1;
                 Some(told?)
             }
@@ -351,7 +366,7 @@ impl<'s> Compiler<'s> {
     }
 
     /// Returns what is done with an object for each row of a table.
-    fn told(&mut self, own: &[SchemaId], union: Union) -> Option<Told> {
+    fn told(&mut self, rules: &Rules, union: Union) -> Option<Told> {
         let schemas = self.schemas;
         let table = schemas.get(union.schema).tables[union.number].as_deref()?;
         let all = schemas.get(union.schema).applied[union.number].all();
@@ -369,7 +384,7 @@ impl<'s> Compiler<'s> {
             rows.push(match possible.len() {
                 0 => REJECT,
                 1 => {
-                    let outer = Demand::Rules(Rules { own: own.to_vec(), union: None });
+                    let outer = Demand::Rules(Rules { union: None, ..rules.clone() });
                     self.act_of(outer.and(possible.swap_remove(0)), Kind::Object)
                 }
                 _ => JUDGE,
@@ -379,15 +394,45 @@ impl<'s> Compiler<'s> {
         Some(Told { union, rows: rows.into() })
     }
 
-    fn object_of(&mut self, own: &[SchemaId]) -> Option<Object> {
+    /// Returns the sets of members of which some have to be there, and the least and the most of them.
+    fn presence(&mut self, union: Union) -> Option<(Vec<Vec<&'s str>>, [usize; 2])> {
         let schemas = self.schemas;
+        let applied = &schemas.get(union.schema).applied[union.number];
+        let (all, sizes) = match applied {
+            Applied::Not(id, _) => (std::slice::from_ref(id), [0, 0]),
+            Applied::One(all) => (&all[..], [1, 1]),
+            other => (other.all(), [1, usize::MAX]),
+        };
+        let mut sets = Vec::new();
+        for id in all {
+            match self.resolver.demand(*id, Kind::Object) {
+                Demand::Never => {}
+                demand => sets.push(self.resolver.required(&demand)?),
+            }
+        }
+        Some((sets, sizes))
+    }
+
+    fn object_of(&mut self, demanded: &Rules) -> Option<Object> {
+        let schemas = self.schemas;
+        let own = &demanded.own;
+        let mut sets = Vec::new();
+        for union in &demanded.presence {
+            sets.push(self.presence(*union)?);
+        }
+        let present = sets.iter().flat_map(|(sets, _)| sets.iter().flatten().copied());
         let all: Vec<(SchemaId, &ObjectRules)> =
             own.iter().filter_map(|id| Some((*id, schemas.get(*id).object.as_deref()?))).collect();
-        let names = Names::new(all.iter().flat_map(|(_, rules)| {
-            let dependent = rules.dependent.iter();
-            let dependent = dependent.flat_map(|one| [&one.name].into_iter().chain(&one.required)).map(String::as_str);
-            (0..rules.names.len()).map(|number| rules.names.get(number)).chain(dependent)
-        }));
+        let names = Names::new(
+            all.iter()
+                .flat_map(|(_, rules)| {
+                    let dependent = rules.dependent.iter();
+                    let dependent =
+                        dependent.flat_map(|one| [&one.name].into_iter().chain(&one.required)).map(String::as_str);
+                    (0..rules.names.len()).map(|number| rules.names.get(number)).chain(dependent)
+                })
+                .chain(present),
+        );
         let patterned: Vec<_> = all.iter().filter(|(_, rules)| !rules.patterns.is_empty()).collect();
         let named: usize = all.iter().map(|(_, rules)| 1 + rules.patterns.len()).sum();
         self.pay((names.len() + 1) * named)?;
@@ -420,9 +465,15 @@ impl<'s> Compiler<'s> {
                 patterns.push((*id, number, self.node(holding)?));
             }
         }
+        let bit = |name: &str| names.number(name).filter(|number| *number < BITS).map(|number| 1_u64 << number);
+        let mut presence = Vec::new();
+        for (sets, [least, most]) in sets {
+            let set = |set: &Vec<&str>| set.iter().try_fold(0, |all, name| Some(all | bit(name)?));
+            let sets = sets.iter().map(set).collect::<Option<_>>()?;
+            presence.push(Presence { sets, least, most });
+        }
         let mut dependent = Vec::new();
         for one in all.iter().flat_map(|(_, rules)| &rules.dependent) {
-            let bit = |name: &str| names.number(name).filter(|number| *number < BITS).map(|number| 1_u64 << number);
             let needed = one.required.iter().try_fold(0, |needed, name| Some(needed | bit(name)?))?;
             dependent.push((bit(&one.name)?, needed));
         }
@@ -435,6 +486,7 @@ impl<'s> Compiler<'s> {
             rest: self.node(additional(None).collect())?,
             name: self.node(all.iter().filter_map(|(_, rules)| rules.property_names).collect())?,
             dependent: dependent.into(),
+            presence: presence.into(),
             names,
             union: None,
         })

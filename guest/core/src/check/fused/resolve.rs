@@ -30,9 +30,18 @@ pub(super) struct Rules {
     pub(super) own: Vec<SchemaId>,
     /// Alternatives that one member of the object tells apart.
     pub(super) union: Option<Union>,
+    /// Alternatives, or a negation, that only ask which members an object has.
+    pub(super) presence: Vec<Union>,
 }
 
-/// Alternatives with a table: the schema that has them, and their number in `Schema::applied`.
+impl Rules {
+    /// Whether nothing is demanded.
+    pub(super) fn is_none(&self) -> bool {
+        self.own.is_empty() && self.union.is_none() && self.presence.is_empty()
+    }
+}
+
+/// Alternatives of a schema: the schema that has them, and their number in `Schema::applied`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Union {
     pub(super) schema: SchemaId,
@@ -45,7 +54,7 @@ impl Demand {
     }
 
     fn is_none(&self) -> bool {
-        matches!(self, Demand::Rules(rules) if rules.own.is_empty() && rules.union.is_none())
+        matches!(self, Demand::Rules(rules) if rules.is_none())
     }
 
     /// Returns the conjunction of two demands.
@@ -53,14 +62,19 @@ impl Demand {
         match (self, other) {
             (Demand::Never, _) | (_, Demand::Never) => Demand::Never,
             (Demand::Rules(mut rules), Demand::Rules(more)) => {
-                for id in more.own {
-                    if !rules.own.contains(&id) {
-                        rules.own.push(id);
-                    }
-                }
+                let new = |id: &SchemaId| !rules.own.contains(id);
+                let own: Vec<SchemaId> = more.own.into_iter().filter(new).collect();
+                rules.own.extend(own);
+                let new = |one: &Union| !rules.presence.contains(one);
+                let presence: Vec<Union> = more.presence.into_iter().filter(new).collect();
+                rules.presence.extend(presence);
                 let is_one = rules.union.is_none() || more.union.is_none() || rules.union == more.union;
                 rules.union = rules.union.or(more.union);
-                if is_one && rules.own.len() <= MAX_RULES { Demand::Rules(rules) } else { Demand::Whole }
+                if is_one && rules.own.len().max(rules.presence.len()) <= MAX_RULES {
+                    Demand::Rules(rules)
+                } else {
+                    Demand::Whole
+                }
             }
             _ => Demand::Whole,
         }
@@ -133,6 +147,7 @@ impl<'s> Resolver<'s> {
             Applied::Not(id, _) => match self.resolve(*id, kind, left) {
                 Demand::Never => Demand::none(),
                 demand if demand.is_none() => Demand::Never,
+                demand if kind == Kind::Object && self.required(&demand).is_some() => of_presence(union),
                 _ => Demand::Whole,
             },
             Applied::If { condition, then, otherwise } => {
@@ -159,10 +174,29 @@ impl<'s> Resolver<'s> {
         match possible.len() {
             0 => Demand::Never,
             1 => possible.swap_remove(0),
-            _ if kind == Kind::Object && has_table => Demand::Rules(Rules { own: Vec::new(), union: Some(union) }),
+            _ if kind != Kind::Object => Demand::Whole,
+            _ if possible.iter().all(|demand| self.required(demand).is_some()) => of_presence(union),
+            _ if has_table => Demand::Rules(Rules { union: Some(union), ..Rules::default() }),
             _ => Demand::Whole,
         }
     }
+
+    /// Returns the members that an object must have, if that is all that is demanded.
+    pub(super) fn required(&self, demand: &Demand) -> Option<Vec<&'s str>> {
+        let Demand::Rules(Rules { own, union: None, presence }) = demand else { return None };
+        presence.is_empty().then_some(())?;
+        let schemas = self.schemas;
+        let mut names = Vec::new();
+        for rules in own.iter().filter_map(|id| schemas.get(*id).object.as_ref()) {
+            rules.is_only_required().then_some(())?;
+            names.extend((0..rules.names.len()).map(|number| rules.names.get(number)));
+        }
+        Some(names)
+    }
+}
+
+fn of_presence(union: Union) -> Demand {
+    Demand::Rules(Rules { presence: vec![union], ..Rules::default() })
 }
 
 /// Returns what a schema's own rules demand of values of a kind.
@@ -189,5 +223,5 @@ fn own(schema: &Schema, id: SchemaId, kind: Kind) -> Demand {
             rules => rules.is_none(),
         },
     };
-    if is_free { Demand::none() } else { Demand::Rules(Rules { own: vec![id], union: None }) }
+    if is_free { Demand::none() } else { Demand::Rules(Rules { own: vec![id], ..Rules::default() }) }
 }

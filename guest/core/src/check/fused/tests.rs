@@ -117,7 +117,12 @@ fn schema(random: &mut Random, depth: usize) -> Value {
             20 => ("multipleOf", json!(random.below(3) + 1)),
             21 => ("pattern", json!(random.one(&PATTERNS))),
             22 => ("format", json!("date")),
+            23 if random.below(2) == 0 => {
+                let one = |random: &mut Random| json!({"required": names(random)});
+                (random.one(&["anyOf", "oneOf"]), (0..2 + random.below(2)).map(|_| one(random)).collect())
+            }
             23 => (random.one(&["anyOf", "oneOf", "allOf"]), schemas(random, inside)),
+            25 if random.below(4) == 0 => ("not", json!({"required": names(random)})),
             24 => (random.one(&["anyOf", "oneOf"]), union(random, inside)),
             25 => (random.one(&["not", "if", "then", "else", "contains"]), schema_of(random, inside)),
             26 => ("dependentRequired", json!({random.one(&NAMES): names(random)})),
