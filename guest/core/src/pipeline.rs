@@ -5,15 +5,16 @@ use crate::{
     caps::MAX_TEXT,
     caps_check::{self, CapsCheck, check_caps, check_size},
     change::changes,
+    check::Fused,
     coerce::coerce,
     contract::{Contract, Embedded, Select},
     evidence::{self, OfItems, Support},
-    extract::{self, Around, Candidate, Candidates, Extracted, Lone, MAX_KEPT, Read, Seen},
+    extract::{self, Candidate, Candidates, Extracted, Lone, MAX_KEPT, Read, Seen},
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
     location::Location,
-    parse::{Document, Edit, NodeId, Parsed, Span, apply, followed_by, parse_edited, strict_end},
+    parse::{Document, Edit, NodeId, Span, apply, followed_by, parse_edited, strict_end},
     path::Path,
     recover::{Malformed, Repairs, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, marks, repair},
@@ -46,38 +47,77 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 /// The same, where a report is not made that says little.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
-    let mut lone = match request.invalid_utf8 {
+    let output = request.output;
+    let lone = match request.invalid_utf8 {
         Some(_) => None,
-        None => Lone::new(request.output, contract),
+        None => Lone::find(output, contract),
     };
-    let accepts = |lone: &mut Lone| accepts_lone(contract, request, lone);
-    match lone.take_if(accepts) {
-        Some(Lone { read: Read { span, parsed: Ok(Parsed { document, .. }), .. }, around }) => {
-            let (source, marker, notes) = (around.source(), around.marker(), around.notes(request.output, span));
-            Ok(Verdict::Accepted(Accepted { contract, source, marker, notes, span, document }))
+    let Some(lone) = lone else { return Ok(Verdict::Report(Box::new(report(contract, request, None)))) };
+    let fused = fused(contract, request, lone);
+    let read = match fused {
+        Fused::Valid => None,
+        Fused::Wrong | Fused::Unknown => {
+            let (_, mut read) = lone.read(output, contract);
+            read.valid = (fused == Fused::Wrong).then_some(false);
+            (!accepts(contract, request, lone, &mut read)).then_some(read)
         }
-        lone => Ok(Verdict::Report(Box::new(report(contract, request, lone)))),
+    };
+    Ok(match read {
+        None => {
+            let (source, marker, notes) = (lone.source(), lone.marker(), lone.notes(output));
+            Verdict::Accepted(Accepted { contract, source, marker, notes, output, span: lone.span })
+        }
+        Some(read) => Verdict::Report(Box::new(report(contract, request, Some((lone, read))))),
+    })
+}
+
+/// Returns whether the contract or the request asks for more than one valid document.
+fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
+    let options = contract.extract();
+    let asks_more = match lone.is_whole() {
+        true => !options.raw_json,
+        // What stands behind a block may have been cut off.
+        false => request.finish == Finish::Length,
+    };
+    asks_more
+        || options.within.is_some()
+        || request.finish == Finish::Refusal
+        || request.evidence.is_some()
+        || !contract.is_simple()
+}
+
+/// Returns the verdict of one pass over a piece of the output, if that decides all that is asked.
+fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
+    if asks_more(contract, request, lone) || contract.may_be_refusal(lone.span.of(request.output)) {
+        return Fused::Unknown;
+    }
+    let fused = contract.checker().fused(request.output, lone.span, contract.caps());
+    debug_assert!(agrees(contract, request, lone, fused), "{fused:?} of {:?} by {}", request.output, contract.digest());
+    fused
+}
+
+/// Returns whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
+fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> bool {
+    let (_, mut read) = lone.read(request.output, contract);
+    match fused {
+        Fused::Valid => accepts(contract, request, lone, &mut read),
+        Fused::Wrong => !accepts(contract, request, lone, &mut read),
+        Fused::Unknown => true,
     }
 }
 
-/// Whether an output has one valid document and no other candidate, as most have, and no more is asked of it or to be said. Where
-/// it has not, `lone` says what was found out.
-fn accepts_lone(contract: &Contract, request: &Request, lone: &mut Lone) -> bool {
-    let options = contract.extract();
-    let asks_more = match lone.around {
-        // What stands behind a block may have been cut off.
-        Around::Block { .. } => request.finish == Finish::Length,
-        Around::Nothing => !options.raw_json,
-    };
-    let asks_more =
-        asks_more || options.within.is_some() || request.finish == Finish::Refusal || request.evidence.is_some();
-    let read = &mut lone.read;
+/// Returns whether the output has one valid document and no other candidate, as most have, and no more is asked of it or to be
+/// said. Where not, `read` says what was found out.
+fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) -> bool {
+    if read.valid == Some(false) {
+        return false;
+    }
     let Some((parsed, within_caps)) =
         read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, caps_check::passed(parsed)?)))
     else {
         return false;
     };
-    if asks_more || parsed.document.is_suspicious() || !contract.is_simple() || contract.is_refusal(&parsed.document) {
+    if asks_more(contract, request, lone) || parsed.document.is_suspicious() || contract.is_refusal(&parsed.document) {
         return false;
     }
     let valid = contract.checker().is_valid(within_caps);
@@ -85,9 +125,9 @@ fn accepts_lone(contract: &Contract, request: &Request, lone: &mut Lone) -> bool
     valid
 }
 
-/// The report on an output. `lone` is what [`Lone::new`] gives.
+/// The report on an output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
 #[inline(never)]
-fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<Lone<'t, '_>>) -> Report {
+fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Read<'t>)>) -> Report {
     let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {

@@ -175,6 +175,12 @@ pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
 }
 
+/// Whether the whole of a document is valid by each of some schemas.
+pub(super) fn is_valid_by(schemas: &Schemas, document: &Document, all: &[SchemaId]) -> bool {
+    let mut judge = Judge::new(schemas, document);
+    all.iter().all(|id| judge.is_valid(*id, Document::ROOT))
+}
+
 /// Whether a document could be valid where a rule about one kind of values that meets a value of another decides nothing: `pattern`
 /// says nothing of a list of texts, and `const` nothing of the same value written as a text.
 pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {

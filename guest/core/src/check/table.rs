@@ -47,15 +47,34 @@ impl Table {
     #[inline(never)]
     pub(super) fn possible(&self, document: &Document, at: NodeId) -> Option<&[u32]> {
         let row = match document.member(at, &self.name) {
-            Some(value) if document.kind(value) == Kind::String => {
-                let string = document.string_bytes(value);
-                self.strings.find(string, hash(string)).unwrap_or(self.ends.len() - 2)
-            }
+            Some(value) if document.kind(value) == Kind::String => self.row_of(Some(document.string_bytes(value))),
             Some(_) => return None,
-            None => self.ends.len() - 1,
+            None => self.row_of(None),
         };
+        Some(self.row(row))
+    }
+
+    /// The member that tells.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The row of a string that the member is; without one, that of objects without the member.
+    pub(super) fn row_of(&self, string: Option<&[u8]>) -> usize {
+        match string {
+            Some(string) => self.strings.find(string, hash(string)).unwrap_or(self.ends.len() - 2),
+            None => self.ends.len() - 1,
+        }
+    }
+
+    /// The numbers of the schemas that can hold.
+    pub(super) fn row(&self, row: usize) -> &[u32] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.numbers[start as usize..self.ends[row] as usize])
+        &self.numbers[start as usize..self.ends[row] as usize]
     }
 }
 

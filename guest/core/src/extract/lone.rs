@@ -15,66 +15,67 @@ use crate::{
 };
 use memchr::memchr2;
 
-/// A piece of the output, parsed: all of it, which may be no JSON, or the content of its only block, which is JSON.
-#[derive(Debug)]
-pub(crate) struct Lone<'t, 'c> {
-    pub(crate) read: Read<'t>,
-    pub(crate) around: Around<'c>,
-}
-
-/// What stands around such a piece.
+/// A piece of the output: all of it, or the content of its only block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Around<'c> {
-    /// White space.
-    Nothing,
-    /// The fences of a block, and prose.
-    Block { marker: Option<&'c str>, fences: [Span; 2] },
+pub(crate) struct Lone<'c> {
+    pub(crate) span: Span,
+    block: Option<Block<'c>>,
 }
 
-impl<'t, 'c> Lone<'t, 'c> {
-    /// Reads the whole output, if it may be JSON, or else its only block, if that is JSON. None where the piece is too long.
-    pub(crate) fn new(output: &'t str, contract: &'c Contract) -> Option<Self> {
+/// What is around the content of a block.
+#[derive(Debug, Clone, Copy)]
+struct Block<'c> {
+    marker: Option<&'c str>,
+    fences: [Span; 2],
+}
+
+impl<'c> Lone<'c> {
+    /// Finds the whole output, if it may be JSON, or else the content of its only block. Such a block is the only candidate if its
+    /// content is JSON. None where the piece is too long.
+    pub(crate) fn find(output: &str, contract: &'c Contract) -> Option<Self> {
         let (_, whole) = text(output);
-        let is_raw = can_begin_json(whole.of(output));
-        let (span, around) = if is_raw { (whole, Around::Nothing) } else { block(output, contract.extract())? };
-        if span.of(output).len() > contract.caps().bytes {
-            return None;
-        }
-        let read = Read::new(output, span, contract.caps());
-        (is_raw || read.parsed.is_ok()).then_some(Lone { read, around })
+        let lone = match can_begin_json(whole.of(output)) {
+            true => Lone::whole(whole),
+            false => block(output, contract.extract())?,
+        };
+        (lone.span.of(output).len() <= contract.caps().bytes).then_some(lone)
+    }
+
+    pub(super) fn whole(span: Span) -> Self {
+        Lone { span, block: None }
+    }
+
+    /// Returns whether it is the whole output.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.block.is_none()
+    }
+
+    pub(crate) fn read<'t>(self, output: &'t str, contract: &Contract) -> (Self, Read<'t>) {
+        (self, Read::new(output, self.span, contract.caps()))
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        if self.is_whole() { Source::Raw } else { Source::Block }
+    }
+
+    pub(crate) fn marker(&self) -> Option<&'c str> {
+        self.block.and_then(|block| block.marker)
+    }
+
+    /// Returns a note for each piece of prose around the block.
+    pub(crate) fn notes(&self, output: &str) -> Vec<String> {
+        let Some(Block { fences: [open, close], .. }) = self.block else { return Vec::new() };
+        let mut around = Surroundings::new(output, Vec::new());
+        [open, self.span, close].into_iter().for_each(|span| around.pass(span));
+        around.notes()
     }
 
     pub(super) fn candidate(&self) -> Candidate {
-        let marker = self.around.marker().map(str::to_owned);
-        let candidate = Candidate { marker, ..Candidate::new(self.around.source(), self.read.span) };
-        match self.around {
-            Around::Block { fences, .. } => Candidate { fences, ..candidate },
-            Around::Nothing => candidate,
+        let candidate = Candidate::new(self.source(), self.span);
+        match self.block {
+            Some(Block { marker, fences }) => Candidate { marker: marker.map(str::to_owned), fences, ..candidate },
+            None => candidate,
         }
-    }
-}
-
-impl<'c> Around<'c> {
-    pub(crate) fn source(self) -> Source {
-        match self {
-            Around::Block { .. } => Source::Block,
-            Around::Nothing => Source::Raw,
-        }
-    }
-
-    pub(crate) fn marker(self) -> Option<&'c str> {
-        match self {
-            Around::Block { marker, .. } => marker,
-            Around::Nothing => None,
-        }
-    }
-
-    /// Returns a note for each piece of prose around a piece of the output.
-    pub(crate) fn notes(self, output: &str, piece: Span) -> Vec<String> {
-        let Around::Block { fences: [open, close], .. } = self else { return Vec::new() };
-        let mut around = Surroundings::new(output, Vec::new());
-        [open, piece, close].into_iter().for_each(|span| around.pass(span));
-        around.notes()
     }
 }
 
@@ -82,7 +83,7 @@ impl<'c> Around<'c> {
 ///
 /// That the content is JSON is for the caller to see. If it is, then no fence stands at the start of a line inside it, because a
 /// string holds no line break, and a tag in it is data.
-fn block<'c>(output: &str, options: &'c Extract) -> Option<(Span, Around<'c>)> {
+fn block<'c>(output: &str, options: &'c Extract) -> Option<Lone<'c>> {
     if options.within.is_some() {
         return None;
     }
@@ -103,7 +104,7 @@ fn block<'c>(output: &str, options: &'c Extract) -> Option<(Span, Around<'c>)> {
         && options.ignore.next(behind).is_none()
         && memchr2(b'`', b'~', behind).is_none();
     let fences = [Span::new(open.start, begins), Span::new(close.start, close.end)];
-    (is_marked_or_likely && is_alone).then_some((span, Around::Block { marker, fences }))
+    (is_marked_or_likely && is_alone).then_some(Lone { span, block: Some(Block { marker, fences }) })
 }
 
 #[cfg(test)]
@@ -196,8 +197,8 @@ mod tests {
                 pieces(&mut output, 6, &mut random);
             }
             let contract = &contracts[random(contracts.len())];
-            let lone = Lone::new(&output, contract);
-            blocks += usize::from(lone.as_ref().is_some_and(|lone| lone.around.source() == Source::Block));
+            let lone = Lone::find(&output, contract).map(|lone| lone.read(&output, contract));
+            blocks += usize::from(lone.as_ref().is_some_and(|(lone, read)| !lone.is_whole() && read.parsed.is_ok()));
             let found = |lone| {
                 let found = extract(&output, contract, lone);
                 (format!("{:?}", found.candidates), found.notes, found.several)

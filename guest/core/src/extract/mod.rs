@@ -32,7 +32,7 @@ use surroundings::Surroundings;
 
 pub(crate) use grammar::{Run, begins_content, ends_word, is_mark, marker};
 pub(crate) use lines::{line_at, line_of_json};
-pub(crate) use lone::{Around, Lone};
+pub(crate) use lone::Lone;
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
@@ -176,25 +176,26 @@ fn text(output: &str) -> (usize, Span) {
     (start, trimmed(output, start, output.len()))
 }
 
-/// The candidates in the output. `lone` is what [`Lone::new`] gives.
-pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<Lone<'t, '_>>) -> Extracted<'t> {
+/// The candidates in the output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
+pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<(Lone, Read<'t>)>) -> Extracted<'t> {
     let options = contract.extract();
     if let Some(markup) = &options.within {
         return within::extract(output, contract, markup);
     }
     let (start, text) = text(output);
     // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
+    let lone = lone.filter(|(lone, read)| lone.is_whole() || read.parsed.is_ok());
     let is_found = match &lone {
-        Some(lone) => lone.read.parsed.is_ok() && (options.raw_json || lone.around.source() == Source::Block),
+        Some((lone, read)) => read.parsed.is_ok() && (options.raw_json || !lone.is_whole()),
         None => options.raw_json && is_json(output, text),
     };
     if is_found {
-        let notes = lone.as_ref().map(|lone| lone.around.notes(output, lone.read.span)).unwrap_or_default();
-        let candidate = lone.as_ref().map_or_else(|| Candidate::new(Source::Raw, text), Lone::candidate);
-        let read = lone.map(|lone| lone.read);
-        return Extracted { candidates: [candidate].into_iter().collect(), read, notes, ..Extracted::default() };
+        let whole = Lone::whole(text);
+        let (lone, read) = lone.map_or((whole, None), |(lone, read)| (lone, Some(read)));
+        let candidates = [lone.candidate()].into_iter().collect();
+        return Extracted { candidates, read, notes: lone.notes(output), ..Extracted::default() };
     }
-    let mut extracted = in_piece(output, contract, start, lone.map(|lone| lone.read));
+    let mut extracted = in_piece(output, contract, start, lone.map(|(_, read)| read));
     extracted.account(output);
     extracted
 }
@@ -417,7 +418,8 @@ mod tests {
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        let candidates = super::extract(output, &contract, Lone::new(output, &contract)).candidates;
+        let read = Lone::find(output, &contract).map(|lone| lone.read(output, &contract));
+        let candidates = super::extract(output, &contract, read).candidates;
         let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
         all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()
     }
