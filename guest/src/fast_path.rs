@@ -1,12 +1,12 @@
 //! The shortest way to a verdict, for a host that calls the core module itself (`host/src/sandbox/exports/module.rs`).
 //!
-//! What most requests are is an agent and an output, and what most come to is that the output is one valid document. For those,
+//! Most requests are an agent and an output, and most outputs have one valid document, alone or in a fenced block. For those,
 //! one text comes in and a few words go out: the host has the document. All other answers are those of the interface, as the
 //! canonical ABI gives them.
 
 use std::{
     alloc::{Layout, alloc},
-    cell::Cell,
+    cell::{Cell, RefCell},
 };
 
 use seamgate_core as core;
@@ -18,12 +18,19 @@ use seamgate_exports::{
 use seamgate_memory::{begin_call, one_call};
 
 /// What [`fast_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
-/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), and the `span` of the document. In
-/// place of it the number is the address of what the interface's `validate` gives.
-type Answer = [usize; 10];
+/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), the candidate's marker
+/// (`option<string>`), the notes (`list<string>`), and the document's `span` and `source`. In place of it the number is the address
+/// of what the interface's `validate` gives.
+type Answer = [usize; 16];
+
+/// The most notes on an output with one candidate: one for the prose before it, one for the prose behind it.
+const MAX_NOTES: usize = 2;
 
 thread_local! {
-    static ANSWER: Cell<Answer> = const { Cell::new([0; 10]) };
+    static ANSWER: Cell<Answer> = const { Cell::new([0; 16]) };
+    /// The notes of the last answer, and where they are.
+    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static TEXTS: Cell<[[usize; 2]; MAX_NOTES]> = const { Cell::new([[0; 2]; MAX_NOTES]) };
     /// A verdict that is to be given as the interface gives it.
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
@@ -61,7 +68,7 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
         let request = core::Request { output, finish, ..core::Request::default() };
         let other = REGISTRY.with_borrow(|registry| match registry.verdict(agent, &request) {
             Ok(core::Verdict::Accepted(accepted)) => {
-                accept(&accepted);
+                accept(accepted);
                 None
             }
             Ok(core::Verdict::Report(report)) => Some(Ok(*report)),
@@ -74,19 +81,48 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
                 let (text, list) = (std::ptr::dangling_mut::<u8>(), std::ptr::dangling_mut::<usize>().cast());
                 validate::_export_validate_cabi::<Made>(text, 0, text, 0, 0, list, 0, 0, list, 0, 0, 0)
             };
-            ANSWER.set([1, made.addr(), 0, 0, 0, 0, 0, 0, 0, 0]);
+            let mut answer = [0; 16];
+            answer[..2].copy_from_slice(&[1, made.addr()]);
+            ANSWER.set(answer);
         }
     });
     ANSWER.with(Cell::as_ptr)
 }
 
-fn accept(core::Accepted { contract, span, .. }: &core::Accepted) {
-    let text = |text: &str| (text.as_ptr().addr(), text.len());
-    let (agent, digest) = (text(contract.agent()), text(contract.digest()));
-    let id = contract.schema_id();
-    let (is_some, id) = (usize::from(id.is_some()), id.map_or((0, 0), text));
+fn accept(core::Accepted { contract, source, marker, notes, span, .. }: core::Accepted) {
+    let text = |text: &str| [text.as_ptr().addr(), text.len()];
+    let optional = |optional: Option<&str>| {
+        let [at, length] = optional.map_or([0; 2], text);
+        [usize::from(optional.is_some()), at, length]
+    };
+    let ([agent, agent_length], [digest, digest_length]) = (text(contract.agent()), text(contract.digest()));
+    let ([has_id, id, id_length], [has_marker, marker, marker_length]) =
+        (optional(contract.schema_id()), optional(marker));
+    let mut texts = [[0; 2]; MAX_NOTES];
+    texts.iter_mut().zip(&notes).for_each(|(place, note)| *place = text(note));
+    let (count, source) = (notes.len().min(MAX_NOTES), convert::source(source) as usize);
+    NOTES.set(notes);
+    TEXTS.set(texts);
+    let texts = TEXTS.with(|texts| texts.as_ptr().addr());
     let (start, end) = (span.start as usize, span.end as usize);
-    ANSWER.set([0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end]);
+    ANSWER.set([
+        0,
+        agent,
+        agent_length,
+        has_id,
+        id,
+        id_length,
+        digest,
+        digest_length,
+        has_marker,
+        marker,
+        marker_length,
+        texts,
+        count,
+        start,
+        end,
+        source,
+    ]);
 }
 
 /// Gives a verdict that was made.

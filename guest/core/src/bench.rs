@@ -4,6 +4,7 @@ use crate::{
     Contract,
     caps::Caps,
     caps_check::{CapsCheck, check_caps},
+    check::Fused,
     extract,
     parse::{Document, Span, parse},
     recover::{self, Repairs},
@@ -37,7 +38,8 @@ impl<'t> Parsed<'t> {
 
 /// How many candidates an output has.
 pub fn extract(output: &str, contract: &Contract) -> usize {
-    extract::extract(output, contract, extract::whole(output, contract)).candidates.len()
+    let read = extract::Lone::find(output, contract).map(|lone| lone.read(output, contract));
+    extract::extract(output, contract, read).candidates.len()
 }
 
 /// How many edits make JSON of the items of a text; none where they are not found.
@@ -50,4 +52,13 @@ pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
 /// How many edits make JSON of a text; none where nothing does.
 pub fn repair(output: &str) -> Option<usize> {
     repair::repair(output, whole(output), false, false).map(|edits| edits.len())
+}
+
+/// What one pass over a document says, if anything.
+pub fn fused(text: &str, contract: &Contract) -> Option<bool> {
+    match contract.checker().fused(text, whole(text.trim_ascii_end()), contract.caps()) {
+        Fused::Valid => Some(true),
+        Fused::Wrong => Some(false),
+        Fused::Unknown => None,
+    }
 }

@@ -5,15 +5,16 @@ use crate::{
     caps::MAX_TEXT,
     caps_check::{self, CapsCheck, check_caps, check_size},
     change::changes,
+    check::Fused,
     coerce::coerce,
     contract::{Contract, Embedded, Select},
     evidence::{self, OfItems, Support},
-    extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
+    extract::{self, Candidate, Candidates, Extracted, Lone, MAX_KEPT, Read, Seen},
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
     location::Location,
-    parse::{Document, Edit, NodeId, Parsed, Span, apply, followed_by, parse_edited, strict_end},
+    parse::{Document, Edit, NodeId, Span, apply, followed_by, parse_edited, strict_end},
     path::Path,
     recover::{Malformed, Repairs, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, marks, repair},
@@ -46,33 +47,77 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 /// The same, where a report is not made that says little.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
-    let mut read = match request.invalid_utf8 {
+    let output = request.output;
+    let lone = match request.invalid_utf8 {
         Some(_) => None,
-        None => extract::whole(request.output, contract),
+        None => Lone::find(output, contract),
     };
-    let accepts = |read: &mut Read| accepts_whole(contract, request, read);
-    match read.take_if(accepts) {
-        Some(Read { span, parsed: Ok(Parsed { document, .. }), .. }) => {
-            Ok(Verdict::Accepted(Accepted { contract, span, document }))
+    let Some(lone) = lone else { return Ok(Verdict::Report(Box::new(report(contract, request, None)))) };
+    let fused = fused(contract, request, lone);
+    let read = match fused {
+        Fused::Valid => None,
+        Fused::Wrong | Fused::Unknown => {
+            let (_, mut read) = lone.read(output, contract);
+            read.valid = (fused == Fused::Wrong).then_some(false);
+            (!accepts(contract, request, lone, &mut read)).then_some(read)
         }
-        _ => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
+    };
+    Ok(match read {
+        None => {
+            let (source, marker, notes) = (lone.source(), lone.marker(), lone.notes(output));
+            Verdict::Accepted(Accepted { contract, source, marker, notes, output, span: lone.span })
+        }
+        Some(read) => Verdict::Report(Box::new(report(contract, request, Some((lone, read))))),
+    })
+}
+
+/// Returns whether the contract or the request asks for more than one valid document.
+fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
+    let options = contract.extract();
+    let asks_more = match lone.is_whole() {
+        true => !options.raw_json,
+        // What stands behind a block may have been cut off.
+        false => request.finish == Finish::Length,
+    };
+    asks_more
+        || options.within.is_some()
+        || request.finish == Finish::Refusal
+        || request.evidence.is_some()
+        || !contract.is_simple()
+}
+
+/// Returns the verdict of one pass over a piece of the output, if that decides all that is asked.
+fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
+    if asks_more(contract, request, lone) || contract.may_be_refusal(lone.span.of(request.output)) {
+        return Fused::Unknown;
+    }
+    let fused = contract.checker().fused(request.output, lone.span, contract.caps());
+    debug_assert!(agrees(contract, request, lone, fused), "{fused:?} of {:?} by {}", request.output, contract.digest());
+    fused
+}
+
+/// Returns whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
+fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> bool {
+    let (_, mut read) = lone.read(request.output, contract);
+    match fused {
+        Fused::Valid => accepts(contract, request, lone, &mut read),
+        Fused::Wrong => !accepts(contract, request, lone, &mut read),
+        Fused::Unknown => true,
     }
 }
 
-/// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is
-/// not, `read` says what was found out.
-fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> bool {
-    let options = contract.extract();
-    let asks_more = !options.raw_json
-        || options.within.is_some()
-        || request.finish == Finish::Refusal
-        || request.evidence.is_some();
+/// Returns whether the output has one valid document and no other candidate, as most have, and no more is asked of it or to be
+/// said. Where not, `read` says what was found out.
+fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) -> bool {
+    if read.valid == Some(false) {
+        return false;
+    }
     let Some((parsed, within_caps)) =
         read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, caps_check::passed(parsed)?)))
     else {
         return false;
     };
-    if asks_more || parsed.document.is_suspicious() || !contract.is_simple() || contract.is_refusal(&parsed.document) {
+    if asks_more(contract, request, lone) || parsed.document.is_suspicious() || contract.is_refusal(&parsed.document) {
         return false;
     }
     let valid = contract.checker().is_valid(within_caps);
@@ -80,9 +125,9 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
     valid
 }
 
-/// The report on an output. `read` is what [`extract::whole`] gives.
+/// The report on an output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
 #[inline(never)]
-fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>) -> Report {
+fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Read<'t>)>) -> Report {
     let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
@@ -92,7 +137,7 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         }
         None => {
             let Extracted { candidates, mut read, mut notes, seen, several: is_several, .. } =
-                extract::extract(request.output, contract, read);
+                extract::extract(request.output, contract, lone);
             several = is_several;
             if candidates.len() == 0 {
                 notes.extend(seen.notes(contract));
@@ -642,5 +687,31 @@ impl Request<'_> {
         }
         allow::check_lists(contract.allow(), &self.lists)?;
         evidence::check_evidence(contract.evidence(), self.evidence.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_gives_the_same_report() {
+        let contract = Contract::compile(r#"{"agent":"a","schema":{"type":"object"},"extract":{"untagged":true}}"#);
+        let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
+        for output in [
+            "{\"a\": 1}",
+            "```json\n{\"a\": 1}\n```",
+            "Here:\n\n```JSON\n{\"a\": 1}\n```\nThat is all.",
+            "```\n{}\n```\n",
+            "~~~json {\"a\":\n\"```\"}\n~~~",
+            "```json\n[]\n```",
+            "```json\n{\"a\": 1, \"a\": 2}\n```",
+        ] {
+            for finish in [Finish::Stop, Finish::Length, Finish::Refusal] {
+                let request = Request { output, finish, ..Request::default() };
+                let verdict = verdict(&contract, &request).map(Report::from);
+                assert_eq!(verdict, Ok(report(&contract, &request, None)), "{output:?}, {finish:?}");
+            }
+        }
     }
 }

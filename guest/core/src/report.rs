@@ -5,7 +5,7 @@ use crate::{
     extract::{Candidates, MAX_KEPT},
     feedback,
     judgement::{Judgement, Outcome},
-    parse::Document,
+    parse::minified,
     request::{Finish, Request},
     text,
     types::{Disposition, JudgedCandidate, OutputError, Report, Source, Span, Wanted},
@@ -20,24 +20,26 @@ pub enum Verdict<'v> {
     Report(Box<Report>),
 }
 
-/// The output is one valid document and nothing else: the report says nothing but this.
+/// The output has one valid document and no other candidate: the report says nothing but this.
 pub struct Accepted<'v> {
     pub contract: &'v Contract,
-    /// Where the document stands.
+    pub source: Source,
+    /// The marker of its block, if it has one.
+    pub marker: Option<&'v str>,
+    pub notes: Vec<String>,
+    /// The output, and where in it the document stands.
+    pub output: &'v str,
     pub span: Span,
-    pub document: Document<'v>,
 }
 
 impl From<Verdict<'_>> for Report {
     fn from(verdict: Verdict<'_>) -> Self {
         match verdict {
             Verdict::Report(report) => *report,
-            Verdict::Accepted(Accepted { contract, span, document }) => {
-                let candidate = JudgedCandidate { source: Source::Raw, marker: None, span, chosen: true };
-                let report = Report::new(Disposition::Accepted, contract, (vec![candidate], Vec::new()));
-                let output = String::from_utf8(document.minified_bytes());
-                let output = output.unwrap_or_else(|_| unreachable!("pieces of a text end at characters"));
-                Report { output: Some(output), ..report }
+            Verdict::Accepted(Accepted { contract, source, marker, notes, output, span }) => {
+                let candidate = JudgedCandidate { source, marker: marker.map(str::to_owned), span, chosen: true };
+                let report = Report::new(Disposition::Accepted, contract, (vec![candidate], notes));
+                Report { output: Some(minified(span.of(output))), ..report }
             }
         }
     }

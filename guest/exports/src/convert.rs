@@ -144,7 +144,7 @@ fn change(given: core::Change) -> types::Change {
 }
 
 #[inline]
-fn source(given: core::Source) -> types::Source {
+pub fn source(given: core::Source) -> types::Source {
     match given {
         core::Source::Block => types::Source::Block,
         core::Source::Raw => types::Source::Raw,

@@ -373,7 +373,7 @@ pub(super) fn guest(model: &Model) -> Result<String> {
          fn each<A, B>(given: Vec<A>, convert: fn(A) -> B) -> Vec<B> {\n\
          if given.is_empty() { Vec::new() } else { given.into_iter().map(convert).collect() }\n}\n",
     );
-    let roots: Vec<&str> = ANSWERS.into_iter().chain(["completeness"]).collect();
+    let roots: Vec<&str> = ANSWERS.into_iter().chain(["completeness", "source"]).collect();
     for definition in model.reachable(&ANSWERS)? {
         out.push_str(&guest_function(definition, Direction::Out, &roots));
     }

@@ -175,6 +175,12 @@ pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
 }
 
+/// Whether the whole of a document is valid by each of some schemas.
+pub(super) fn is_valid_by(schemas: &Schemas, document: &Document, all: &[SchemaId]) -> bool {
+    let mut judge = Judge::new(schemas, document);
+    all.iter().all(|id| judge.is_valid(*id, Document::ROOT))
+}
+
 /// Whether a document could be valid where a rule about one kind of values that meets a value of another decides nothing: `pattern`
 /// says nothing of a list of texts, and `const` nothing of the same value written as a text.
 pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
@@ -471,6 +477,28 @@ struct Value {
 struct Rules<'d> {
     id: SchemaId,
     schema: &'d Schema,
+}
+
+/// Some of several schemas, or all of them.
+struct Possible<'d> {
+    all: &'d [SchemaId],
+    /// Which of them; none for all.
+    numbers: Option<&'d [u32]>,
+    next: usize,
+}
+
+impl Iterator for Possible<'_> {
+    type Item = (usize, SchemaId);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let number = match self.numbers {
+            None => self.next,
+            Some(numbers) => *numbers.get(self.next)? as usize,
+        };
+        self.next += 1;
+        self.all.get(number).map(|id| (number, *id))
+    }
 }
 
 /// Whether there are neither too few nor too many of something.
@@ -1233,15 +1261,15 @@ impl<'d> Judge<'d> {
         match applied {
             Applied::Reference(schema) => demand!(valid, self.judge(found, *schema, at, seen)),
             Applied::All(all) => {
-                for schema in all {
-                    demand!(valid, self.judge(found, *schema, at, seen.as_deref_mut()));
+                for (_, schema) in self.possible(id, number, all, at) {
+                    demand!(valid, self.judge(found, schema, at, seen.as_deref_mut()));
                 }
             }
             Applied::Any(any) => {
                 let mut matches = false;
                 let met = self.met;
-                for schema in any {
-                    matches |= self.alternative(any, at, |judge| judge.matches(*schema, at, seen.as_deref_mut()));
+                for (_, schema) in self.possible(id, number, any, at) {
+                    matches |= self.alternative(any, at, |judge| judge.matches(schema, at, seen.as_deref_mut()));
                     // What the others evaluate counts too.
                     if matches && seen.is_none() {
                         break;
@@ -1261,8 +1289,8 @@ impl<'d> Judge<'d> {
                 let mut matching = Vec::new();
                 // How many match by each reading.
                 let (mut strict, mut open) = (0, 0);
-                for (index, schema) in one.iter().enumerate() {
-                    let both = self.alternative(one, at, |judge| judge.both(*schema, at, seen.as_deref_mut()));
+                for (index, schema) in self.possible(id, number, one, at) {
+                    let both = self.alternative(one, at, |judge| judge.both(schema, at, seen.as_deref_mut()));
                     strict += usize::from(both.strict);
                     open += usize::from(both.open);
                     if F::ALL {
@@ -1307,6 +1335,16 @@ impl<'d> Judge<'d> {
             }
         }
         valid
+    }
+
+    /// Those of several schemas for a value that can hold for it, each with its number; of conditions, those that can ask
+    /// anything of it.
+    #[inline(always)]
+    fn possible(&self, id: SchemaId, number: usize, all: &'d [SchemaId], at: NodeId) -> Possible<'d> {
+        let table = self.schemas.get(id).tables[number].as_deref();
+        // Where a rule about values of another kind decides nothing, a list of strings does not either.
+        let numbers = table.filter(|_| !self.by_shape && self.document.kind(at) == Kind::Object);
+        Possible { all, numbers: numbers.and_then(|table| table.possible(self.document, at)), next: 0 }
     }
 
     /// Whether a value is valid where it is not decided which of two schemas holds for it; where there is none, it is. By the

@@ -5,6 +5,7 @@ mod coerce;
 mod compile;
 mod explain;
 mod format;
+mod fused;
 mod hint;
 mod jtd;
 mod judge;
@@ -16,6 +17,7 @@ mod pattern;
 mod reach;
 mod schema;
 mod source;
+mod table;
 mod union;
 mod unusable;
 mod value;
@@ -40,6 +42,8 @@ pub(crate) use coerce::{Misfits, Reading};
 use compile::{Unusable, compile};
 use explain::Explainer;
 pub(crate) use format::{is_format, meant_format};
+pub(crate) use fused::Fused;
+use fused::Plan;
 pub use lacking::{ends_wrongly, leads_nowhere, written};
 pub(crate) use pattern::{Patterns, remarks};
 pub use reach::{Describes, Kinds, Lacking};
@@ -114,8 +118,8 @@ pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
     Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 
-/// A compiled schema.
-pub(crate) struct Checker(Rules);
+/// A compiled schema, and the plan of one pass over a text, if there is any.
+pub(crate) struct Checker(Rules, Option<Plan>);
 
 enum Rules {
     JsonSchema(Schemas),
@@ -153,7 +157,7 @@ impl Checker {
         resources: &[Resource],
         dialect: Dialect,
     ) -> Result<Self, Violation> {
-        build(schema, here, resources, dialect).map(|schemas| Checker(Rules::JsonSchema(schemas)))
+        build(schema, here, resources, dialect).map(|schemas| Checker(Rules::JsonSchema(schemas), None))
     }
 
     /// Compile a schema of our own.
@@ -173,13 +177,30 @@ impl Checker {
     /// Compile a JSON Type Definition (RFC 8927).
     pub(crate) fn jtd(definition: &SchemaSource) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&definition.value)?;
-        Ok(Checker(Rules::Jtd(schema, definition.text())))
+        Ok(Checker(Rules::Jtd(schema, definition.text()), None))
     }
 
     /// Copy what judging reads, for it to lie together.
     pub(crate) fn settle(&mut self) {
         if let Rules::JsonSchema(schemas) = &mut self.0 {
             *schemas = schemas.clone();
+        }
+        self.1 = self.1.clone();
+    }
+
+    /// The same, with a plan for [`fused`](Checker::fused).
+    pub(crate) fn planned(mut self) -> Self {
+        if let Rules::JsonSchema(schemas) = &self.0 {
+            self.1 = Plan::of(schemas);
+        }
+        self
+    }
+
+    /// Whether a text is a valid document of which nothing is to be noted, as far as one pass can say it.
+    pub(crate) fn fused(&self, text: &str, span: Span, caps: &Caps) -> Fused {
+        match (&self.0, &self.1) {
+            (Rules::JsonSchema(schemas), Some(plan)) => fused::verdict(schemas, plan, text, span, caps),
+            _ => Fused::Unknown,
         }
     }
 

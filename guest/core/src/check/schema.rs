@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     format::{Content, Format},
     pattern::Pattern,
+    table::{self, Table},
     value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
@@ -36,7 +37,14 @@ pub(super) struct Schemas {
 
 impl Schemas {
     pub(super) fn new(all: Vec<Schema>, root: SchemaId, resources: Vec<String>) -> Self {
-        Schemas { briefs: all.iter().map(Brief::of).collect(), all, root, resources }
+        let mut schemas = Schemas { briefs: all.iter().map(Brief::of).collect(), all, root, resources };
+        let mut reader = table::Reader::new(&schemas);
+        let mut tables: Vec<Vec<Option<Box<Table>>>> = Vec::new();
+        for schema in &schemas.all {
+            tables.push(schema.applied.iter().map(|applied| reader.table(applied).map(Box::new)).collect());
+        }
+        schemas.all.iter_mut().zip(tables).for_each(|(schema, tables)| schema.tables = tables);
+        schemas
     }
 
     #[inline(always)]
@@ -101,25 +109,7 @@ impl Schemas {
 
     /// The schemas that a schema has for the member of this name.
     fn of_member(&self, schema: &Schema, name: &str) -> Vec<SchemaId> {
-        let Some(rules) = &schema.object else {
-            return Vec::new();
-        };
-        let known = rules.names.find(name.as_bytes(), hash(name.as_bytes())).map(|number| rules.members[number]);
-        let named = known.and_then(|member| member.schema);
-        let mut covered = named.is_some();
-        let mut covering: Vec<SchemaId> = named.into_iter().collect();
-        for (pattern, schema) in &rules.patterns {
-            let matches = pattern.matches(name);
-            covered |= matches!(matches, Ok(true));
-            // Where it is not decided whether a pattern covers it, it has to be valid in both cases.
-            if !matches!(matches, Ok(false)) {
-                covering.push(*schema);
-            }
-        }
-        if !covered {
-            covering.extend(rules.additional);
-        }
-        covering
+        schema.object.as_ref().map_or_else(Vec::new, |rules| rules.covering(name))
     }
 }
 
@@ -211,6 +201,8 @@ pub(super) struct Schema {
     pub(super) object: Option<Box<ObjectRules>>,
     /// Schemas for the same value.
     pub(super) applied: Vec<Applied>,
+    /// For each of those, what tells which of several schemas can hold for an object.
+    pub(super) tables: Vec<Option<Box<Table>>>,
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: SchemaLocation,
@@ -268,6 +260,16 @@ impl Types {
         self.0 & Types::bit(kind) != 0 || (kind == Kind::Number && self.has_integer(Number(document.source(at))))
     }
 
+    /// Whether all numbers have one of the types.
+    pub(super) fn takes_numbers(self) -> bool {
+        self.0 & Types::bit(Kind::Number) != 0
+    }
+
+    /// Whether a number has one of the types. `integer`: it is known to be written as an integer.
+    pub(super) fn has_number(self, number: Number, integer: bool) -> bool {
+        self.takes_numbers() || (integer && self.0 & (INTEGER | WRITTEN_INTEGER) != 0) || self.has_integer(number)
+    }
+
     fn has_integer(self, number: Number) -> bool {
         (self.0 & INTEGER != 0 && (number.is_written_as_integer() || is_integer(number.0)))
             || (self.0 & WRITTEN_INTEGER != 0 && number.is_written_as_integer())
@@ -319,16 +321,28 @@ impl Allowed {
         self.values.iter().any(is_of)
     }
 
+    /// Whether `null`, `true` or `false` is among the values.
+    pub(super) fn has_literal(&self, kind: Kind) -> bool {
+        let is_it = |value: &Value| match value {
+            Value::Null => kind == Kind::Null,
+            Value::Bool(value) => kind == if *value { Kind::True } else { Kind::False },
+            _ => false,
+        };
+        self.values.iter().any(is_it)
+    }
+
+    pub(super) fn has_string(&self, string: &[u8]) -> bool {
+        self.strings.find(string, hash(string)).is_some()
+    }
+
+    pub(super) fn has_number(&self, number: Numeric) -> bool {
+        self.numbers.binary_search_by(|known| numeric(&self.values, *known).order(number)).is_ok()
+    }
+
     pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
         match kind {
-            Kind::String => {
-                let string = document.string_bytes(at);
-                self.strings.find(string, hash(string)).is_some()
-            }
-            Kind::Number => {
-                let is = Numeric::of(document.source(at));
-                self.numbers.binary_search_by(|known| numeric(&self.values, *known).order(is)).is_ok()
-            }
+            Kind::String => self.has_string(document.string_bytes(at)),
+            Kind::Number => self.has_number(Numeric::of(document.source(at))),
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
@@ -434,7 +448,36 @@ pub(super) struct ObjectRules {
 impl ObjectRules {
     /// The number of a member that `properties` or `required` names.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
-        self.names.find(name.as_bytes(), hash(name.as_bytes()))
+        self.names.number(name)
+    }
+
+    /// Whether they say nothing but which members there must be.
+    pub(super) fn is_only_required(&self) -> bool {
+        self.count.is_any()
+            && self.members.iter().all(|member| member.required && member.schema.is_none())
+            && self.patterns.is_empty()
+            && self.additional.is_none()
+            && self.property_names.is_none()
+            && self.dependent.is_empty()
+    }
+
+    /// The schemas of the member of this name.
+    pub(super) fn covering(&self, name: &str) -> Vec<SchemaId> {
+        let named = self.member(name).and_then(|member| member.schema);
+        let mut covered = named.is_some();
+        let mut covering: Vec<SchemaId> = named.into_iter().collect();
+        for (pattern, schema) in &self.patterns {
+            let matches = pattern.matches(name);
+            covered |= matches!(matches, Ok(true));
+            // Where it is not decided whether a pattern covers it, it has to be valid in both cases.
+            if !matches!(matches, Ok(false)) {
+                covering.push(*schema);
+            }
+        }
+        if !covered {
+            covering.extend(self.additional);
+        }
+        covering
     }
 
     /// The same member.
@@ -476,6 +519,14 @@ pub(super) enum Applied {
 }
 
 impl Applied {
+    /// The schemas of `allOf`, `anyOf` or `oneOf`.
+    pub(super) fn all(&self) -> &[SchemaId] {
+        match self {
+            Applied::All(ids) | Applied::Any(ids) | Applied::One(ids) => ids,
+            _ => &[],
+        }
+    }
+
     pub(super) fn each(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
         match self {
             Applied::Reference(id) | Applied::Not(id, _) => visit(id),
@@ -559,6 +610,13 @@ impl Schema {
             && self.unevaluated_members.is_none()
     }
 
+    /// Whether it can be that a match of one of its patterns is not decided.
+    pub(super) fn can_be_undecided(&self) -> bool {
+        let string = self.string.iter().filter_map(|rules| rules.pattern.as_ref());
+        let names = self.object.iter().flat_map(|rules| rules.patterns.iter().map(|(pattern, _)| pattern));
+        string.chain(names).any(|pattern| pattern.can_be_undecided())
+    }
+
     /// The schemas that concern the same value.
     pub(super) fn each_applied(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
         self.applied.iter_mut().for_each(|applied| applied.each(visit));
@@ -615,6 +673,15 @@ impl Names {
 
     pub(super) fn get(&self, number: usize) -> &str {
         &self.names[number]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The number of a name.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.find(name.as_bytes(), hash(name.as_bytes()))
     }
 
     /// The number of a name that has this hash. How long that takes is bounded by the schema's own names.

@@ -306,6 +306,20 @@ impl Contract {
         &self.keeps
     }
 
+    /// Whether a text that is JSON may be a document in which the producer declines.
+    pub(crate) fn may_be_refusal(&self, text: &str) -> bool {
+        let Some(place) = &self.refusal else {
+            return false;
+        };
+        let Some(Step::Name(name)) = place.steps().first() else {
+            return true;
+        };
+        let first = text.strip_prefix('{').and_then(|inside| inside.trim_ascii_start().strip_prefix('"'));
+        first.is_some_and(|first| {
+            first.starts_with(name.as_str()) || first.split('"').next().is_some_and(|name| name.contains('\\'))
+        })
+    }
+
     /// Whether a document is nothing but the member in which the producer declines.
     pub(crate) fn is_refusal(&self, document: &Document) -> bool {
         let Some(place) = &self.refusal else {
@@ -396,7 +410,7 @@ impl Reader<'_, '_> {
         let resources: Vec<(&str, SchemaSource)> =
             resources.map(|(uri, at)| (document.string(uri), SchemaSource::new(document, at))).collect();
         let mut resources: Vec<Resource> = resources.iter().map(|(uri, resource)| (*uri, resource)).collect();
-        let checker = self.compiled(&schema, &Location::root().name(name), draft, &resources)?;
+        let checker = self.compiled(&schema, &Location::root().name(name), draft, &resources)?.planned();
         let items = self.items(&checker, &schema, draft, &mut resources)?;
         let allow = self.allow().map_err(|violation| vec![violation])?;
         let evidence = self.evidence().map_err(|violation| vec![violation])?;

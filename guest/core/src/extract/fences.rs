@@ -176,7 +176,8 @@ impl<'t, 'c> Marks<'t, 'c> {
         }
     }
 
-    fn fence(&self, sought: Sought, from: usize) -> Option<Mark> {
+    /// The same, which is not kept.
+    pub(super) fn fence(&self, sought: Sought, from: usize) -> Option<Mark> {
         let bytes = self.output.as_bytes();
         let mut at = from;
         loop {

@@ -7,6 +7,7 @@
 mod fences;
 mod grammar;
 mod lines;
+mod lone;
 mod prose;
 mod reasoning;
 mod scan;
@@ -31,6 +32,7 @@ use surroundings::Surroundings;
 
 pub(crate) use grammar::{Run, begins_content, ends_word, is_mark, marker};
 pub(crate) use lines::{line_at, line_of_json};
+pub(crate) use lone::Lone;
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
@@ -168,36 +170,32 @@ pub(crate) struct Extracted<'t> {
     tags: Option<[Span; 2]>,
 }
 
-/// The whole output, parsed, if it may be JSON and is not too long for it.
-pub(crate) fn whole<'t>(output: &'t str, contract: &Contract) -> Option<Read<'t>> {
-    let (_, text) = text(output);
-    let may_be = can_begin_json(text.of(output)) && text.of(output).len() <= contract.caps().bytes;
-    may_be.then(|| Read::new(output, text, contract.caps()))
-}
-
 /// Where the text of an output begins, and what it is without white space at either end.
 fn text(output: &str) -> (usize, Span) {
     let start = output.len() - output.strip_prefix('\u{feff}').unwrap_or(output).len();
     (start, trimmed(output, start, output.len()))
 }
 
-/// The candidates in the output. `read` is what [`whole`] gives.
-pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Read<'t>>) -> Extracted<'t> {
+/// The candidates in the output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
+pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<(Lone, Read<'t>)>) -> Extracted<'t> {
     let options = contract.extract();
     if let Some(markup) = &options.within {
         return within::extract(output, contract, markup);
     }
     let (start, text) = text(output);
     // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
-    let is_json = match &read {
-        Some(read) => read.parsed.is_ok(),
-        None => is_json(output, text),
+    let lone = lone.filter(|(lone, read)| lone.is_whole() || read.parsed.is_ok());
+    let is_found = match &lone {
+        Some((lone, read)) => read.parsed.is_ok() && (options.raw_json || !lone.is_whole()),
+        None => options.raw_json && is_json(output, text),
     };
-    if is_json && options.raw_json {
-        let whole = Candidate::new(Source::Raw, text);
-        return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
+    if is_found {
+        let whole = Lone::whole(text);
+        let (lone, read) = lone.map_or((whole, None), |(lone, read)| (lone, Some(read)));
+        let candidates = [lone.candidate()].into_iter().collect();
+        return Extracted { candidates, read, notes: lone.notes(output), ..Extracted::default() };
     }
-    let mut extracted = in_piece(output, contract, start, read);
+    let mut extracted = in_piece(output, contract, start, lone.map(|(_, read)| read));
     extracted.account(output);
     extracted
 }
@@ -420,7 +418,8 @@ mod tests {
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        let candidates = super::extract(output, &contract, whole(output, &contract)).candidates;
+        let read = Lone::find(output, &contract).map(|lone| lone.read(output, &contract));
+        let candidates = super::extract(output, &contract, read).candidates;
         let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
         all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()
     }

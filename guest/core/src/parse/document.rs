@@ -489,13 +489,6 @@ impl<'t> Document<'t> {
         out
     }
 
-    /// The bytes of the same text. To know that they are UTF-8 takes a look at each piece, or at all of them.
-    pub(crate) fn minified_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.room());
-        self.write_to(Self::ROOT, &mut out);
-        out
-    }
-
     /// Room for the whole document as text, and for the last piece to be copied as others are.
     fn room(&self) -> usize {
         self.source(Self::ROOT).len() + SHORT
@@ -549,7 +542,7 @@ impl<'t> Document<'t> {
 }
 
 /// Most pieces of a text are shorter, and copying so many bytes takes less time than a call to copy fewer.
-const SHORT: usize = 32;
+pub(super) const SHORT: usize = 32;
 
 /// What a document is written to.
 trait Out {
@@ -577,7 +570,7 @@ impl Same<'_> {
 }
 
 /// Returns whether all escapes of a string, which has its quotes, are needed and short. `\\u0001` is needed, and not short.
-fn has_fewest_escapes(string: &str) -> bool {
+pub(super) fn has_fewest_escapes(string: &str) -> bool {
     let bytes = string.as_bytes();
     let mut at = 1;
     loop {
@@ -635,34 +628,6 @@ impl Out for String {
 
     fn string(&mut self, _: &str, text: &str) {
         crate::text::push_json_string(self, text);
-    }
-}
-
-impl Out for Vec<u8> {
-    #[inline(always)]
-    fn mark(&mut self, byte: u8) {
-        self.push(byte);
-    }
-
-    #[inline(always)]
-    fn piece(&mut self, text: &str, span: Span) {
-        let (start, length) = span.start_and_length();
-        match text.as_bytes().get(start..).and_then(<[u8]>::first_chunk::<SHORT>) {
-            Some(short) if length <= SHORT => {
-                let end = self.len() + length;
-                self.extend_from_slice(short);
-                self.truncate(end);
-            }
-            _ => self.extend_from_slice(span.of(text).as_bytes()),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn string(&mut self, _: &str, text: &str) {
-        let mut string = String::with_capacity(text.len() + 2);
-        crate::text::push_json_string(&mut string, text);
-        self.extend_from_slice(string.as_bytes());
     }
 }
 

@@ -9,15 +9,19 @@ mod edit;
 pub(crate) mod follow;
 mod hint;
 pub(crate) mod loose;
+mod minify;
 mod number;
+mod part;
 mod strict;
 mod suspicious;
 
 pub(crate) use document::Span;
 pub use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply, followed_by};
+pub(crate) use minify::minified;
 pub use number::Number;
-pub(crate) use number::length as number_length;
+pub(crate) use number::{length as number_length, scan as scan_number};
+pub(crate) use part::{Parts, end_of_string};
 pub(crate) use strict::{Open, strict_end};
 
 use document::Node;
@@ -25,7 +29,7 @@ use document::Node;
 use crate::{caps::Caps, location::Location, scan};
 
 /// Deeper texts are not read on: what is so far below every cap costs more than it can say.
-const MAX_LEVELS: usize = 16 * 1024;
+pub(crate) const MAX_LEVELS: usize = 16 * 1024;
 
 /// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
 const FEW_NAMES: usize = 24;
@@ -161,6 +165,8 @@ struct Parser<'t, 'c> {
     stack: Vec<Frame>,
     caps: &'c Caps,
     findings: Vec<Finding>,
+    /// How many containers are around the text.
+    depth: usize,
     /// Names and their hashes, kept for `duplicates`, so that it allocates once.
     names: Vec<(NodeId, u32)>,
 }
@@ -179,6 +185,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             stack,
             caps,
             findings: Vec::new(),
+            depth: 0,
             names: Vec::new(),
         }
     }
@@ -250,7 +257,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             at += scan::white_space(&bytes[at..]);
             let keeps = frame.node.is_some();
             let read = match bytes.get(at) {
-                Some(b'{' | b'[') if self.stack.len() >= MAX_LEVELS => break Err("no deeper nesting"),
+                Some(b'{' | b'[') if self.depth + self.stack.len() >= MAX_LEVELS => break Err("no deeper nesting"),
                 Some(bracket @ (b'{' | b'[')) => {
                     let object = *bracket == b'{';
                     let node =
@@ -329,7 +336,11 @@ impl<'t, 'c> Parser<'t, 'c> {
     /// The node of a container; none below the depth cap, where values are read and not kept.
     #[inline(always)]
     fn open(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
-        if self.stack.len() < self.caps.depth { Some(self.push(Node::open(kind, at))) } else { self.too_deep(kind, at) }
+        if self.depth + self.stack.len() < self.caps.depth {
+            Some(self.push(Node::open(kind, at)))
+        } else {
+            self.too_deep(kind, at)
+        }
     }
 
     #[cold]

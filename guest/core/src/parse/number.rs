@@ -2,16 +2,16 @@
 
 /// What a number looks like, known after scanning it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Neither fraction nor exponent.
-    integer: bool,
+    pub(crate) integer: bool,
     /// So short that it fits whatever its digits are.
-    short: bool,
+    pub(crate) short: bool,
 }
 
 /// Scan a number (RFC 8259, section 6) from its first byte, a minus or a digit.
 #[inline(always)]
-pub(super) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> {
+pub(crate) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> {
     let start = *at;
     let digits = |at: &mut usize| {
         let first = *at;
@@ -59,7 +59,7 @@ pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
 impl Shape {
     /// Whether a 64-bit type holds the number: integers an `i64` or `u64`; others an `f64`, rounded, but neither
     /// made infinite nor made zero by it.
-    pub(super) fn fits(self, text: &str) -> bool {
+    pub(crate) fn fits(self, text: &str) -> bool {
         if self.short {
             return true;
         }

@@ -172,10 +172,21 @@ struct Accepted {
     agent: String,
     schema_id: Option<String>,
     contract: String,
+    marker: Option<String>,
+    notes: Vec<String>,
     span: Span,
+    source: Source,
 }
 
-abi::record!(Accepted { agent: String, schema_id: Option<String>, contract: String, span: Span });
+abi::record!(Accepted {
+    agent: String,
+    schema_id: Option<String>,
+    contract: String,
+    marker: Option<String>,
+    notes: Vec<String>,
+    span: Span,
+    source: Source,
+});
 
 impl Accepted {
     /// The report on an output of which a piece is the document.
@@ -184,7 +195,7 @@ impl Accepted {
     ///
     /// There is no such piece.
     fn report(self, output: &str) -> Result<Report> {
-        let Accepted { agent, schema_id, contract, span } = self;
+        let Accepted { agent, schema_id, contract, marker, notes, span, source } = self;
         let piece = output.get(span.start as usize..span.end as usize);
         let piece =
             piece.ok_or_else(|| Error::msg("the instance gave an invalid value: a span outside of the output"))?;
@@ -198,8 +209,8 @@ impl Accepted {
             items: Vec::new(),
             quarantined: Vec::new(),
             changes: Vec::new(),
-            candidates: vec![Candidate { source: Source::Raw, marker: None, span, chosen: true }],
-            notes: Vec::new(),
+            candidates: vec![Candidate { source, marker, span, chosen: true }],
+            notes,
             review_required: false,
             feedback: String::new(),
             wanted: Wanted::Nothing,

@@ -1,0 +1,606 @@
+//! A plan drives the parser: one pass over the text that keeps nothing of it.
+
+use super::{
+    super::{
+        judge,
+        schema::{SchemaId, Schemas},
+    },
+    Stop,
+    plan::{ACCEPT, Act, Array, BITS, JUDGE, Node, Object, Plan, Presence, REJECT},
+    scalar,
+};
+use crate::{
+    caps::Caps,
+    order::sort_by,
+    parse::{Kind, MAX_LEVELS, Parts, end_of_string, scan_number},
+    scan::{hash, plain, same, white_space},
+};
+
+/// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
+const FEW_NAMES: usize = 24;
+
+/// A member that tells alternatives apart is looked for among the first of an object, up to this many …
+const MAX_AHEAD: usize = 8;
+
+/// … and in so many bytes.
+const BYTES_AHEAD: usize = 512;
+
+/// A container that has not ended.
+struct Frame<'p> {
+    is_object: bool,
+    /// Whether a name, or an item that must be unique, may have come before.
+    repeats: bool,
+    object: &'p Object,
+    array: &'p Array,
+    count: usize,
+    /// How many members came that must be there.
+    required: u32,
+    /// The number of the member that likely comes next.
+    next: usize,
+    /// Where its names and items begin among `Pass::names`.
+    names: usize,
+    /// The members that came, a bit for each.
+    seen: u64,
+    /// Of its names and items: by either half of their hashes, which of 64 kinds there are.
+    kinds: [u64; 2],
+}
+
+impl<'p> Frame<'p> {
+    #[inline(always)]
+    fn object(object: &'p Object, array: &'p Array, names: usize) -> Self {
+        Frame {
+            is_object: true,
+            repeats: false,
+            object,
+            array,
+            count: 0,
+            required: 0,
+            next: 0,
+            names,
+            seen: 0,
+            kinds: [0; 2],
+        }
+    }
+
+    #[inline(always)]
+    fn array(object: &'p Object, array: &'p Array, names: usize) -> Self {
+        Frame { is_object: false, ..Frame::object(object, array, names) }
+    }
+}
+
+/// A container that has not ended, of which nothing is asked.
+struct Level {
+    is_object: bool,
+    repeats: bool,
+    /// Members, or commas between items.
+    count: usize,
+    /// As in [`Frame`].
+    names: usize,
+    kinds: [u64; 2],
+}
+
+/// A piece of the text without escapes, and its hash.
+#[derive(Clone, Copy)]
+struct Piece {
+    hash: u32,
+    start: u32,
+    end: u32,
+}
+
+pub(super) struct Pass<'t, 'p> {
+    pub(super) schemas: &'p Schemas,
+    pub(super) plan: &'p Plan,
+    pub(super) text: &'t str,
+    /// The text up to where the document ends.
+    pub(super) bytes: &'t [u8],
+    pub(super) caps: &'p Caps,
+    stack: Vec<Frame<'p>>,
+    skipped: Vec<Level>,
+    /// Names that the rules of their object do not name, and strings of arrays whose items are unique.
+    names: Vec<Piece>,
+    parts: Option<Parts<'t, 'p>>,
+}
+
+impl<'t, 'p> Pass<'t, 'p> {
+    pub(super) fn new(schemas: &'p Schemas, plan: &'p Plan, (text, end): (&'t str, usize), caps: &'p Caps) -> Self {
+        Pass {
+            schemas,
+            plan,
+            text,
+            bytes: &text.as_bytes()[..end],
+            caps,
+            stack: Vec::with_capacity(16),
+            skipped: Vec::new(),
+            names: Vec::new(),
+            parts: None,
+        }
+    }
+
+    /// Reads the value that begins at an offset. Returns where it ends.
+    pub(super) fn run(&mut self, mut at: usize) -> Result<usize, Stop> {
+        let (bytes, plan, caps) = (self.bytes, self.plan, self.caps);
+        let (free_object, free_array) = (&plan.objects[0], &plan.arrays[0]);
+        let depth = caps.depth.min(MAX_LEVELS);
+        let mut frame = Frame::array(free_object, &plan.document, 0);
+        loop {
+            let node = if frame.is_object {
+                self.name(&mut at, &mut frame)?
+            } else {
+                let index = frame.count;
+                frame.count += 1;
+                if index < frame.array.prefix.len() { frame.array.prefix[index] } else { frame.array.rest }
+            };
+            at += white_space(bytes.get(at..).unwrap_or_default());
+            let acts = &plan.nodes[node as usize];
+            match bytes.get(at) {
+                Some(b'"') => {
+                    let act = acts[Kind::String as usize];
+                    let start = at + 1;
+                    let end = start + plain(bytes.get(start..).unwrap_or_default());
+                    if act >= JUDGE {
+                        at = self.other(act, node, at)?;
+                    } else if bytes.get(end) != Some(&b'"') {
+                        at = self.escaped(act, node, &frame, start, end)?;
+                    } else {
+                        if end - start > caps.string_bytes {
+                            return Err(Stop::Unknown);
+                        }
+                        if act != ACCEPT {
+                            self.string(act, start, end)?;
+                        }
+                        if frame.array.unique {
+                            self.note(&mut frame, start, end);
+                        }
+                        at = end + 1;
+                    }
+                }
+                Some(bracket @ (b'{' | b'[')) => {
+                    let is_object = *bracket == b'{';
+                    let mut act = acts[if is_object { Kind::Object } else { Kind::Array } as usize];
+                    if is_object && act < JUDGE && plan.objects[act as usize].union.is_some() {
+                        act = self.tell(act, at + 1);
+                    }
+                    if act >= JUDGE {
+                        at = self.other(act, node, at)?;
+                    } else if act == ACCEPT && !self.stack.is_empty() {
+                        at = self.skip(at)?;
+                    } else {
+                        if self.stack.len() >= depth {
+                            return Err(Stop::Unknown);
+                        }
+                        let names = self.names.len();
+                        let next = if is_object {
+                            Frame::object(&plan.objects[act as usize], free_array, names)
+                        } else {
+                            Frame::array(free_object, &plan.arrays[act as usize], names)
+                        };
+                        self.stack.push(std::mem::replace(&mut frame, next));
+                        at += 1;
+                        at += white_space(bytes.get(at..).unwrap_or_default());
+                        if bytes.get(at) != Some(if is_object { &b'}' } else { &b']' }) {
+                            continue;
+                        }
+                    }
+                }
+                Some(b'-' | b'0'..=b'9') => {
+                    let act = acts[Kind::Number as usize];
+                    if act >= JUDGE {
+                        at = self.other(act, node, at)?;
+                    } else {
+                        let start = at;
+                        let shape = scan_number(bytes, &mut at).map_err(|_| Stop::Unknown)?;
+                        if act != ACCEPT || !shape.short {
+                            self.number(act, (start, at), shape.integer)?;
+                        }
+                    }
+                }
+                Some(b't') => at = self.literal(acts[Kind::True as usize], node, at, b"true")?,
+                Some(b'f') => at = self.literal(acts[Kind::False as usize], node, at, b"false")?,
+                Some(b'n') => at = self.literal(acts[Kind::Null as usize], node, at, b"null")?,
+                _ => return Err(Stop::Unknown),
+            }
+            // A value has ended, or a container without items begun: go on with the container around.
+            loop {
+                if self.stack.is_empty() {
+                    return Ok(at);
+                }
+                at += white_space(bytes.get(at..).unwrap_or_default());
+                match (frame.is_object, bytes.get(at)) {
+                    (_, Some(b',')) => {
+                        at += 1;
+                        break;
+                    }
+                    (true, Some(b'}')) => self.close_object(&frame)?,
+                    (false, Some(b']')) => self.close_array(&frame)?,
+                    _ => return Err(Stop::Unknown),
+                }
+                at += 1;
+                frame = self.stack.pop().ok_or(Stop::Unknown)?;
+            }
+        }
+    }
+
+    /// Reads a container of which nothing is asked. Returns where it ends.
+    #[inline(never)]
+    fn skip(&mut self, mut at: usize) -> Result<usize, Stop> {
+        let (bytes, caps, outer) = (self.bytes, self.caps, self.names.len());
+        let depth = caps.depth.min(MAX_LEVELS).saturating_sub(self.stack.len());
+        self.skipped.clear();
+        let mut level = Level { is_object: false, repeats: false, count: 0, names: outer, kinds: [0; 2] };
+        'value: loop {
+            at += white_space(bytes.get(at..).unwrap_or_default());
+            let byte = bytes.get(at).copied().unwrap_or_default();
+            match byte {
+                b'"' => at = self.skip_string(at + 1)?.1 + 1,
+                b'{' | b'[' => {
+                    if self.skipped.len() >= depth {
+                        return Err(Stop::Unknown);
+                    }
+                    let is_object = byte == b'{';
+                    let next = Level { is_object, repeats: false, count: 0, names: self.names.len(), kinds: [0; 2] };
+                    self.skipped.push(std::mem::replace(&mut level, next));
+                    at += 1;
+                    at += white_space(bytes.get(at..).unwrap_or_default());
+                    // What ends a container comes two after what begins it.
+                    if bytes.get(at) != Some(&(byte + 2)) {
+                        if is_object {
+                            at = self.skip_name(&mut level, at)?;
+                        }
+                        continue 'value;
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    let start = at;
+                    let shape = scan_number(bytes, &mut at).map_err(|_| Stop::Unknown)?;
+                    if !shape.short && !self.text.get(start..at).is_some_and(|text| shape.fits(text)) {
+                        return Err(Stop::Unknown);
+                    }
+                }
+                b't' => at = self.literal(ACCEPT, 0, at, b"true")?,
+                b'f' => at = self.literal(ACCEPT, 0, at, b"false")?,
+                b'n' => at = self.literal(ACCEPT, 0, at, b"null")?,
+                _ => return Err(Stop::Unknown),
+            }
+            // A value has ended, or a container without items begun: go on with the container around.
+            while !self.skipped.is_empty() {
+                at += white_space(bytes.get(at..).unwrap_or_default());
+                match (level.is_object, bytes.get(at)) {
+                    (true, Some(b',')) => {
+                        at += 1;
+                        at += white_space(bytes.get(at..).unwrap_or_default());
+                        at = self.skip_name(&mut level, at)?;
+                        continue 'value;
+                    }
+                    (false, Some(b',')) => {
+                        level.count += 1;
+                        at += 1;
+                        continue 'value;
+                    }
+                    (true, Some(b'}')) => {
+                        if level.count > caps.object_members || (level.repeats && self.has_repeated(level.names)) {
+                            return Err(Stop::Unknown);
+                        }
+                        self.names.truncate(level.names);
+                    }
+                    // No comma comes after the last item. That an empty array is over a cap of none is not known here.
+                    (false, Some(b']')) if level.count < caps.array_items => {}
+                    _ => return Err(Stop::Unknown),
+                }
+                at += 1;
+                level = self.skipped.pop().ok_or(Stop::Unknown)?;
+            }
+            return Ok(at);
+        }
+    }
+
+    /// Reads a string from behind its first quote. Returns whether it has escapes, and where its last quote is.
+    #[inline(always)]
+    fn skip_string(&self, start: usize) -> Result<(bool, usize), Stop> {
+        let bytes = self.bytes;
+        let end = start + plain(bytes.get(start..).unwrap_or_default());
+        let (has_escapes, end) = if bytes.get(end) == Some(&b'"') {
+            (false, end)
+        } else {
+            (true, end_of_string(bytes, end).ok_or(Stop::Unknown)?)
+        };
+        // Decoded, it is not longer.
+        if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok((has_escapes, end)) }
+    }
+
+    /// Reads a name and its colon, inside a container of which nothing is asked. Returns where they end.
+    #[inline(always)]
+    fn skip_name(&mut self, level: &mut Level, mut at: usize) -> Result<usize, Stop> {
+        let bytes = self.bytes;
+        if bytes.get(at) != Some(&b'"') {
+            return Err(Stop::Unknown);
+        }
+        let start = at + 1;
+        let (false, end) = self.skip_string(start)? else { return Err(Stop::Unknown) };
+        let hash = hash(&bytes[start..end]);
+        let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
+        level.repeats |= level.kinds[0] & a != 0 && level.kinds[1] & b != 0;
+        level.kinds = [level.kinds[0] | a, level.kinds[1] | b];
+        level.count += 1;
+        self.names.push(Piece { hash, start: start as u32, end: end as u32 });
+        at = end + 1;
+        at += white_space(bytes.get(at..).unwrap_or_default());
+        if bytes.get(at) == Some(&b':') { Ok(at + 1) } else { Err(Stop::Unknown) }
+    }
+
+    /// Reads a name and its colon. Returns the node of its value.
+    #[inline(always)]
+    fn name(&mut self, at: &mut usize, frame: &mut Frame<'p>) -> Result<Node, Stop> {
+        let bytes = self.bytes;
+        *at += white_space(bytes.get(*at..).unwrap_or_default());
+        if bytes.get(*at) != Some(&b'"') {
+            return Err(Stop::Unknown);
+        }
+        let start = *at + 1;
+        let object = frame.object;
+        frame.count += 1;
+        let text = bytes.get(start..).unwrap_or_default();
+        let expected = object.members.get(frame.next).filter(|member| {
+            text.first_chunk().is_some_and(|first| member.name.begins(first))
+                && (member.name.length < 16 || self.goes_on(object, frame.next, text))
+        });
+        let node = match expected {
+            Some(member) => {
+                *at = start + member.name.length + 1;
+                self.known(frame, frame.next, start, *at - 1)?;
+                member.node
+            }
+            None => self.other_name(at, frame)?,
+        };
+        *at += white_space(bytes.get(*at..).unwrap_or_default());
+        if bytes.get(*at) != Some(&b':') {
+            return Err(Stop::Unknown);
+        }
+        *at += 1;
+        Ok(node)
+    }
+
+    /// Whether the rest of a long name is the expected one.
+    fn goes_on(&self, object: &Object, number: usize, text: &[u8]) -> bool {
+        let name = object.names.get(number).as_bytes();
+        text.get(..name.len()).is_some_and(|text| same(text, name)) && text.get(name.len()) == Some(&b'"')
+    }
+
+    /// Notes a member that the rules name.
+    #[inline(always)]
+    fn known(&mut self, frame: &mut Frame<'p>, number: usize, start: usize, end: usize) -> Result<(), Stop> {
+        frame.required += u32::from(frame.object.members[number].required);
+        frame.next = number + 1;
+        if number < BITS {
+            let bit = 1 << number;
+            if frame.seen & bit != 0 {
+                return Err(Stop::Unknown);
+            }
+            frame.seen |= bit;
+        } else {
+            self.note(frame, start, end);
+        }
+        Ok(())
+    }
+
+    /// Reads a name that is not the expected one.
+    #[inline(never)]
+    fn other_name(&mut self, at: &mut usize, frame: &mut Frame<'p>) -> Result<Node, Stop> {
+        let (bytes, object) = (self.bytes, frame.object);
+        let start = *at + 1;
+        let end = start + plain(&bytes[start..]);
+        if bytes.get(end) != Some(&b'"') || end - start > self.caps.string_bytes {
+            return Err(Stop::Unknown);
+        }
+        *at = end + 1;
+        let name = &bytes[start..end];
+        if object.name != 0 {
+            match self.plan.nodes[object.name as usize][Kind::String as usize] {
+                ACCEPT => {}
+                REJECT => return Err(Stop::Wrong),
+                JUDGE => return Err(Stop::Unknown),
+                act => self.string(act, start, end)?,
+            }
+        }
+        if object.members.is_empty() {
+            self.note(frame, start, end);
+        } else if let Some(number) = object.names.find(name, hash(name)) {
+            self.known(frame, number, start, end)?;
+            return Ok(object.members[number].node);
+        } else {
+            self.note(frame, start, end);
+        }
+        if object.patterns.is_empty() { Ok(object.rest) } else { self.patterned(object, start, end) }
+    }
+
+    /// Returns the node of a member whose name patterns may match.
+    #[inline(never)]
+    fn patterned(&self, object: &Object, start: usize, end: usize) -> Result<Node, Stop> {
+        let name = self.text.get(start..end).ok_or(Stop::Unknown)?;
+        let mut found = None;
+        for (schema, number, node) in &object.patterns {
+            let rules = self.schemas.get(*schema).object.as_ref().ok_or(Stop::Unknown)?;
+            if rules.patterns[*number].0.matches(name).map_err(|_| Stop::Unknown)? {
+                match found {
+                    None => found = Some(*node),
+                    Some(other) if other == *node => {}
+                    Some(_) => return Err(Stop::Unknown),
+                }
+            }
+        }
+        Ok(found.unwrap_or(object.rest))
+    }
+
+    /// Notes a name or an item, to be compared with others.
+    #[inline(always)]
+    fn note(&mut self, frame: &mut Frame<'p>, start: usize, end: usize) {
+        let hash = hash(&self.bytes[start..end]);
+        let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
+        frame.repeats |= frame.kinds[0] & a != 0 && frame.kinds[1] & b != 0;
+        frame.kinds = [frame.kinds[0] | a, frame.kinds[1] | b];
+        self.names.push(Piece { hash, start: start as u32, end: end as u32 });
+    }
+
+    #[inline(always)]
+    fn close_object(&mut self, frame: &Frame<'p>) -> Result<(), Stop> {
+        let (count, object) = (frame.count, frame.object);
+        if count > self.caps.object_members {
+            return Err(Stop::Unknown);
+        }
+        // A member that is there twice is counted twice: that is for others to say.
+        if frame.repeats && self.has_repeated(frame.names) {
+            return Err(Stop::Unknown);
+        }
+        self.names.truncate(frame.names);
+        let has_others = |presence: &Presence| {
+            let there = presence.sets.iter().filter(|set| frame.seen & **set == **set).count();
+            there < presence.least || there > presence.most
+        };
+        let lacks = |(some, all): &(u64, u64)| frame.seen & some != 0 && frame.seen & all != *all;
+        if count < object.min
+            || count > object.max
+            || frame.required < object.required
+            || object.dependent.iter().any(lacks)
+            || object.presence.iter().any(has_others)
+        {
+            return Err(Stop::Wrong);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn close_array(&mut self, frame: &Frame<'p>) -> Result<(), Stop> {
+        let (count, array) = (frame.count, frame.array);
+        if count > self.caps.array_items {
+            return Err(Stop::Unknown);
+        }
+        if count < array.min || count > array.max || (frame.repeats && self.has_repeated(frame.names)) {
+            return Err(Stop::Wrong);
+        }
+        self.names.truncate(frame.names);
+        Ok(())
+    }
+
+    /// Whether two of the names from a place on are the same.
+    #[inline(never)]
+    fn has_repeated(&self, from: usize) -> bool {
+        let text = |piece: &Piece| &self.bytes[piece.start as usize..piece.end as usize];
+        let is_same = |a: &Piece, b: &Piece| a.hash == b.hash && text(a) == text(b);
+        let mut names = self.names[from..].to_vec();
+        if names.len() <= FEW_NAMES {
+            return names.iter().enumerate().any(|(index, a)| names[..index].iter().any(|b| is_same(a, b)));
+        }
+        sort_by(&mut names, |a, b| a.hash.cmp(&b.hash).then_with(|| text(a).cmp(text(b))));
+        names.windows(2).any(|pair| is_same(&pair[0], &pair[1]))
+    }
+
+    #[inline(always)]
+    fn literal(&mut self, act: Act, node: Node, at: usize, word: &[u8]) -> Result<usize, Stop> {
+        if act >= JUDGE {
+            return self.other(act, node, at);
+        }
+        match self.bytes.get(at..at + word.len()) {
+            Some(text) if text == word => Ok(at + word.len()),
+            _ => Err(Stop::Unknown),
+        }
+    }
+
+    /// Reads a string with escapes, from the first of them on.
+    #[inline(never)]
+    fn escaped(&mut self, act: Act, node: Node, frame: &Frame, start: usize, at: usize) -> Result<usize, Stop> {
+        if frame.array.unique {
+            return Err(Stop::Unknown);
+        }
+        if act != ACCEPT {
+            return self.other(JUDGE, node, start - 1);
+        }
+        let end = end_of_string(self.bytes, at).ok_or(Stop::Unknown)?;
+        // Decoded, it is not longer.
+        if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok(end + 1) }
+    }
+
+    /// Checks a string by the rules of some schemas.
+    #[inline(never)]
+    fn string(&self, act: Act, start: usize, end: usize) -> Result<(), Stop> {
+        let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
+        self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::string(self.schemas.get(*id), text))
+    }
+
+    /// Checks a number by the rules of some schemas.
+    #[inline(never)]
+    fn number(&self, act: Act, (start, end): (usize, usize), integer: bool) -> Result<(), Stop> {
+        let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
+        let mut at = 0;
+        match scan_number(text.as_bytes(), &mut at) {
+            Ok(shape) if shape.fits(text) => {}
+            _ => return Err(Stop::Unknown),
+        }
+        self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::number(self.schemas.get(*id), text, integer))
+    }
+
+    /// Lets the judge decide on a value, if the plan does not say that it is wrong.
+    #[inline(never)]
+    fn other(&mut self, act: Act, node: Node, at: usize) -> Result<usize, Stop> {
+        if act == REJECT {
+            return Err(Stop::Wrong);
+        }
+        if self.stack.is_empty() {
+            // The whole document: then nothing is gained.
+            return Err(Stop::Unknown);
+        }
+        let (text, end, caps) = (self.text, self.bytes.len(), self.caps);
+        let parts = self.parts.get_or_insert_with(|| Parts::new(text, end, caps));
+        let end = parts.read(at, self.stack.len()).ok_or(Stop::Unknown)?;
+        let all: &[SchemaId] = &self.plan.schemas[node as usize];
+        if judge::is_valid_by(self.schemas, parts.document(), all) { Ok(end) } else { Err(Stop::Wrong) }
+    }
+
+    /// Returns what is done with an object whose alternatives a member tells apart, if it is among the first ones.
+    #[inline(never)]
+    fn tell(&self, mut act: Act, start: usize) -> Act {
+        while act < JUDGE
+            && let Some(told) = &self.plan.objects[act as usize].union
+        {
+            let table = self.schemas.get(told.union.schema).tables[told.union.number].as_deref();
+            let row = table.and_then(|table| Some(table.row_of(self.look_ahead(table.name(), start)?)));
+            act = row.map_or(JUDGE, |row| told.rows[row]);
+        }
+        act
+    }
+
+    /// Returns the string that a member is, `Some(None)` if the object has no such member, or `None` if neither was found.
+    fn look_ahead(&self, name: &str, start: usize) -> Option<Option<&'t [u8]>> {
+        let bytes = &self.bytes[..self.bytes.len().min(start + BYTES_AHEAD)];
+        let mut at = start;
+        let white = |at: usize| at + bytes.get(at..).map_or(0, white_space);
+        let string = |at: usize| {
+            let text = bytes.get(at..)?.strip_prefix(b"\"")?;
+            let text = &text[..plain(text)];
+            (bytes.get(at + text.len() + 1) == Some(&b'"')).then_some(text)
+        };
+        for _ in 0..MAX_AHEAD {
+            at = white(at);
+            if bytes.get(at) == Some(&b'}') {
+                return Some(None);
+            }
+            let member = string(at)?;
+            at = white(at + member.len() + 2);
+            bytes.get(at)?.eq(&b':').then_some(())?;
+            at = white(at + 1);
+            if member == name.as_bytes() {
+                return string(at).map(Some);
+            }
+            match bytes.get(at)? {
+                b'"' => at += string(at)?.len() + 2,
+                b'{' | b'[' => return None,
+                _ => at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b',' | b'}'))?,
+            }
+            at = white(at);
+            match bytes.get(at)? {
+                b',' => at += 1,
+                b'}' => return Some(None),
+                _ => return None,
+            }
+        }
+        None
+    }
+}
