@@ -68,7 +68,7 @@ pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Resu
     Ok(Verdict::Report(Box::new(report(contract, request, read))))
 }
 
-/// Whether the contract or the request asks for more than one valid document.
+/// Returns whether the contract or the request asks for more than one valid document.
 fn asks_more(contract: &Contract, request: &Request) -> bool {
     let options = contract.extract();
     !options.raw_json
@@ -78,7 +78,7 @@ fn asks_more(contract: &Contract, request: &Request) -> bool {
         || !contract.is_simple()
 }
 
-/// What one pass over an output says, if it decides all that is asked.
+/// Returns the verdict of one pass over an output, if that decides all that is asked.
 fn fused(contract: &Contract, request: &Request, span: Span) -> Fused {
     if asks_more(contract, request) || contract.may_be_refusal(span.of(request.output)) {
         return Fused::Unknown;
@@ -88,7 +88,7 @@ fn fused(contract: &Contract, request: &Request, span: Span) -> Fused {
     fused
 }
 
-/// Whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
+/// Returns whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
 fn agrees(contract: &Contract, request: &Request, span: Span, fused: Fused) -> bool {
     let mut read = Read::new(request.output, span, contract.caps());
     match fused {
