@@ -175,7 +175,7 @@ pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
 }
 
-/// Whether the whole of a document is valid by each of some schemas.
+/// Returns whether the whole of a document is valid by each of some schemas.
 pub(super) fn is_valid_by(schemas: &Schemas, document: &Document, all: &[SchemaId]) -> bool {
     let mut judge = Judge::new(schemas, document);
     all.iter().all(|id| judge.is_valid(*id, Document::ROOT))

@@ -188,7 +188,7 @@ impl Checker {
         self.1 = self.1.clone();
     }
 
-    /// The same, with a plan for [`fused`](Checker::fused).
+    /// Adds the plan of [`fused`](Checker::fused).
     pub(crate) fn planned(mut self) -> Self {
         if let Rules::JsonSchema(schemas) = &self.0 {
             self.1 = Plan::of(schemas);
@@ -196,7 +196,7 @@ impl Checker {
         self
     }
 
-    /// Whether a text is a valid document of which nothing is to be noted, as far as one pass can say it.
+    /// Returns whether a text is a valid document of which nothing is to be noted, as far as one pass over it can decide.
     pub(crate) fn fused(&self, text: &str, span: Span, caps: &Caps) -> Fused {
         match (&self.0, &self.1) {
             (Rules::JsonSchema(schemas), Some(plan)) => fused::verdict(schemas, plan, text, span, caps),

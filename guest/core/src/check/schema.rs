@@ -260,12 +260,12 @@ impl Types {
         self.0 & Types::bit(kind) != 0 || (kind == Kind::Number && self.has_integer(Number(document.source(at))))
     }
 
-    /// Whether all numbers have one of the types.
+    /// Returns whether all numbers have one of the types.
     pub(super) fn takes_numbers(self) -> bool {
         self.0 & Types::bit(Kind::Number) != 0
     }
 
-    /// Whether a number has one of the types. `integer`: it is known to be written as an integer.
+    /// Returns whether a number has one of the types. `integer`: it is known to be written as an integer.
     pub(super) fn has_number(self, number: Number, integer: bool) -> bool {
         self.takes_numbers() || (integer && self.0 & (INTEGER | WRITTEN_INTEGER) != 0) || self.has_integer(number)
     }
@@ -321,7 +321,7 @@ impl Allowed {
         self.values.iter().any(is_of)
     }
 
-    /// Whether `null`, `true` or `false` is among the values.
+    /// Returns whether `null`, `true` or `false` is among the values.
     pub(super) fn has_literal(&self, kind: Kind) -> bool {
         let is_it = |value: &Value| match value {
             Value::Null => kind == Kind::Null,
@@ -451,7 +451,7 @@ impl ObjectRules {
         self.names.number(name)
     }
 
-    /// Whether they say nothing but which members there must be.
+    /// Returns whether they say nothing but which members there must be.
     pub(super) fn is_only_required(&self) -> bool {
         self.count.is_any()
             && self.members.iter().all(|member| member.required && member.schema.is_none())
@@ -610,7 +610,7 @@ impl Schema {
             && self.unevaluated_members.is_none()
     }
 
-    /// Whether it can be that a match of one of its patterns is not decided.
+    /// Returns whether it can be that a match of one of its patterns is not decided.
     pub(super) fn can_be_undecided(&self) -> bool {
         let string = self.string.iter().filter_map(|rules| rules.pattern.as_ref());
         let names = self.object.iter().flat_map(|rules| rules.patterns.iter().map(|(pattern, _)| pattern));

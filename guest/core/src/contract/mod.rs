@@ -306,7 +306,7 @@ impl Contract {
         &self.keeps
     }
 
-    /// Whether a text that is JSON may be a document in which the producer declines.
+    /// Returns whether a text that is JSON may be a document in which the producer declines.
     pub(crate) fn may_be_refusal(&self, text: &str) -> bool {
         let Some(place) = &self.refusal else {
             return false;

@@ -3,6 +3,8 @@
 //! Where a rule needs a whole value (alternatives that nothing tells apart, `contains` …), that value alone is parsed and judged.
 //! Whatever the pass cannot say is said by the parser and the judge, which it never contradicts.
 
+mod ahead;
+mod compile;
 mod pass;
 mod plan;
 mod resolve;

@@ -6,6 +6,7 @@ use super::{
         schema::{SchemaId, Schemas},
     },
     Stop,
+    ahead::member_ahead,
     plan::{ACCEPT, Act, Array, BITS, JUDGE, Node, Object, Plan, Presence, REJECT},
     scalar,
 };
@@ -19,16 +20,10 @@ use crate::{
 /// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
 const FEW_NAMES: usize = 24;
 
-/// A member that tells alternatives apart is looked for among the first of an object, up to this many …
-const MAX_AHEAD: usize = 8;
-
-/// … and in so many bytes.
-const BYTES_AHEAD: usize = 512;
-
 /// A container that has not ended.
 struct Frame<'p> {
     is_object: bool,
-    /// Whether a name, or an item that must be unique, may have come before.
+    /// A name, or an item that must be unique, may have come before.
     repeats: bool,
     object: &'p Object,
     array: &'p Array,
@@ -359,7 +354,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(node)
     }
 
-    /// Whether the rest of a long name is the expected one.
+    /// Returns whether the rest of a long name is the expected one.
     fn goes_on(&self, object: &Object, number: usize, text: &[u8]) -> bool {
         let name = object.names.get(number).as_bytes();
         text.get(..name.len()).is_some_and(|text| same(text, name)) && text.get(name.len()) == Some(&b'"')
@@ -480,7 +475,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(())
     }
 
-    /// Whether two of the names from a place on are the same.
+    /// Returns whether two of the names from a place on are the same.
     #[inline(never)]
     fn has_repeated(&self, from: usize) -> bool {
         let text = |piece: &Piece| &self.bytes[piece.start as usize..piece.end as usize];
@@ -561,46 +556,9 @@ impl<'t, 'p> Pass<'t, 'p> {
             && let Some(told) = &self.plan.objects[act as usize].union
         {
             let table = self.schemas.get(told.union.schema).tables[told.union.number].as_deref();
-            let row = table.and_then(|table| Some(table.row_of(self.look_ahead(table.name(), start)?)));
+            let row = table.and_then(|table| Some(table.row_of(member_ahead(self.bytes, table.name(), start)?)));
             act = row.map_or(JUDGE, |row| told.rows[row]);
         }
         act
-    }
-
-    /// Returns the string that a member is, `Some(None)` if the object has no such member, or `None` if neither was found.
-    fn look_ahead(&self, name: &str, start: usize) -> Option<Option<&'t [u8]>> {
-        let bytes = &self.bytes[..self.bytes.len().min(start + BYTES_AHEAD)];
-        let mut at = start;
-        let white = |at: usize| at + bytes.get(at..).map_or(0, white_space);
-        let string = |at: usize| {
-            let text = bytes.get(at..)?.strip_prefix(b"\"")?;
-            let text = &text[..plain(text)];
-            (bytes.get(at + text.len() + 1) == Some(&b'"')).then_some(text)
-        };
-        for _ in 0..MAX_AHEAD {
-            at = white(at);
-            if bytes.get(at) == Some(&b'}') {
-                return Some(None);
-            }
-            let member = string(at)?;
-            at = white(at + member.len() + 2);
-            bytes.get(at)?.eq(&b':').then_some(())?;
-            at = white(at + 1);
-            if member == name.as_bytes() {
-                return string(at).map(Some);
-            }
-            match bytes.get(at)? {
-                b'"' => at += string(at)?.len() + 2,
-                b'{' | b'[' => return None,
-                _ => at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b',' | b'}'))?,
-            }
-            at = white(at);
-            match bytes.get(at)? {
-                b',' => at += 1,
-                b'}' => return Some(None),
-                _ => return None,
-            }
-        }
-        None
     }
 }

@@ -13,7 +13,7 @@ const MAX_LEVELS: usize = 64;
 /// The most schemas whose own rules hold for one value.
 const MAX_RULES: usize = 16;
 
-/// What is demanded of the values of one kind.
+/// The demands on the values of one kind.
 #[derive(Clone, PartialEq)]
 pub(super) enum Demand {
     /// No value is valid.
@@ -35,7 +35,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Whether nothing is demanded.
+    /// Returns whether nothing is demanded.
     pub(super) fn is_none(&self) -> bool {
         self.own.is_empty() && self.union.is_none() && self.presence.is_empty()
     }
