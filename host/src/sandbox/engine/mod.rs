@@ -4,7 +4,7 @@ mod clock;
 mod seat;
 mod slots;
 
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, Inlining, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{system, types::limits::Limits};
 pub use clock::interrupt_when;
@@ -33,7 +33,9 @@ fn codegen() -> Config {
         // A trap becomes a typed fault without a backtrace, and code without unwind tables loads faster.
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
-        .native_unwind_info(cfg!(windows));
+        .native_unwind_info(cfg!(windows))
+        // Half as much more code, and documents from 1 KB on take a twentieth less time. It changes no fuel.
+        .compiler_inlining(Inlining::Yes);
     config
 }
 
