@@ -5,6 +5,7 @@ pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod engine;
 pub(crate) mod exports;
+pub(crate) mod faults;
 pub(crate) mod limiter;
 pub(crate) mod options;
 pub(crate) mod same_code;
@@ -405,7 +406,7 @@ impl Live<'_> {
     /// Drop it, and have its slot hold nothing.
     pub(crate) fn forget(mut self) {
         if let Exports::Module(exports) = &self.exports {
-            system::forget(exports.memory().data_mut(&mut self.store));
+            let _ = system::forget(exports.memory().data_mut(&mut self.store));
         }
     }
 
