@@ -1,7 +1,9 @@
 //! What Linux tells of the pages of a memory. Elsewhere, nothing.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written};
+pub(crate) use linux::{
+    after_fork, forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written,
+};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -39,6 +41,12 @@ mod linux {
         u64::try_from(usage.ru_minflt.checked_add(usage.ru_majflt)?).ok().filter(|faults| *faults > 0)
     }
 
+    /// Has a function called in each process that is forked from this one. Gives whether it will be.
+    pub(crate) fn after_fork(forked: extern "C" fn()) -> bool {
+        // SAFETY: the function is of this library, which nobody unloads, and does what a forked process may do.
+        unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
+    }
+
     /// Whether pages may be swapped out: there is a place for them, or nobody says.
     pub(crate) fn has_swap() -> bool {
         // Below its heading, each line is a place.
@@ -65,12 +73,13 @@ mod linux {
         matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
     }
 
-    /// Give back the pages of a memory that nobody reads any more. Whoever does finds what it began with, or what it held.
-    pub(crate) fn forget(memory: &mut [u8]) {
+    /// Give back the pages of a memory that nobody reads any more. Whoever does finds what it began with. Gives whether the kernel took
+    /// them: it does not take pages that are locked, and these hold what they held.
+    pub(crate) fn forget(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
         // has there, bytes of the file or zeros, and all of these are bytes.
-        let _ =
-            unsafe { rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxDontNeed) };
+        unsafe { rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxDontNeed) }
+            .is_ok()
     }
 
     /// The numbers of the pages of a memory that are its own, ascending: all that anybody has written to. `None` if the system does not
@@ -105,7 +114,13 @@ mod linux {
 mod nothing {
     pub(crate) fn open_pagemap() {}
 
-    pub(crate) fn forget(_: &mut [u8]) {}
+    pub(crate) fn forget(_: &mut [u8]) -> bool {
+        false
+    }
+
+    pub(crate) fn after_fork(_: extern "C" fn()) -> bool {
+        false
+    }
 
     pub(crate) fn has_swap() -> bool {
         true
@@ -129,4 +144,6 @@ mod nothing {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use nothing::{forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written};
+pub(crate) use nothing::{
+    after_fork, forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written,
+};

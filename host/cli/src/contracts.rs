@@ -140,7 +140,7 @@ type Documents = Vec<(PathBuf, String)>;
 pub(crate) fn all(gate: &Gate) -> Result<Vec<ContractInfo>> {
     let registered: Vec<ContractInfo> = gate.contracts().cloned().collect();
     match registered.is_empty() {
-        true => Ok(gate.inspect().map_err(FaultError)?.agents),
+        true => Ok(gate.baked_contracts().map_err(FaultError)?),
         false => Ok(registered),
     }
 }

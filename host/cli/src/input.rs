@@ -109,7 +109,8 @@ pub(crate) fn named_by_magic(file: &Path, magic: &[u8], [limit, larger]: [usize;
         let length = seamgate::length(&file)?;
         (Box::new(file), length)
     };
-    let mut start = Vec::new();
+    // One byte more than the file has shows its end.
+    let mut start = Vec::with_capacity(length.map_or(0, |length| length.min(larger) + 1));
     input.by_ref().take(magic.len() as u64).read_to_end(&mut start)?;
     let limit = if start == magic { larger } else { limit };
     match length.filter(|length| *length > limit) {

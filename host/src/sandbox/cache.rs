@@ -2,14 +2,23 @@
 //!
 //! To load machine code is to trust it. So the cache loads only regular files that belong to this user, in a folder that
 //! belongs to this user, where nobody else can write to either. The name of a file holds the digest of its component and
-//! the compatibility of its engine, and its end a checksum. The cache skips any other file, logs that, and the gate
+//! the compatibility of its engine. Its end holds a checksum. The cache skips any other file, logs that, and the gate
 //! compiles again.
+//!
+//! A file is mapped, so that a start reads only the code that it runs. To compute the checksum means to read it all, so the
+//! cache does that once, and then sets the time of the file's last change to one that follows from the checksum, years ago.
+//! Every write changes this time, and a file with another time has its checksum computed again. This finds damage. It does not
+//! protect from those who may write as this user: they may do anything in this process anyway.
+//!
+//! A mapped file must not change. The cache never writes to a file that has its final name: it writes a whole file under
+//! another name, and renames it. A file that is replaced or removed stays as it was for those who have mapped it. If somebody
+//! truncates it in place, a process that runs its code ends by `SIGBUS`, as with a truncated program or library.
 
 use std::{
     fmt, fs, io,
-    io::{Read, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use wasmtime::Engine;
@@ -19,8 +28,14 @@ use super::code::{Code, CodeKind};
 /// The number of files. The least recently used go first. A file is about three times as large as its component.
 const KEPT: usize = 16;
 
-/// The mark at the end of a file. After it comes the checksum of the code and of the file's key.
-const MARK: &[u8; 12] = b"seamgate-01\n";
+/// The mark at the end of a file. After it come the checksum of the file's key, and that of the code and the key.
+const MARK: &[u8; 12] = b"seamgate-02\n";
+
+/// The length of the end of a file, in bytes.
+const END: usize = MARK.len() + 2 * size_of::<u32>();
+
+/// How exactly the cache knows when a file was last used.
+const USED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A folder with machine code.
 #[derive(Debug)]
@@ -73,11 +88,7 @@ impl Cache {
     pub(crate) fn load(&self, engine: &Engine, key: &str, kind: CodeKind) -> Option<Code> {
         let path = self.path(key);
         match self.read(engine, &path, key, kind) {
-            Ok(code) => {
-                // Mark the file as used. If that fails, it only goes earlier.
-                let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
-                Some(code)
-            }
+            Ok(code) => Some(code),
             Err(Unusable::Missing) => None,
             Err(unfit) => {
                 tracing::warn!(path = %path.display(), "the cache skips a file, and the gate compiles the component again: {unfit}");
@@ -89,19 +100,30 @@ impl Cache {
     fn read(&self, engine: &Engine, path: &Path, key: &str, kind: CodeKind) -> Result<Code, Unusable> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
         // Do not follow links: anybody can make one.
-        let metadata = fs::symlink_metadata(path)?;
-        if !metadata.is_file() {
+        if !fs::symlink_metadata(path)?.is_file() {
             return Err(Unusable::NotPrivate(path.to_owned()));
         }
-        private(path, &metadata)?;
         let mut file = fs::File::open(path)?;
-        if !is_whole(&mut file, metadata.len(), key)? {
-            return Err(Unusable::Damaged);
+        let metadata = file.metadata()?;
+        private(path, &metadata)?;
+        let end = End::read(&mut file, metadata.len())?.filter(|end| end.is_of(key)).ok_or(Unusable::Damaged)?;
+        let mut times = fs::FileTimes::new();
+        let is_checked = metadata.modified()? == end.time();
+        if !is_checked {
+            if !end.is_right(&mut file, metadata.len(), key)? {
+                return Err(Unusable::Damaged);
+            }
+            times = times.set_modified(end.time());
         }
-        // SAFETY: the checksum shows that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
+        let now = SystemTime::now();
+        if !is_checked || now.duration_since(metadata.accessed()?).is_ok_and(|unused| unused > USED) {
+            // If that fails, the file only goes earlier, or is read whole again.
+            let _ = file.set_times(times.set_accessed(now));
+        }
+        // SAFETY: the checksum showed that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
         // library. Only this user can have changed it since, who may do anything in this process anyway: others can
         // write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
-        unsafe { Code::deserialize_file(engine, path, kind) }.map_err(Unusable::Refused)
+        unsafe { Code::map(engine, (file, path), kind) }.map_err(Unusable::Refused)
     }
 
     /// Keep the code of a component. A failure is logged, and costs the next start only time.
@@ -134,12 +156,10 @@ impl Cache {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let written = options.open(&part).and_then(|mut file| {
+            let end = End::new(key, code);
             file.write_all(code)?;
-            file.write_all(MARK)?;
-            let mut hasher = crc32fast::Hasher::new();
-            hasher.update(code);
-            hasher.update(key.as_bytes());
-            file.write_all(&hasher.finalize().to_le_bytes())?;
+            file.write_all(&end.to_bytes())?;
+            file.set_times(fs::FileTimes::new().set_accessed(SystemTime::now()).set_modified(end.time()))?;
             file.sync_all()
         });
         written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| {
@@ -151,7 +171,7 @@ impl Cache {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
-            files.push((entry.metadata()?.modified()?, entry.path()));
+            files.push((entry.metadata()?.accessed()?, entry.path()));
         }
         files.sort_unstable();
         for (_, path) in files.iter().rev().skip(KEPT) {
@@ -165,25 +185,66 @@ impl Cache {
     }
 }
 
-/// Whether a file ends with the right checksum of its code and its key.
-fn is_whole(file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
-    let end = (MARK.len() + size_of::<u32>()) as u64;
-    let Some(code) = length.checked_sub(end) else {
-        return Ok(false);
-    };
-    let mut hasher = crc32fast::Hasher::new();
-    let mut buffer = vec![0; 256 * 1024];
-    let mut rest = file.take(code);
-    loop {
-        match rest.read(&mut buffer)? {
-            0 => break,
-            read => hasher.update(&buffer[..read]),
-        }
+/// The end of a file.
+struct End {
+    /// The checksum of the key.
+    named: u32,
+    /// The checksum of the code and the key.
+    whole: u32,
+}
+
+impl End {
+    fn new(key: &str, code: &[u8]) -> Self {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(code);
+        hasher.update(key.as_bytes());
+        End { named: crc32fast::hash(key.as_bytes()), whole: hasher.finalize() }
     }
-    hasher.update(key.as_bytes());
-    let mut last = Vec::new();
-    rest.into_inner().take(end).read_to_end(&mut last)?;
-    Ok(last == [&MARK[..], &hasher.finalize().to_le_bytes()].concat())
+
+    /// The end of an open file of this length. `None` if it has none.
+    fn read(file: &mut fs::File, length: u64) -> io::Result<Option<Self>> {
+        let Some(start) = length.checked_sub(END as u64) else {
+            return Ok(None);
+        };
+        let mut bytes = [0; END];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut bytes)?;
+        let checksums = bytes.strip_prefix(MARK).map(|checksums| checksums.as_chunks().0);
+        Ok(match checksums {
+            Some([named, whole]) => Some(End { named: u32::from_le_bytes(*named), whole: u32::from_le_bytes(*whole) }),
+            _ => None,
+        })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        [&MARK[..], &self.named.to_le_bytes(), &self.whole.to_le_bytes()].concat()
+    }
+
+    /// Whether the file is of this key.
+    fn is_of(&self, key: &str) -> bool {
+        self.named == crc32fast::hash(key.as_bytes())
+    }
+
+    /// Whether the open file of this length has the code of the checksum.
+    fn is_right(&self, file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
+        let mut hasher = crc32fast::Hasher::new();
+        let mut buffer = vec![0; 256 * 1024];
+        file.seek(SeekFrom::Start(0))?;
+        let mut code = file.take(length.saturating_sub(END as u64));
+        loop {
+            match code.read(&mut buffer)? {
+                0 => break,
+                read => hasher.update(&buffer[..read]),
+            }
+        }
+        hasher.update(key.as_bytes());
+        Ok(self.whole == hasher.finalize())
+    }
+
+    /// The time of the last change of a file that was checked. No write gives it this time, which is between 2001 and 2017.
+    fn time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + u64::from(self.whole % 500_000_000))
+    }
 }
 
 /// Refuse a file or folder that others could have written.

@@ -1,17 +1,35 @@
 //! The machine code of a component: all of it, or that of its core module alone.
 
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use wasmtime::{Engine, Module, Result, component::Component};
+
+use super::builtin_code;
 
 /// How often the image of a memory is tried. For each, the kernel itself waits up to 150 ms for the pages in use.
 const IMAGE_ATTEMPTS: usize = 8;
 
 /// Machine code on an engine.
-pub(crate) enum Code {
+pub(crate) struct Code {
+    pub(crate) loaded: Loaded,
+    source: Source,
+}
+
+/// Machine code that can run.
+pub(crate) enum Loaded {
     Component(Component),
     /// Of the core module, which the library calls itself.
     Module(Module),
+}
+
+/// Where the same code is for another engine.
+enum Source {
+    /// In this program.
+    Builtin,
+    /// In a file that nobody changes.
+    File(File),
+    /// Only where it is loaded.
+    Memory,
 }
 
 /// Which of both it is.
@@ -32,18 +50,24 @@ impl CodeKind {
 }
 
 impl Code {
+    /// The code of the built-in component, which this program has.
+    pub(crate) fn builtin(engine: &Engine) -> Result<Self> {
+        Ok(Code { loaded: Loaded::Module(builtin_code::load(engine)?), source: Source::Builtin })
+    }
+
     /// Compile a component, or a core module.
     pub(crate) fn compile(engine: &Engine, wasm: &[u8], kind: CodeKind) -> Result<Self> {
-        Ok(match kind {
-            CodeKind::Component => Code::Component(Component::from_binary(engine, wasm)?),
-            CodeKind::Module => Code::Module(Module::from_binary(engine, wasm)?),
-        })
+        let loaded = match kind {
+            CodeKind::Component => Loaded::Component(Component::from_binary(engine, wasm)?),
+            CodeKind::Module => Loaded::Module(Module::from_binary(engine, wasm)?),
+        };
+        Ok(Code { loaded, source: Source::Memory })
     }
 
     pub(crate) fn serialize(&self) -> Result<Vec<u8>> {
-        match self {
-            Code::Component(component) => component.serialize(),
-            Code::Module(module) => module.serialize(),
+        match &self.loaded {
+            Loaded::Component(component) => component.serialize(),
+            Loaded::Module(module) => module.serialize(),
         }
     }
 
@@ -52,23 +76,33 @@ impl Code {
     /// The bytes must be what [`serialize`](Code::serialize), or precompiling, gave.
     pub(crate) unsafe fn deserialize(engine: &Engine, code: &[u8], kind: CodeKind) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe {
-            Ok(match kind {
-                CodeKind::Component => Code::Component(Component::deserialize(engine, code)?),
-                CodeKind::Module => Code::Module(Module::deserialize(engine, code)?),
-            })
-        }
+        let loaded = unsafe {
+            match kind {
+                CodeKind::Component => Loaded::Component(Component::deserialize(engine, code)?),
+                CodeKind::Module => Loaded::Module(Module::deserialize(engine, code)?),
+            }
+        };
+        Ok(Code { loaded, source: Source::Memory })
     }
 
+    /// Maps the code in an open file, which is at this path.
+    ///
     /// # Safety
     ///
-    /// The file must hold what [`serialize`](Code::serialize) gave, and nobody may change it.
-    pub(crate) unsafe fn deserialize_file(engine: &Engine, path: &Path, kind: CodeKind) -> Result<Self> {
+    /// The file must begin with what [`serialize`](Code::serialize) gave, and nobody may change it.
+    pub(crate) unsafe fn map(engine: &Engine, (file, path): (File, &Path), kind: CodeKind) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe {
             Ok(match kind {
-                CodeKind::Component => Code::Component(Component::deserialize_file(engine, path)?),
-                CodeKind::Module => Code::Module(Module::deserialize_file(engine, path)?),
+                // Wasmtime maps no open file for a component.
+                CodeKind::Component => {
+                    let component = Component::deserialize_file(engine, path)?;
+                    Code { loaded: Loaded::Component(component), source: Source::Memory }
+                }
+                CodeKind::Module => {
+                    let module = Module::deserialize_open_file(engine, file.try_clone()?)?;
+                    Code { loaded: Loaded::Module(module), source: Source::File(file) }
+                }
             })
         }
     }
@@ -78,20 +112,31 @@ impl Code {
     /// On Linux it is a file in memory, sealed against writing. The kernel refuses the seal with `EBUSY` while a page of the file is
     /// in use elsewhere, which it can be for a moment on a busy machine, so a failure is tried again.
     pub(crate) fn make_image(&self) -> Result<()> {
-        retry(IMAGE_ATTEMPTS, || match self {
-            Code::Component(component) => component.initialize_copy_on_write_image(),
-            Code::Module(module) => module.initialize_copy_on_write_image(),
+        retry(IMAGE_ATTEMPTS, || match &self.loaded {
+            Loaded::Component(component) => component.initialize_copy_on_write_image(),
+            Loaded::Module(module) => module.initialize_copy_on_write_image(),
         })
     }
 
     /// The same code on another engine with the same settings for code.
     pub(crate) fn on(&self, engine: &Engine) -> Result<Self> {
-        let kind = match self {
-            Code::Component(_) => CodeKind::Component,
-            Code::Module(_) => CodeKind::Module,
+        let kind = match self.loaded {
+            Loaded::Component(_) => CodeKind::Component,
+            Loaded::Module(_) => CodeKind::Module,
         };
-        // SAFETY: Wasmtime has just given these bytes.
-        unsafe { Code::deserialize(engine, &self.serialize()?, kind) }
+        match &self.source {
+            Source::Builtin => {
+                Ok(Code { loaded: Loaded::Module(builtin_code::copied(engine)?), source: Source::Builtin })
+            }
+            Source::File(file) => {
+                let mapped = file.try_clone()?;
+                // SAFETY: this file was mapped before, and nobody changes it.
+                let module = unsafe { Module::deserialize_open_file(engine, mapped)? };
+                Ok(Code { loaded: Loaded::Module(module), source: Source::File(file.try_clone()?) })
+            }
+            // SAFETY: Wasmtime has just given these bytes.
+            Source::Memory => unsafe { Code::deserialize(engine, &self.serialize()?, kind) },
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use wasmparser::{Parser, Payload};
 use wasmtime::Engine;
 
 use super::{
+    builtin_code,
     cache::Cache,
     code::{Code, CodeKind},
     engine, same_code,
@@ -21,14 +22,13 @@ use crate::types::{
     wasm::{ComponentDigest, Wasm},
 };
 
-/// The component of this version, and the precompiled code of its core module. Each is empty where the build had none.
+/// The component of this version. Empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.wasm"));
 /// The same component as the guest's build made it, before its snapshot. `bake` takes this one: each snapshot of a snapshot
 /// adds thousands of data segments, and every instance would pay for them.
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 /// The digest of `WASM`.
 static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/harness.digest"));
-static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.cwasm"));
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
 ///
@@ -141,9 +141,8 @@ impl Component {
         if self.wasm.len() > Component::MAX_BYTES {
             return Err(LoadError::TooLarge { bytes: self.wasm.len(), limit: Component::MAX_BYTES });
         }
-        if self.builtin && self.straight && !CODE.is_empty() {
-            // SAFETY: `CODE` is what `precompile` had Wasmtime make of `WASM`, put into this program by its build.
-            match unsafe { Code::deserialize(engine, CODE, CodeKind::Module) } {
+        if self.builtin && self.straight && builtin_code::exists() {
+            match Code::builtin(engine) {
                 Ok(code) => return Ok(code),
                 Err(error) => {
                     tracing::warn!(%error, "the precompiled code does not fit this machine: compiling");

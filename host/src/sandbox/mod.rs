@@ -1,10 +1,12 @@
 //! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
 
+pub(crate) mod builtin_code;
 pub(crate) mod cache;
 pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod engine;
 pub(crate) mod exports;
+pub(crate) mod faults;
 pub(crate) mod limiter;
 pub(crate) mod options;
 pub(crate) mod same_code;
@@ -20,7 +22,7 @@ use wasmtime::{
 
 use self::{
     cache::Cache,
-    code::Code,
+    code::{Code, Loaded},
     component::Component,
     engine::{Clock, Full, LOOK, MOST_SEATS, STACK, Seat, Slot, Slots, Taken, TimedOut},
     exports::{
@@ -117,8 +119,8 @@ impl Size {
 impl Instances {
     fn new(engine: Engine, code: Code) -> Result<Self, LoadError> {
         code.make_image().map_err(LoadError::engine)?;
-        let kind = match &code {
-            Code::Component(component) => {
+        let kind = match &code.loaded {
+            Loaded::Component(component) => {
                 if let Some((import, _)) = component.component_type().imports(&engine).next() {
                     return Err(LoadError::Imports { import: import.to_owned() });
                 }
@@ -127,7 +129,7 @@ impl Instances {
                 let interfaces = Interfaces::of(&pre).map_err(LoadError::not_a_validator)?;
                 Kind::Component(pre, Box::new(interfaces))
             }
-            Code::Module(module) => {
+            Loaded::Module(module) => {
                 let mut linker = Linker::new(&engine);
                 for import in module.imports() {
                     // How a component is told of its resources. Without one, the number of a resource is the guest's own
@@ -405,7 +407,7 @@ impl Live<'_> {
     /// Drop it, and have its slot hold nothing.
     pub(crate) fn forget(mut self) {
         if let Exports::Module(exports) = &self.exports {
-            system::forget(exports.memory().data_mut(&mut self.store));
+            let _ = system::forget(exports.memory().data_mut(&mut self.store));
         }
     }
 

@@ -3,7 +3,8 @@
 //! Dropping an instance and making another takes longer than an ordinary verdict, because Wasmtime asks the kernel about every
 //! page that the instance has read. This module asks only whether the call caused a page fault. A call that caused none has
 //! written only to pages that were private before it. These pages are known, and get the bytes of a fresh instance back. After a
-//! call that caused a page fault, the kernel lists the private pages again.
+//! call that caused a page fault, the kernel lists the private pages again. A page that many calls in a row left as it was is
+//! given back to the kernel, so that it takes no time until a call writes to it.
 //!
 //! Nothing else differs from a fresh instance. The module's only mutable global is the stack pointer, which a call that returns
 //! restores, and the module has no instruction that changes a table or drops a segment (a test below checks both). An instance
@@ -14,7 +15,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use wasmparser::Operator;
 use wasmtime::Store;
 
-use super::{engine::KEEP_RESIDENT, exports::module::Handles, limiter::MemoryLimiter, snapshot::MemorySnapshot};
+use super::{
+    engine::KEEP_RESIDENT, exports::module::Handles, faults::PageFaults, limiter::MemoryLimiter,
+    snapshot::MemorySnapshot,
+};
 use crate::system;
 
 /// Returns whether an instruction changes only linear memory and globals, and neither tables nor segments.
@@ -40,6 +44,10 @@ const MOST_WRITTEN: usize = KEEP_RESIDENT;
 /// The most bytes that the private pages of a reused instance may have.
 const MOST_OWN: usize = 4 << 20;
 
+/// After how many calls in a row that leave a page as it was the kernel gets it back. To write to it again then takes a page fault
+/// and a list of all pages, as long as some tens of comparisons.
+const IDLE: u8 = 100;
+
 /// An instance that waits for its next call.
 pub(crate) struct WarmInstance {
     pub(crate) store: Store<MemoryLimiter>,
@@ -60,7 +68,7 @@ pub(crate) struct Baseline {
 /// Observes an instance that may be reused.
 pub(crate) struct Watch {
     /// The page faults of the thread before the call.
-    faults: u64,
+    faults: PageFaults,
     /// The pages that may differ from those of a fresh instance. `None` before the kernel has listed them.
     written: Option<Vec<Page>>,
 }
@@ -69,6 +77,10 @@ pub(crate) struct Watch {
 struct Page {
     number: usize,
     original: Original,
+    /// Whether the kernel makes a page of this content where it is given back: none of it is from a snapshot.
+    is_given: bool,
+    /// How many calls in a row left it as it was.
+    idle: u8,
 }
 
 #[derive(Clone)]
@@ -91,7 +103,7 @@ pub(crate) enum NotReusable {
 impl Watch {
     /// Observes a new instance. `None` if the system reports no page faults.
     pub(crate) fn new() -> Option<Self> {
-        Some(Watch { faults: system::page_faults()?, written: None })
+        Some(Watch { faults: PageFaults::before_call()?, written: None })
     }
 
     #[cfg(test)]
@@ -101,7 +113,7 @@ impl Watch {
 
     /// Observes an instance that is reused.
     fn again(written: Vec<Page>) -> Option<Self> {
-        Some(Watch { faults: system::page_faults()?, written: Some(written) })
+        Some(Watch { faults: PageFaults::before_call()?, written: Some(written) })
     }
 }
 
@@ -132,8 +144,9 @@ impl WarmInstance {
         if memory.len() != baseline.size {
             return Err(NotReusable::Other);
         }
-        let written = match watch.written {
-            Some(written) if system::page_faults() == Some(watch.faults) => written,
+        let is_known = watch.faults.are_none_since();
+        let mut written = match watch.written {
+            Some(written) if is_known => written,
             before => {
                 if before.is_none() && !system::without_huge_pages(memory) {
                     return Err(NotReusable::Other);
@@ -141,21 +154,41 @@ impl WarmInstance {
                 let most = MOST_OWN / system::page_size();
                 let numbers =
                     system::written(memory).filter(|numbers| numbers.len() <= most).ok_or(NotReusable::Other)?;
-                pristine().pages(numbers, baseline.snapshot.as_deref())?
+                pristine().pages(numbers, before.unwrap_or_default(), baseline.snapshot.as_deref())?
             }
         };
         let size = system::page_size();
-        for Page { number, original } in &written {
-            let page = memory.chunks_mut(size).nth(*number).ok_or(NotReusable::Other)?;
-            match original {
-                Original::Zeros => page.fill(0),
-                // Most bytes of a snapshot were only read, and comparing is faster than writing.
-                Original::Bytes(bytes) if *page == **bytes => {}
-                Original::Bytes(bytes) => page.copy_from_slice(bytes),
-            }
+        let mut is_any_idle = false;
+        for page in &mut written {
+            let bytes = memory.chunks_mut(size).nth(page.number).ok_or(NotReusable::Other)?;
+            page.idle = if page.original.restore(bytes) { 0 } else { page.idle.saturating_add(1) };
+            is_any_idle |= page.idle >= IDLE && page.is_given;
+        }
+        if is_any_idle {
+            give_back(&mut written, memory);
         }
         Ok(WarmInstance { store, handles, baseline, written })
     }
+}
+
+/// Gives pages back to the kernel that calls no longer write to.
+#[cold]
+fn give_back(written: &mut Vec<Page>, memory: &mut [u8]) {
+    written.retain_mut(|page| {
+        if page.idle < IDLE || !page.is_given {
+            return true;
+        }
+        let Some(bytes) = memory.chunks_mut(system::page_size()).nth(page.number) else {
+            return true;
+        };
+        // A page of zeros is one again. Others are mapped from the image of the memory: where there is no image, they are not.
+        page.is_given = system::forget(bytes)
+            && match &page.original {
+                Original::Zeros => true,
+                Original::Bytes(_) => !page.original.restore(bytes),
+            };
+        !page.is_given
+    });
 }
 
 impl PristinePages {
@@ -167,12 +200,18 @@ impl PristinePages {
         }
     }
 
-    /// Returns the content of pages in a fresh instance that began from a snapshot.
+    /// Returns the content of pages in a fresh instance that began from a snapshot. `known` are those of them that were known before,
+    /// with the same snapshot.
     ///
     /// # Errors
     ///
     /// There are too many of them, or some are unknown.
-    fn pages(&self, numbers: Vec<usize>, snapshot: Option<&MemorySnapshot>) -> Result<Vec<Page>, NotReusable> {
+    fn pages(
+        &self,
+        numbers: Vec<usize>,
+        known: Vec<Page>,
+        snapshot: Option<&MemorySnapshot>,
+    ) -> Result<Vec<Page>, NotReusable> {
         let size = system::page_size();
         let touched = |number: usize| snapshot.filter(|snapshot| snapshot.touches(number * size..(number + 1) * size));
         let written = numbers.iter().filter(|number| touched(**number).is_none()).count();
@@ -183,9 +222,16 @@ impl PristinePages {
         if !unknown.is_empty() {
             return Err(NotReusable::Unknown(unknown));
         }
-        let page = |number: usize| {
+        let mut known = known.into_iter().peekable();
+        let mut page = |number: usize| {
+            // Both ascend.
+            while known.next_if(|page| page.number < number).is_some() {}
+            if let Some(page) = known.next_if(|page| page.number == number) {
+                return Some(page);
+            }
             let mut original = self.0.get(&number).cloned()?;
-            if let Some(snapshot) = touched(number) {
+            let touched = touched(number);
+            if let Some(snapshot) = touched {
                 let mut page = match original {
                     Original::Zeros => vec![0; size],
                     Original::Bytes(bytes) => bytes.to_vec(),
@@ -193,7 +239,7 @@ impl PristinePages {
                 snapshot.lay_over(number * size, &mut page);
                 original = Original::of(&page);
             }
-            Some(Page { number, original })
+            Some(Page { number, original, is_given: touched.is_none(), idle: 0 })
         };
         numbers.into_iter().map(|number| page(number).ok_or(NotReusable::Other)).collect()
     }
@@ -202,6 +248,25 @@ impl PristinePages {
 impl Original {
     fn of(page: &[u8]) -> Self {
         if page.iter().all(|byte| *byte == 0) { Original::Zeros } else { Original::Bytes(page.into()) }
+    }
+
+    /// Gives a page its content again. Returns whether it had another.
+    fn restore(&self, page: &mut [u8]) -> bool {
+        /// Most bytes of a page were only read, and comparing is faster than writing. So each piece of this size is compared.
+        const PIECE: usize = 512;
+        let mut is_changed = false;
+        let mut originals = match self {
+            Original::Zeros => [].chunks(PIECE),
+            Original::Bytes(bytes) => bytes.chunks(PIECE),
+        };
+        for piece in page.chunks_mut(PIECE) {
+            let original = originals.next().unwrap_or(&[0; PIECE][..piece.len()]);
+            if piece != original {
+                piece.copy_from_slice(original);
+                is_changed = true;
+            }
+        }
+        is_changed
     }
 }
 
