@@ -46,11 +46,11 @@ fn own_features(name: &str) -> Option<&'static [&'static str]> {
 
 /// Blaze's command line, in the package of PyPI that has it for several systems.
 fn blaze(installed: &Path) -> Option<PathBuf> {
-    let programs = fs::read_dir(installed.join("python/lib")).ok()?.filter_map(|version| {
+    let mut programs = fs::read_dir(installed.join("python/lib")).ok()?.filter_map(|version| {
         let name = format!("jsonschema-{}-{}", std::env::consts::OS, std::env::consts::ARCH);
         Some(version.ok()?.path().join("site-packages/sourcemeta_jsonschema").join(name))
     });
-    programs.into_iter().find(|program| program.exists())
+    programs.find(|program| program.exists())
 }
 
 /// An engine, its program running.

@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     }
     let folder = std::env::var_os("OUT_DIR").context("OUT_DIR")?;
     let text = format!(
-        "{structs}/// The validators, by the names of their sets.\nstatic VALIDATORS: &[(&str, fn(&Value) -> bool)] = &[\n{table}];\n"
+        "{structs}/// The validators, by the names of their sets.\nstatic VALIDATORS: &[(&str, IsValid)] = &[\n{table}];\n"
     );
     Ok(fs::write(Path::new(&folder).join("validators.rs"), text)?)
 }

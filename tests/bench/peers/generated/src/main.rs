@@ -6,6 +6,9 @@ use seamgate_bench_protocol::protocol::{self, Engine, Set};
 use seamgate_bench_simd_json::Reader;
 use serde_json::Value;
 
+/// A validator, as the macro generates it.
+type IsValid = fn(&Value) -> bool;
+
 include!(concat!(env!("OUT_DIR"), "/validators.rs"));
 
 fn main() -> Result<()> {
@@ -19,7 +22,7 @@ struct Generated {
 }
 
 impl Engine for Generated {
-    type Compiled = fn(&Value) -> bool;
+    type Compiled = IsValid;
 
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled> {
         let found = VALIDATORS.iter().find(|(name, _)| *name == set.name);
