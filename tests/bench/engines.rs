@@ -92,7 +92,7 @@ impl Program {
     /// How long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
     pub(crate) fn millis(&self) -> Result<f64> {
         let mut command = self.command();
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let start = Instant::now();
         let status = command.status()?;
         let elapsed = start.elapsed();
@@ -244,7 +244,7 @@ fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> 
             engines.push(Engine::start(
                 BLAZE,
                 python_package("sourcemeta-jsonschema"),
-                "the mean of `validate --fast --benchmark`, which is without reading, and the time of `simd-json` to read its own borrowed value",
+                "the time of `validate --fast --benchmark`, which is without reading, and that of `simd-json` to read its own borrowed value",
                 &program(&[&peers(installed).join("bench-blaze"), word_plan, &plan.path, &blaze]),
                 Some(program(&[&blaze, validate, fast, &set.schema, &document.path])),
             )?);
