@@ -47,7 +47,7 @@ text { font-family: system-ui, 'DejaVu Sans', sans-serif; font-size: 13px; fill:
 pub(crate) fn svg(figures: &Figures, machine: &Machine) -> String {
     let mut body = String::new();
     let mut top = HEAD;
-    let ratios = bars(figures, |engine| engine.ratios[0]);
+    let ratios = bars(figures, |engine| engine.ratios.all);
     let firsts = bars(figures, |engine| engine.first_millis);
     // Writing to a string does not fail.
     let _ = picture(

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    fs,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -20,7 +21,12 @@ pub(crate) const REGISTERED: &str = "seamgate, registered";
 pub(crate) const CORE: &str = "seamgate's core, no sandbox";
 pub(crate) const NATIVE: &str = "jsonschema (Rust)";
 pub(crate) const ERRORS: &str = "jsonschema (Rust), all errors";
+pub(crate) const GENERATED: &str = "jsonschema (Rust), generated";
+pub(crate) const SIMD: &str = "jsonschema (Rust), simd-json";
+pub(crate) const BOTH: &str = "generated, simd-json (Rust)";
+pub(crate) const BLAZE: &str = "Blaze (C++), simd-json";
 pub(crate) const AJV: &str = "Ajv (JavaScript)";
+pub(crate) const PYTHON: &str = "jsonschema (Python)";
 const BOON: &str = "boon (Rust)";
 
 /// The folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
@@ -32,10 +38,19 @@ pub(crate) fn peers(installed: &Path) -> PathBuf {
 /// a build together with seamgate enables features that slow it down.
 fn own_features(name: &str) -> Option<&'static [&'static str]> {
     match name {
-        NATIVE | ERRORS => Some(&["float_roundtrip"]),
-        BOON => Some(&[]),
+        NATIVE | ERRORS | GENERATED | SIMD | BOTH => Some(&["float_roundtrip"]),
+        BOON | BLAZE => Some(&[]),
         _ => None,
     }
+}
+
+/// Blaze's command line, in the package of PyPI that has it for several systems.
+fn blaze(installed: &Path) -> Option<PathBuf> {
+    let mut programs = fs::read_dir(installed.join("python/lib")).ok()?.filter_map(|version| {
+        let name = format!("jsonschema-{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        Some(version.ok()?.path().join("site-packages/sourcemeta_jsonschema").join(name))
+    });
+    programs.find(|program| program.exists())
 }
 
 /// An engine, its program running.
@@ -77,7 +92,7 @@ impl Program {
     /// How long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
     pub(crate) fn millis(&self) -> Result<f64> {
         let mut command = self.command();
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let start = Instant::now();
         let status = command.status()?;
         let elapsed = start.elapsed();
@@ -152,6 +167,27 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
         None,
     )?);
     engines.push(Engine::start(
+        GENERATED,
+        locked("jsonschema-macros"),
+        "`serde_json::from_slice`, `is_valid` of the macro `jsonschema::validator`; the same options, methods and patterns",
+        &program(&[&peer("bench-generated"), word_plan, &plan.path]),
+        None,
+    )?);
+    engines.push(Engine::start(
+        SIMD,
+        locked("simd-json"),
+        "`simd_json::to_tape_with_buffers`, buffers used again, a `serde_json::Value` made of the tape; the validators of jsonschema (Rust)",
+        &program(&[&peer("bench-simd-json"), word_plan, &plan.path]),
+        None,
+    )?);
+    engines.push(Engine::start(
+        BOTH,
+        locked("simd-json"),
+        "the same reading; the generated validators",
+        &program(&[&peer("bench-generated"), word_plan, &plan.path, Path::new("simd")]),
+        None,
+    )?);
+    engines.push(Engine::start(
         BOON,
         locked("boon"),
         "`serde_json::from_slice`, `Schemas::validate`; formats but `regex` replaced by ones that pass",
@@ -174,20 +210,48 @@ fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> 
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/engines");
     let (word_plan, word_first) = (Path::new("plan"), Path::new("first"));
     let node = Path::new("node");
-    if installed.join("node").exists() {
-        let script = scripts.join("ajv.mjs");
-        engines.push(Engine::start(
+    let in_node = [
+        (
             AJV,
-            node_package("ajv"),
+            "ajv",
             "`JSON.parse`, compiled function; `strict: false, validateFormats: false`; `ajv-draft-04` for draft 4; heeds what stands beside `$ref` in all drafts",
-            &program(&[node, &script, word_plan, &plan.path]),
-            Some(program(&[node, &script, word_first, &set.schema, &document.path])),
+        ),
+        (
+            "ata-validator (JavaScript)",
+            "ata-validator",
+            "`JSON.parse`, `isValidObject`; `assertFormat: false, abortEarly: true`; without its native addon",
+        ),
+    ];
+    for (name, package, settings) in in_node {
+        if !installed.join("node").exists() {
+            skipped.push(format!("{name}: there is no `node` or no `npm`"));
+            continue;
+        }
+        let (script, package_word) = (scripts.join("node.mjs"), Path::new(package));
+        engines.push(Engine::start(
+            name,
+            node_package(package),
+            settings,
+            &program(&[node, &script, package_word, word_plan, &plan.path]),
+            Some(program(&[node, &script, package_word, word_first, &set.schema, &document.path])),
         )?);
-    } else {
-        skipped.push("Ajv: there is no `node` or no `npm`".to_owned());
     }
 
     let python = installed.join("python/bin/python");
+    match blaze(installed) {
+        Some(blaze) => {
+            let [validate, fast] = ["validate", "--fast"].map(Path::new);
+            engines.push(Engine::start(
+                BLAZE,
+                python_package("sourcemeta-jsonschema"),
+                "the time of `validate --fast --benchmark`, which is without reading, and that of `simd-json` to read its own borrowed value",
+                &program(&[&peers(installed).join("bench-blaze"), word_plan, &plan.path, &blaze]),
+                Some(program(&[&blaze, validate, fast, &set.schema, &document.path])),
+            )?);
+        }
+        None => skipped
+            .push(format!("{BLAZE}: its package has no program for this system, or there is no `python3` with `venv`")),
+    }
     let in_python = [
         (
             "jsonschema-rs (Python)",
@@ -199,7 +263,7 @@ fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> 
             "fastjsonschema",
             "`json.loads`, compiled function; `use_formats=False, use_default=False`",
         ),
-        ("jsonschema (Python)", "jsonschema", "`json.loads`, `is_valid`; no format checker"),
+        (PYTHON, "jsonschema", "`json.loads`, `is_valid`; no format checker"),
     ];
     for (name, package, settings) in in_python {
         if !python.exists() {
@@ -219,6 +283,11 @@ fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> 
 }
 
 impl Engine {
+    /// Returns whether it is another validator, which answers whether a document is valid, and no more.
+    pub(crate) fn is_peer(&self) -> bool {
+        !self.name.starts_with("seamgate") && self.name != ERRORS
+    }
+
     /// Start the program, and wait until it has compiled all schemas.
     fn start(
         name: &'static str,

@@ -1,16 +1,17 @@
-//! What seamgate costs, next to validating in one's own process: one run, one machine, one table, one chart.
+//! What seamgate costs, next to validating in one's own process: three runs, one machine, one table, one chart.
 //!
 //! `cargo xtask bench` installs the engines and runs this; `results/` is what it writes. Every engine is a program of
 //! its own (`engines/`), started once, that answers when it is asked to judge a document. So all of them judge the same
 //! document within the same second, and what else the machine does meets them alike.
 
+mod apart;
 mod chart;
 mod engines;
 mod figures;
 mod machine;
 mod measure;
 mod plan;
-mod size;
+mod statements;
 mod table;
 
 use std::{fs, path::Path};
@@ -22,19 +23,24 @@ use anyhow::{Context, Result, ensure};
 enum Extent {
     /// Every engine, for the results.
     All,
-    /// With `--rust` only the engines in Rust, in fewer rounds, for a look while working on speed.
+    /// With `--rust` only the engines in Rust, in one run, for a look while working on speed.
     Rust,
 }
 
 impl Extent {
-    /// How often every engine judges every document. The machine is not always the same; the median round counts.
+    /// How often all is measured, by new processes. The median run counts.
+    fn runs(self) -> usize {
+        if self == Extent::All { 3 } else { 1 }
+    }
+
+    /// How often every engine judges every document in a run. The machine is not always the same; the median round counts.
     fn rounds(self) -> usize {
-        if self == Extent::All { 5 } else { 3 }
+        3
     }
 
     /// How often a process is started for its first verdict.
     fn starts(self) -> usize {
-        if self == Extent::All { 21 } else { 5 }
+        if self == Extent::All { 11 } else { 5 }
     }
 }
 
@@ -50,20 +56,30 @@ fn main() -> Result<()> {
 
     let plan = plan::Plan::make(&installed)?;
     let machine = machine::Machine::this();
-    let engines = engines::start(release, &installed, &plan, extent)?;
-    let measured = measure::measure(&engines, &plan, extent)?;
-    let figures = figures::Figures::of(&engines.all, &plan, &measured, &size::Size::of(extent, target)?);
+    let apart = apart::Apart::of(extent, target, &installed)?;
+    let mut runs = Vec::new();
+    for run in 1..=extent.runs() {
+        eprintln!("bench: run {run} of {}", extent.runs());
+        let engines = engines::start(release, &installed, &plan, extent)?;
+        let measured = measure::measure(&engines, &plan, extent)?;
+        let figures = figures::Figures::of(&engines.all, &plan, &measured, &apart);
+        runs.push((engines.skipped, measured, figures));
+    }
+    let headlines = figures::Headline::medians(runs.iter().map(|(_, _, figures)| &figures.headlines[..]));
+    runs.sort_by(|(_, _, one), (_, _, other)| one.order().total_cmp(&other.order()));
+    let (skipped, measured, figures) = &runs[runs.len() / 2];
 
-    let table = table::markdown(&plan, &measured, &figures, &machine, &engines.skipped);
+    let table = table::markdown(&plan, measured, figures, &headlines, &machine, skipped);
     // The details, after the first two tables, are for the file.
     println!("{}", table.split("## Sets").next().unwrap_or(&table));
     if extent == Extent::All {
         let results = root.join("bench/results");
         fs::create_dir_all(&results)?;
         fs::write(results.join("README.md"), &table)?;
-        fs::write(results.join("chart.svg"), chart::svg(&figures, &machine))?;
+        statements::write(root.parent().context("no workspace")?, figures)?;
+        fs::write(results.join("chart.svg"), chart::svg(figures, &machine))?;
     }
-    let missed: Vec<String> = figures.headlines.iter().filter_map(figures::Headline::miss).collect();
+    let missed: Vec<String> = headlines.iter().filter_map(figures::Headline::miss).collect();
     ensure!(missed.is_empty(), "figures that miss what is wanted at least:\n{}", missed.join("\n"));
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     Extent,
-    engines::{AJV, Engine, Engines, FRESH, NATIVE, REGISTERED, WARM},
+    engines::{AJV, BOTH, Engine, Engines, FRESH, GENERATED, NATIVE, REGISTERED, SIMD, WARM},
     figures::median,
     plan::{ANSWER, LARGE_OUTPUT, Plan, RECORDS, SMALL, TRIVIAL},
 };
@@ -18,6 +18,10 @@ pub(crate) struct Measured {
     /// How many times as many two threads judge.
     pub(crate) gains: [f64; 2],
     pub(crate) large_output: LargeOutput,
+    /// The nanoseconds of a warm call for [`ANSWER`], alone and in a fence.
+    pub(crate) fenced: [f64; 2],
+    /// The nanoseconds that the fence adds.
+    pub(crate) fence: f64,
     /// The first verdict of seamgate's command line with all contracts.
     pub(crate) with_all_contracts_millis: f64,
 }
@@ -36,7 +40,8 @@ pub(crate) struct LargeOutput {
 pub(crate) struct Answers {
     pub(crate) documents: Vec<Option<Answer>>,
     pub(crate) first_millis: Option<f64>,
-    pub(crate) peak_kb: f64,
+    /// `None` if its program leaves the work to other processes.
+    pub(crate) peak_kb: Option<f64>,
 }
 
 /// What one engine makes of one document.
@@ -81,14 +86,14 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     let mut peaks = Vec::new();
     for engine in engines {
         let answer = engine.ask("peak")?;
-        peaks.push(answer["peak_kb"].as_f64().with_context(|| format!("{}: {answer}", engine.name))?);
+        peaks.push(answer["peak_kb"].as_f64());
     }
 
     eprintln!("bench: documents that grow");
     for _ in 0..rounds {
         for document in plan.growing().filter(|document| plan.documents[*document].bytes >= SMALL) {
             for (engine, answers) in engines.iter().zip(&mut answers) {
-                if [FRESH, WARM, NATIVE, AJV].contains(&engine.name) {
+                if [FRESH, WARM, NATIVE, GENERATED, SIMD, BOTH, AJV].contains(&engine.name) {
                     answers[document].push(engine.ask(&document.to_string())?);
                 }
             }
@@ -100,6 +105,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     let pair = [named(FRESH)?, named(NATIVE)?];
     let mut threads = [Vec::new(), Vec::new()];
     let mut large_outputs = Vec::new();
+    let mut fenced = Vec::new();
     for _ in 0..2 * rounds {
         for (engine, threads) in pair.iter().zip(&mut threads) {
             let answer = engine.ask("threads")?;
@@ -110,6 +116,8 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
         let pairs = ["nanos", "page_faults"].map(|name| two([&answer[name][0], &answer[name][1]]));
         let [Some(nanos), Some(page_faults)] = pairs else { bail!("{answer}") };
         large_outputs.push((nanos, page_faults));
+        let answer = named(WARM)?.ask(&format!("fenced {}", plan.document(ANSWER)?))?;
+        fenced.push(two([&answer["bare"], &answer["fenced"]]).with_context(|| answer.to_string())?);
     }
     for engine in engines {
         engine.stop()?;
@@ -143,6 +151,8 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
             page_faults: [0, 1].map(|time| middle(&large_outputs, |(_, page_faults)| page_faults[time])),
             ratio: middle(&large_outputs, |([before, after], _)| after / before),
         },
+        fenced: [0, 1].map(|which| middle(&fenced, |nanos| nanos[which])),
+        fence: middle(&fenced, |[bare, fenced]| fenced - bare),
         with_all_contracts_millis: median(with_all_contracts).unwrap_or_default(),
     })
 }

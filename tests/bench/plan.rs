@@ -188,9 +188,13 @@ impl Plan {
 
     /// Add the sets of the benchmark's own.
     fn add_own(&mut self, run: &Path, contracts: &Path) -> Result<()> {
-        let draft = "https://json-schema.org/draft/2020-12/schema";
-        let trivial = json!({ "$schema": draft, "type": "object" }).to_string();
-        self.add_own_set(TRIVIAL, &trivial, &[(TRIVIAL, "{}".to_owned())], run, contracts)?;
+        self.add_own_set(
+            TRIVIAL,
+            include_str!("own/trivial.schema.json"),
+            &[(TRIVIAL, "{}".to_owned())],
+            run,
+            contracts,
+        )?;
 
         let schema = include_str!("../../schemas/examples/cited-answer.schema.json");
         // Native wants the document alone.
@@ -200,7 +204,7 @@ impl Plan {
         self.add_own_set(ANSWER, schema, &[(ANSWER, document.to_owned())], run, contracts)?;
 
         let grown = SIZES.map(|(name, size)| (name, growth_document(size)));
-        self.add_own_set(GROWTH, &growth_schema().to_string(), &grown, run, contracts)
+        self.add_own_set(GROWTH, include_str!("own/growth.schema.json"), &grown, run, contracts)
     }
 
     fn add_own_set(
@@ -291,25 +295,6 @@ fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     fs::write(path, component.as_bytes())?;
     Gate::with(Options::default().component(component.clone()).cache(Some(cache.to_owned())))?;
     Ok(())
-}
-
-fn growth_schema() -> Value {
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["id", "severity", "title", "confidence", "labels"],
-            "additionalProperties": false,
-            "properties": {
-                "id": { "type": "string", "pattern": "^[A-Z]+-[0-9]+$" },
-                "severity": { "enum": ["critical", "high", "medium", "low"] },
-                "title": { "type": "string", "minLength": 1, "maxLength": 200 },
-                "confidence": { "type": "number", "minimum": 0, "maximum": 1 },
-                "labels": { "type": "array", "items": { "type": "string" }, "uniqueItems": true }
-            }
-        }
-    })
 }
 
 /// As many records as it takes for so many bytes.

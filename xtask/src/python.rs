@@ -245,13 +245,26 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
 
 /// Measure calls beside validators for Python.
 pub(crate) fn bench() -> Result<()> {
+    calls(&[])
+}
+
+/// Measure one warm call beside the fastest validator for Python, and write the ratio into a file. No file is left without
+/// Python.
+pub(crate) fn figure(to: &Path) -> Result<()> {
+    if to.exists() {
+        fs::remove_file(to)?;
+    }
+    calls(&[to])
+}
+
+fn calls(arguments: &[&Path]) -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
     };
     let beside = Path::new(PACKAGE).join("benchmarks/requirements.txt");
     let install = ["install", "--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"];
     run(pip(Path::new(FOLDER)).args(install).arg(beside))?;
-    run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")))
+    run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")).args(arguments))
 }
 
 /// A module of the environment as a command. It leaves no files in the folder of the package.

@@ -3,7 +3,8 @@
 //!
 //! It answers `threads` too (`../protocol/src/threads.rs`), in fresh instances of a gate that a warm instance has used. And it answers `after
 //! SMALL LARGE`, two numbers of documents of one set: how long a fresh call for the small one takes, and how many page faults,
-//! before the large one was judged and after.
+//! before the large one was judged and after. And it answers `fenced DOCUMENT`: how long a call takes for the document alone, and
+//! in a fence of Markdown.
 
 use std::{cell::RefCell, collections::HashMap, fs, hint::black_box, path::Path, time::Instant};
 
@@ -88,7 +89,7 @@ impl Engine for Seamgate<'_> {
         report.violations().first().map(|violation| violation.keyword.clone())
     }
 
-    fn answer(&mut self, line: &str, plan: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
+    fn answer(&mut self, line: &str, plan: &Plan, compiled: &[Result<Self::Compiled>]) -> Result<Value> {
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["threads"] => throughput(&baked(&plan.component)?, plan),
@@ -108,6 +109,18 @@ impl Engine for Seamgate<'_> {
                 Ok(json!({
                     "nanos": [before.nanos, after.nanos], "page_faults": [before.page_faults, after.page_faults],
                 }))
+            }
+            ["fenced", document] => {
+                let document = &plan.documents[document.parse::<usize>()?];
+                let Ok(compiled) = &compiled[document.set] else { bail!("its contract is refused") };
+                let bare = fs::read(&document.path)?;
+                let fenced = [b"```json\n", &bare[..], b"\n```\n"].concat();
+                for text in [&bare, &fenced] {
+                    let report = self.verdict(compiled, text)?.report;
+                    ensure!(report.disposition == Disposition::Accepted, "the document is rejected");
+                }
+                let nanos = |text: &[u8]| protocol::nanos(|| self.verdict(compiled, black_box(text)).is_ok());
+                Ok(json!({ "bare": nanos(&bare), "fenced": nanos(&fenced) }))
             }
             _ => bail!("nothing answers {line:?}"),
         }

@@ -85,9 +85,12 @@ fn features_of_serde_json(package: &str) -> Vec<String> {
 #[test]
 fn peers_of_the_benchmark_get_the_features_that_their_users_get() {
     assert_eq!(features_of_serde_json("seamgate-bench-serde-json"), ["default", "std"]);
+    assert_eq!(features_of_serde_json("seamgate-bench-blaze"), ["default", "std"]);
     assert_eq!(features_of_serde_json("seamgate-bench-boon"), ["default", "std"]);
-    // `jsonschema` asks for this one itself.
-    assert_eq!(features_of_serde_json("seamgate-bench-jsonschema"), ["default", "float_roundtrip", "std"]);
+    for package in ["seamgate-bench-generated", "seamgate-bench-jsonschema", "seamgate-bench-simd-json"] {
+        // `jsonschema` asks for `float_roundtrip` itself.
+        assert_eq!(features_of_serde_json(package), ["default", "float_roundtrip", "std"], "{package}");
+    }
 }
 
 /// This test is built together with seamgate, so Cargo unifies the features, which is what the benchmark must notice in a peer.

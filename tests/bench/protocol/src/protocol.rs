@@ -2,8 +2,8 @@
 //!
 //! `PROGRAM plan FILE` reads a plan, compiles all its contracts, prints the plan's number of documents (in Rust with the
 //! features of its `serde_json`), and then answers each line of standard input with one line of JSON: for the number of a
-//! document `{"valid": …, "nanos": …}` or `{"error": "…"}`, for `peak` the peak memory of the process, `{"peak_kb": …}`. It
-//! ends with its input.
+//! document `{"valid": …, "nanos": …}` or `{"error": "…"}`, for `peak` the peak memory of the process, `{"peak_kb": …}`, or
+//! `null` in its place if another process does the work. It ends with its input.
 
 use std::{
     fs,
@@ -85,24 +85,24 @@ pub fn plan() -> Result<Plan> {
 /// Answer until the input ends.
 pub fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
     let compiled: Vec<_> = plan.sets.iter().map(|set| engine.compile(set)).collect();
+    converse(plan, |line| match line.parse::<usize>() {
+        Ok(index) => {
+            let document = &plan.documents[index];
+            let bytes = fs::read(&document.path)?;
+            Ok(match &compiled[document.set] {
+                Ok(compiled) => judge(&mut engine, compiled, &bytes),
+                Err(error) => json!({ "error": format!("{error:#}") }),
+            })
+        }
+        Err(_) if line == "peak" => Ok(json!({ "peak_kb": peak()? })),
+        Err(_) => engine.answer(line, plan, &compiled),
+    })
+}
+
+/// Says that the program is ready, and answers each line until the input ends.
+pub fn converse(plan: &Plan, mut answer: impl FnMut(&str) -> Result<Value>) -> Result<()> {
     say(&json!({ "documents": plan.documents.len(), "serde_json": features::enabled() }))?;
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let answer = match line.parse::<usize>() {
-            Ok(index) => {
-                let document = &plan.documents[index];
-                let bytes = fs::read(&document.path)?;
-                match &compiled[document.set] {
-                    Ok(compiled) => judge(&mut engine, compiled, &bytes),
-                    Err(error) => json!({ "error": format!("{error:#}") }),
-                }
-            }
-            Err(_) if line == "peak" => json!({ "peak_kb": peak()? }),
-            Err(_) => engine.answer(&line, plan, &compiled)?,
-        };
-        say(&answer)?;
-    }
-    Ok(())
+    std::io::stdin().lock().lines().try_for_each(|line| say(&answer(&line?)?))
 }
 
 fn judge<E: Engine>(engine: &mut E, compiled: &E::Compiled, bytes: &[u8]) -> Value {
@@ -123,7 +123,7 @@ fn say(answer: &Value) -> Result<()> {
 }
 
 /// The median time of one call. The other engines' programs do the same.
-fn nanos(mut call: impl FnMut() -> bool) -> f64 {
+pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut warm_up = 0_u32;
     while warm_up == 0 || start.elapsed() < Duration::from_millis(3) {

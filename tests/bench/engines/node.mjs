@@ -1,5 +1,5 @@
-// The engine Ajv. `ajv.mjs plan FILE` speaks the protocol that `../protocol` describes; `ajv.mjs first SCHEMA DOCUMENT`
-// gives one verdict, as its exit status too. It uses the packages in the folder `node`.
+// The engines in JavaScript. `node.mjs ENGINE plan FILE` speaks the protocol that `../protocol` describes; `node.mjs ENGINE
+// first SCHEMA DOCUMENT` gives one verdict, as its exit status too. It uses the packages in the folder `node`.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -13,8 +13,7 @@ const dialects = {
   "https://json-schema.org/draft/2020-12/schema": () => require("ajv/dist/2020"),
 };
 
-function compile(path) {
-  const schema = JSON.parse(readFileSync(path, "utf8"));
+function ajv(schema) {
   const dialect = schema.$schema.replace(/#$/, "").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0");
   const { default: Ajv } = dialects[dialect]();
   const settings = { strict: false, validateFormats: false, logger: false };
@@ -25,6 +24,16 @@ function compile(path) {
     return new Ajv({ ...settings, unicodeRegExp: false }).compile(schema);
   }
 }
+
+function ata(schema) {
+  const { Validator } = require("ata-validator");
+  const validator = new Validator(schema, { assertFormat: false, abortEarly: true });
+  // It compiles at the first call.
+  validator.isValidObject(null);
+  return (value) => validator.isValidObject(value);
+}
+
+const engines = { ajv, "ata-validator": ata };
 
 function isValid(validate, bytes) {
   let value;
@@ -80,7 +89,8 @@ function peak() {
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 
-const [command, first, second] = process.argv.slice(2);
+const [engine, command, first, second] = process.argv.slice(2);
+const compile = (path) => engines[engine](JSON.parse(readFileSync(path, "utf8")));
 if (command === "first") {
   const valid = isValid(compile(first), readFileSync(second));
   console.log(valid);
