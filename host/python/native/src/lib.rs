@@ -1,5 +1,5 @@
 //! The native half of seamgate's package for Python: the Rust library and its command line, as the module `seamgate._native`.
-//! It takes and gives texts and bytes. `host/python/src/seamgate` makes of them what Python's users see.
+//! It takes and gives texts, bytes, and verdicts with their documents. `host/python/src/seamgate` has what Python's users see.
 
 mod call;
 mod document;
@@ -58,14 +58,8 @@ mod _native {
 
     /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and what reads a JSON text.
     #[pyfunction]
-    fn classes(
-        py: Python,
-        verdict: Py<PyType>,
-        report: Py<PyType>,
-        disposition: Bound<PyType>,
-        parse: Py<PyAny>,
-    ) -> PyResult<()> {
-        Classes::set(py, verdict, report, &disposition, parse)
+    fn classes(verdict: Py<PyType>, report: Py<PyType>, disposition: Bound<PyType>, parse: Py<PyAny>) -> PyResult<()> {
+        Classes::set(verdict, report, &disposition, parse)
     }
 
     /// The value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is asked.

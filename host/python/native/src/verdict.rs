@@ -1,6 +1,8 @@
 //! Verdicts as the package hands them out: its own classes around what this module holds, of which Python reads what it asks for.
 
-use pyo3::{IntoPyObjectExt, exceptions::PyRuntimeError, ffi, intern, prelude::*, sync::PyOnceLock, types::PyType};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::{IntoPyObjectExt, exceptions::PyRuntimeError, ffi, intern, prelude::*, types::PyType};
 use seamgate::{Disposition, Report, Usage};
 
 use crate::document;
@@ -29,7 +31,7 @@ impl Held {
         };
         match document::read(py, text) {
             Some(value) => Ok(Some(value)),
-            None => Classes::get(py)?.parse.bind(py).call1((text,)).map(Some),
+            None => Classes::get()?.parse.bind(py).call1((text,)).map(Some),
         }
     }
 
@@ -65,16 +67,15 @@ pub(crate) struct Classes {
     parse: Py<PyAny>,
 }
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+static CLASSES: Mutex<Option<Arc<Classes>>> = Mutex::new(None);
 
 impl Classes {
-    fn get(py: Python<'_>) -> PyResult<&Classes> {
-        CLASSES.get(py).ok_or_else(missing)
+    fn get() -> PyResult<Arc<Classes>> {
+        CLASSES.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(missing)
     }
 
-    /// Keeps the first that are given.
+    /// Keeps the last that are given: a package that is imported again has classes of its own.
     pub(crate) fn set(
-        py: Python,
         verdict: Py<PyType>,
         report: Py<PyType>,
         disposition: &Bound<PyType>,
@@ -82,8 +83,10 @@ impl Classes {
     ) -> PyResult<()> {
         let member = |known: Disposition| Ok((known, disposition.call1((known.as_str(),))?.unbind()));
         let dispositions = Disposition::ALL.into_iter().map(member).collect::<PyResult<_>>()?;
-        // The module has one interpreter, and the package these classes.
-        let _ = CLASSES.set(py, Classes { verdict, report, dispositions, parse });
+        let classes = Arc::new(Classes { verdict, report, dispositions, parse });
+        let before = CLASSES.lock().unwrap_or_else(PoisonError::into_inner).replace(classes);
+        // Without the lock: this may run code of Python.
+        drop(before);
         Ok(())
     }
 }
@@ -94,7 +97,7 @@ fn missing() -> PyErr {
 
 /// A verdict on an output as users see it.
 pub(crate) fn shown<'py>(py: Python<'py>, verdict: seamgate::Verdict, given: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let classes = Classes::get(py)?;
+    let classes = Classes::get()?;
     let of_it = |(known, _): &&(Disposition, Py<PyAny>)| *known == verdict.report.disposition;
     let (_, disposition) = classes.dispositions.iter().find(of_it).ok_or_else(missing)?;
     let handle = Held { report: verdict.report, usage: verdict.usage, given };

@@ -1,4 +1,4 @@
-"""The native module: `host/python/native`. It takes and gives texts and bytes."""
+"""The native module: `host/python/native`. It takes and gives texts, bytes and verdicts."""
 
 from collections.abc import Callable
 from typing import Any
