@@ -1,6 +1,7 @@
 //! Reads a document as Python's `json.loads` does, in half of its time.
 //!
-//! Where its value is not plain to see, nothing is read, and Python's own reader is asked: it raises the errors that users know.
+//! If a text is invalid or unusual, nothing is read. Python's own reader then decides, and raises the errors that users
+//! know.
 
 use std::sync::Mutex;
 
@@ -13,10 +14,10 @@ use pyo3::{
 /// The deepest document that is read here. A contract allows no deeper one.
 const MOST_DEPTH: usize = 128;
 
-/// Returns the value of a JSON text. `None` if the text is invalid, nests deeper, or has an integer beyond 64 bits or half of a
-/// surrogate pair.
+/// Returns the value of a JSON text. `None` if the text is invalid, nests deeper, or has an integer beyond 64 bits or
+/// half of a surrogate pair.
 pub(crate) fn read<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
-    // Another thread has the names only where making a value runs code of Python, as a finalizer.
+    // Taken if making a value runs code of Python, such as a finalizer, which reads a document or lets a thread do so.
     let mut names = NAMES.get_or_init(py, || Mutex::new(Names::new())).try_lock().ok()?;
     let mut reader = Reader { py, text, at: 0, items: Vec::new(), unescaped: String::new(), names: &mut names };
     let value = reader.value(MOST_DEPTH)?;

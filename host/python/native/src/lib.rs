@@ -1,5 +1,6 @@
-//! The native half of seamgate's package for Python: the Rust library and its command line, as the module `seamgate._native`.
-//! It takes and gives texts, bytes, and verdicts with their documents. `host/python/src/seamgate` has what Python's users see.
+//! The native half of seamgate's package for Python: the Rust library and its command line, as the module
+//! `seamgate._native`. It takes texts and bytes, and returns texts, bytes and verdicts. `host/python/src/seamgate` has
+//! what Python's users see.
 
 mod call;
 mod document;
@@ -56,7 +57,7 @@ mod _native {
         Ok(())
     }
 
-    /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and what reads a JSON text.
+    /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
     #[pyfunction]
     fn classes(verdict: Py<PyType>, report: Py<PyType>, disposition: Bound<PyType>, parse: Py<PyAny>) -> PyResult<()> {
         Classes::set(verdict, report, &disposition, parse)

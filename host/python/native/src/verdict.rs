@@ -1,4 +1,5 @@
-//! Verdicts as the package hands them out: its own classes around what this module holds, of which Python reads what it asks for.
+//! Verdicts as users see them: records of the package around what this module holds. Python reads of it what it asks
+//! for.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +8,7 @@ use seamgate::{Disposition, Report, Usage};
 
 use crate::document;
 
-/// What is held of a verdict on one output.
+/// A verdict on one output, without the records around it.
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Held {
     report: Report,
@@ -58,7 +59,7 @@ impl Held {
     }
 }
 
-/// What verdicts are made with.
+/// The package's part of each verdict.
 pub(crate) struct Classes {
     verdict: Py<PyType>,
     report: Py<PyType>,
@@ -138,8 +139,8 @@ impl Output {
 
 /// A record without members.
 fn record<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the class is written in Python, as `Classes::set` says, and so are all above it but `object`: its instances are made by
-    // this function. It returns a new reference, or null with an error set.
+    // SAFETY: the class and all above it but `object` are written in Python, so this function makes its instances. It
+    // returns a new reference, or null with an error set.
     unsafe { Bound::from_owned_ptr_or_err(class.py(), ffi::PyType_GenericAlloc(class.as_type_ptr(), 0)) }
 }
 
