@@ -99,3 +99,38 @@ def test_the_first_gate_imports_little() -> None:
     imported = set(ran.stdout.split())
     assert "seamgate._native_engine" in imported
     assert not {"dataclasses", "inspect", "pathlib", "typing"} & imported
+
+
+@native_only
+def test_verdicts_are_of_the_package_that_was_imported_last() -> None:
+    folder = Path(seamgate.__file__).parents[1]
+    script = f"""import sys
+sys.path.insert(0, {str(folder)!r})
+for _ in range(3):
+    for name in [name for name in sys.modules if name.startswith("seamgate")]:
+        del sys.modules[name]
+    import seamgate
+    verdict = seamgate.Gate().validate({{"agent": "a", "schema": True}}, "[1]")
+    assert isinstance(verdict, seamgate.Verdict), verdict
+    assert isinstance(verdict.report, seamgate.Report)
+    assert verdict.report.disposition is seamgate.Disposition.ACCEPTED
+    assert (verdict.data, verdict.usage.component[:7]) == ([1], "sha256:")
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_members_of_a_verdict_that_are_made_later_are_like_others(gate: Gate) -> None:
+    verdict = gate.validate({"agent": "a", "schema": True}, "[1]")
+    for made in (verdict, copy.copy(verdict), copy.deepcopy(verdict), pickle.loads(pickle.dumps(verdict))):
+        assert made == verdict
+        assert made.report.output == made.data == [1]
+        assert made.report.output is made.report.output
+        assert made.report.raw == "[1]"
+        assert made.usage is made.usage
+        assert not hasattr(made, "other")
+        assert not hasattr(made.report, "other")
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            made.report.output = 1  # type: ignore[misc]
+    for name in (field.name for field in dataclasses.fields(Report)):
+        with pytest.raises(AttributeError):
+            getattr(object.__new__(Report), name)

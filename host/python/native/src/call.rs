@@ -13,8 +13,15 @@ use seamgate::{Finish, Observation, Request, Usage};
 
 use crate::fault::Unfit;
 
-/// What an agent produced: the very bytes that Python has.
-pub(crate) enum Output {
+/// What an agent produced.
+pub(crate) struct Output {
+    /// As the caller gave it.
+    pub(crate) given: Py<PyAny>,
+    content: Content,
+}
+
+/// The very bytes that Python has.
+enum Content {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
 }
@@ -23,38 +30,60 @@ impl<'py> FromPyObject<'_, 'py> for Output {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = given.cast::<PyString>() {
-            return match PyBackedStr::try_from(text.to_owned()) {
-                Ok(text) => Ok(Output::Text(text)),
+        let content = if let Ok(text) = given.cast::<PyString>() {
+            match PyBackedStr::try_from(text.to_owned()) {
+                Ok(text) => Content::Text(text),
                 // Half of a surrogate pair is no text. As bytes, it is told where it stands.
                 Err(_) => {
                     let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-                    Ok(Output::Bytes(PyBackedBytes::from(bytes.cast_into::<PyBytes>()?)))
+                    Content::Bytes(PyBackedBytes::from(bytes.cast_into::<PyBytes>()?))
                 }
-            };
-        }
-        match given.cast::<PyBytes>() {
-            Ok(bytes) => Ok(Output::Bytes(PyBackedBytes::from(bytes.to_owned()))),
-            Err(_) => {
-                let name = given.get_type().name()?;
-                Err(PyTypeError::new_err(format!("an output must be str or bytes, not {name}")))
             }
-        }
+        } else if let Ok(bytes) = given.cast::<PyBytes>() {
+            Content::Bytes(PyBackedBytes::from(bytes.to_owned()))
+        } else {
+            let name = given.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("an output must be str or bytes, not {name}")));
+        };
+        Ok(Output { given: given.to_owned().unbind(), content })
     }
 }
 
 impl Output {
     pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Output::Text(text) => text.as_bytes(),
-            Output::Bytes(bytes) => bytes,
+        match &self.content {
+            Content::Text(text) => text.as_bytes(),
+            Content::Bytes(bytes) => bytes,
         }
     }
 
-    fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
-        match self {
-            Output::Text(text) => Request::new(agent, text),
-            Output::Bytes(bytes) => Request::from_bytes(agent, bytes),
+    pub(crate) fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
+        match &self.content {
+            Content::Text(text) => Request::new(agent, text),
+            Content::Bytes(bytes) => Request::from_bytes(agent, bytes),
+        }
+    }
+}
+
+/// An agent or a contract, and an output, of which there is nothing else to say: what most calls have.
+pub(crate) struct Plain<'py> {
+    pub(crate) contract: Bound<'py, PyString>,
+    pub(crate) output: Output,
+}
+
+impl<'py> Plain<'py> {
+    /// `None` where the package itself has to look at what was given.
+    pub(crate) fn of(contract: &Bound<'py, PyAny>, output: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        let Ok(contract) = contract.cast_exact::<PyString>() else {
+            return Ok(None);
+        };
+        let is_output = output.is_exact_instance_of::<PyString>() || output.is_exact_instance_of::<PyBytes>();
+        match contract.to_str() {
+            // The end of a path.
+            Ok(text) if is_output && !text.ends_with(".json") => {
+                Ok(Some(Plain { contract: contract.clone(), output: output.extract()? }))
+            }
+            _ => Ok(None),
         }
     }
 }

@@ -10,21 +10,21 @@ use std::{
 };
 
 use pyo3::{
-    IntoPyObjectExt,
+    IntoPyObjectExt, intern,
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
 };
-use seamgate::{Component, Fault, Options, Request, SharedGate};
+use seamgate::{Component, Fault, Options, SharedGate};
 use self_cell::self_cell;
 
 use crate::{
-    call::{Answer, Beside, Lists, Output, answer},
+    call::{Answer, Beside, Lists, Output, Plain, answer},
     fault::load,
     harness::{Attempts, Given, failed},
     journal::Run,
     session::Session,
     turns::{LOOK, Turns, apart, detached, until},
-    verdict::Verdict,
+    verdict::shown,
 };
 
 /// Limits as Python hands them over.
@@ -149,18 +149,38 @@ impl Gate {
 
     /// Judge an output by a contract or by that of an agent.
     #[pyo3(signature = (contract, output, finish=None, lists=None, evidence=None))]
-    fn validate(
+    fn validate<'py>(
         &self,
-        py: Python,
+        py: Python<'py>,
         contract: &str,
         output: Output,
         finish: Option<&str>,
         lists: Option<Lists>,
         evidence: Option<&str>,
-    ) -> PyResult<Verdict> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let beside = Beside::read(finish, lists, evidence)?;
         let gate = self.now();
-        apart(py, || judge(&gate, contract, beside, &output)).map(Verdict::from)
+        let verdict = apart(py, || judge(&gate, contract, beside, &output))?;
+        shown(py, verdict, output.given)
+    }
+
+    /// The same for most calls. `None` where the package has to look at the arguments.
+    fn plain<'py>(
+        &self,
+        contract: Bound<'py, PyAny>,
+        output: Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = contract.py();
+        let Some(Plain { contract, output }) = Plain::of(&contract, &output)? else {
+            return Ok(None);
+        };
+        let contract = contract.to_str()?;
+        let gate = self.now();
+        let verdict = apart(py, || match is_contract(contract) {
+            true => gate.validate_with(contract, &output.request("")),
+            false => gate.validate(&output.request(contract)),
+        })?;
+        shown(py, verdict, output.given).map(Some)
     }
 
     /// Judge many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
@@ -211,12 +231,14 @@ impl Gate {
         if let Some(error) = interrupted {
             return Err(error);
         }
-        let object = |answer: OnceLock<Result<seamgate::Verdict, Fault>>| match answer.into_inner() {
-            Some(Ok(verdict)) => Verdict::from(verdict).into_py_any(py),
+        let judged = answers.into_iter().map(OnceLock::into_inner).zip(asked);
+        let object = |(answer, (_, output, _)): (Option<Result<seamgate::Verdict, Fault>>, (_, Output, _))| match answer
+        {
+            Some(Ok(verdict)) => Ok(shown(py, verdict, output.given)?.unbind()),
             Some(Err(fault)) => fault.to_json().into_py_any(py),
             None => Err(pyo3::exceptions::PyRuntimeError::new_err("a thread ended early")),
         };
-        answers.into_iter().map(object).collect()
+        judged.map(object).collect()
     }
 
     /// Answer a request that is JSON text.
@@ -226,19 +248,20 @@ impl Gate {
     }
 
     /// Put reports together, which are JSON texts.
-    fn merge(
+    fn merge<'py>(
         &self,
-        py: Python,
+        py: Python<'py>,
         reports: Vec<String>,
         lists: Option<Lists>,
         evidence: Option<&str>,
-    ) -> PyResult<Verdict> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let request = Beside::read(None, lists, evidence)?.empty("");
         let read = |text: &String| seamgate::Report::from_json(text);
         let reports = reports.iter().map(read).collect::<Result<Vec<_>, _>>();
         let reports = reports.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
         let gate = self.now();
-        apart(py, || gate.merge(&reports, &request)).map(Verdict::from)
+        let verdict = apart(py, || gate.merge(&reports, &request))?;
+        shown(py, verdict, intern!(py, "").clone().into_any().unbind())
     }
 
     fn decide(&self, py: Python, what: &str, agent: &str, texts: [Option<String>; 3]) -> PyResult<String> {
@@ -346,18 +369,34 @@ impl Instance {
 #[pymethods]
 impl Instance {
     #[pyo3(signature = (agent, output, finish=None, lists=None, evidence=None))]
-    fn validate(
+    fn validate<'py>(
         &self,
-        py: Python,
+        py: Python<'py>,
         agent: &str,
         output: Output,
         finish: Option<&str>,
         lists: Option<Lists>,
         evidence: Option<&str>,
-    ) -> PyResult<Verdict> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let beside = Beside::read(finish, lists, evidence)?;
-        let request: Request = beside.request(agent, &output);
-        self.with(py, |instance| instance.validate(&request)).map(Verdict::from)
+        let request = beside.request(agent, &output);
+        let verdict = self.with(py, |instance| instance.validate(&request))?;
+        drop(request);
+        shown(py, verdict, output.given)
+    }
+
+    /// The same for most calls. `None` where the package has to look at the arguments.
+    fn plain<'py>(&self, agent: Bound<'py, PyAny>, output: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = agent.py();
+        let Some(Plain { contract: agent, output }) = Plain::of(&agent, &output)? else {
+            return Ok(None);
+        };
+        let agent = agent.to_str()?;
+        if agent.contains('{') {
+            return Ok(None);
+        }
+        let verdict = self.with(py, |instance| instance.validate(&output.request(agent)))?;
+        shown(py, verdict, output.given).map(Some)
     }
 
     fn call(&self, py: Python, request: &str) -> PyResult<Answer> {

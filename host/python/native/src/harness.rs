@@ -11,7 +11,7 @@ use crate::{
     call::Output,
     fault::{JournalFault, Unfit, chain, raised},
     turns::Turns,
-    verdict::Verdict,
+    verdict::shown,
 };
 
 self_cell!(
@@ -89,10 +89,12 @@ impl Attempts {
     }
 
     /// Judge the next output: the verdict on it alone.
-    fn judge(&self, py: Python, output: Output, finish: &str) -> PyResult<Verdict> {
+    fn judge<'py>(&self, py: Python<'py>, output: Output, finish: &str) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
         let produced = Produced::from(output.bytes()).finish(finish);
-        self.apart(py, |attempts| attempts.judge(&produced)).map(Verdict::from)
+        let verdict = self.apart(py, |attempts| attempts.judge(&produced))?;
+        drop(produced);
+        shown(py, verdict, output.given)
     }
 
     /// Write down that the producer failed.

@@ -1,7 +1,9 @@
-//! The native half of seamgate's package for Python: the Rust library and its command line, as the module `seamgate._native`.
-//! It takes and gives texts and bytes. `host/python/src/seamgate` makes of them what Python's users see.
+//! The native half of seamgate's package for Python: the Rust library and its command line, as the module
+//! `seamgate._native`. It takes texts and bytes, and returns texts, bytes and verdicts. `host/python/src/seamgate` has
+//! what Python's users see.
 
 mod call;
+mod document;
 mod fault;
 mod gate;
 mod harness;
@@ -15,10 +17,21 @@ mod verdict;
 mod _native {
     use std::ffi::OsString;
 
-    use pyo3::{exceptions::PyImportError, prelude::*, types::PyBytes};
+    use pyo3::{
+        exceptions::PyImportError,
+        prelude::*,
+        types::{PyBytes, PyType},
+    };
     use seamgate::{BakeError, Component};
     use seamgate_cli::parquet::{Job, Progress};
 
+    use crate::{
+        document,
+        fault::{load, raised},
+        gate::limits,
+        turns::{self, detached},
+        verdict::Classes,
+    };
     #[pymodule_export]
     use crate::{
         fault::{Fault, FileFault, JournalFault, LoadFault, Unfit},
@@ -26,12 +39,7 @@ mod _native {
         harness::Attempts,
         journal::Run,
         session::Session,
-        verdict::Verdict,
-    };
-    use crate::{
-        fault::{load, raised},
-        gate::limits,
-        turns::{self, detached},
+        verdict::{Held, Output},
     };
 
     /// Refuse a second interpreter in the process: types of this module would be shared with the first.
@@ -47,6 +55,18 @@ mod _native {
         }
         turns::install();
         Ok(())
+    }
+
+    /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
+    #[pyfunction]
+    fn classes(verdict: Py<PyType>, report: Py<PyType>, disposition: Bound<PyType>, parse: Py<PyAny>) -> PyResult<()> {
+        Classes::set(verdict, report, &disposition, parse)
+    }
+
+    /// The value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is asked.
+    #[pyfunction]
+    fn parsed<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
+        document::read(py, text)
     }
 
     /// A component with compiled contracts and profiles inside: its bytes.

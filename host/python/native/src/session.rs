@@ -6,7 +6,7 @@ use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use seamgate::{Fault, Finish, Gate, Request};
 use self_cell::self_cell;
 
-use crate::{fault::Unfit, turns::Turns, verdict::Verdict};
+use crate::{fault::Unfit, turns::Turns, verdict::shown};
 
 type Streaming<'g> = Option<seamgate::Session<'g>>;
 
@@ -48,11 +48,12 @@ impl Session {
         })
     }
 
-    fn finish(&self, py: Python, finish: &str) -> PyResult<Verdict> {
+    /// The verdict on the whole output, which the caller has, too.
+    fn finish<'py>(&self, py: Python<'py>, finish: &str, output: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
-        self.0
-            .apart(py, |open| open.with_dependent_mut(|_, session| session.take().ok_or_else(ended)?.finish(finish)))
-            .map(Verdict::from)
+        let finished = |session: &mut Streaming| session.take().ok_or_else(ended)?.finish(finish);
+        let verdict = self.0.apart(py, |open| open.with_dependent_mut(|_, session| finished(session)))?;
+        shown(py, verdict, output)
     }
 
     /// End it without a verdict. What it holds is free at once.

@@ -4,7 +4,7 @@
 use std::{
     cell::{Cell, RefCell},
     sync::{
-        Arc, Condvar, Mutex, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, ThreadId},
@@ -117,11 +117,19 @@ pub(crate) struct Turns<T> {
     name: &'static str,
     /// How long a thread waits for its turn.
     most: Duration,
-    /// The thread whose turn it is.
-    user: Mutex<Option<ThreadId>>,
+    line: Mutex<Line>,
     over: Condvar,
     /// Locked only by that thread.
     value: Mutex<T>,
+}
+
+/// Who uses a value, and who waits for it.
+#[derive(Default)]
+struct Line {
+    /// The thread whose turn it is.
+    user: Option<ThreadId>,
+    /// How many threads wait for theirs.
+    waiting: usize,
 }
 
 /// Ends a turn when it is dropped.
@@ -129,8 +137,14 @@ struct Turn<'t, T>(&'t Turns<T>);
 
 impl<T> Drop for Turn<'_, T> {
     fn drop(&mut self) {
-        *self.0.user.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.0.over.notify_one();
+        let mut line = self.0.line();
+        line.user = None;
+        let is_awaited = line.waiting > 0;
+        drop(line);
+        // A system call, also where no thread waits.
+        if is_awaited {
+            self.0.over.notify_one();
+        }
     }
 }
 
@@ -142,9 +156,15 @@ enum NoTurn {
     Waited,
 }
 
+impl<T> Turns<T> {
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<T: Send> Turns<T> {
     pub(crate) fn new(name: &'static str, most: Duration, value: T) -> Self {
-        Turns { name, most, user: Mutex::new(None), over: Condvar::new(), value: Mutex::new(value) }
+        Turns { name, most, line: Mutex::default(), over: Condvar::new(), value: Mutex::new(value) }
     }
 
     /// Runs work with the value, when it is this thread's turn.
@@ -181,9 +201,18 @@ impl<T: Send> Turns<T> {
 
     fn turn(&self) -> Result<Turn<'_, T>, NoTurn> {
         let me = thread::current().id();
+        let mut line = self.line();
+        if line.user.is_some() {
+            line = self.wait(line, me)?;
+        }
+        line.user = Some(me);
+        Ok(Turn(self))
+    }
+
+    /// Waits until no thread has its turn.
+    fn wait<'t>(&'t self, mut line: MutexGuard<'t, Line>, me: ThreadId) -> Result<MutexGuard<'t, Line>, NoTurn> {
         let begin = Instant::now();
-        let mut user = self.user();
-        while let Some(other) = *user {
+        while let Some(other) = line.user {
             if other == me {
                 return Err(NoTurn::Again);
             }
@@ -191,23 +220,20 @@ impl<T: Send> Turns<T> {
             if left.is_zero() {
                 return Err(NoTurn::Waited);
             }
-            let (again, waited) = self.over.wait_timeout(user, left.min(LOOK)).unwrap_or_else(PoisonError::into_inner);
-            user = again;
+            line.waiting += 1;
+            let (again, waited) = self.over.wait_timeout(line, left.min(LOOK)).unwrap_or_else(PoisonError::into_inner);
+            line = again;
+            line.waiting -= 1;
             if waited.timed_out() {
                 // Without the lock: another thread may need it to give Python back.
-                drop(user);
+                drop(line);
                 if is_interrupted() {
                     // What was raised takes the place of this.
                     return Err(NoTurn::Waited);
                 }
-                user = self.user();
+                line = self.line();
             }
         }
-        *user = Some(me);
-        Ok(Turn(self))
-    }
-
-    fn user(&self) -> std::sync::MutexGuard<'_, Option<ThreadId>> {
-        self.user.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(line)
     }
 }

@@ -180,13 +180,9 @@ class Gate:
             FileError: A file cannot be read.
             TypeError: A contract holds something that is not JSON, as a Pydantic model.
         """
-        if self._is_watched():
+        if self._on_verdict is not None or _watch.is_watched():
             return self._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
-
-    def _is_watched(self) -> bool:
-        """Returns whether a hook or a logger receives verdicts."""
-        return self._on_verdict is not None or _watch.is_watched()
 
     def _watched(self, judge: Callable[..., Verdict], *arguments: Any) -> Verdict:
         """Judges, and reports the verdict or the fault to hooks and the logger."""
@@ -211,7 +207,7 @@ class Gate:
         made = self._engine.validate_all(
             _arguments.listed("requests", Request, requests, "`Request`"), _arguments.count("threads", threads)
         )
-        if self._is_watched():
+        if self._on_verdict is not None or _watch.is_watched():
             for each in made:
                 _watch.tell(each, self._on_verdict)
         return made
@@ -666,7 +662,7 @@ class Instance:
 
         Args and errors are those of `Gate.validate`.
         """
-        if self._gate._is_watched():
+        if self._gate._on_verdict is not None or _watch.is_watched():
             return self._gate._watched(self._judge, contract, output, finish, lists, evidence)
         return self._judge(contract, output, finish, lists, evidence)
 

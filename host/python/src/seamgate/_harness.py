@@ -15,7 +15,7 @@ from ._raising import unfit_is_a_fault
 from ._report import NotAcceptedError, Report
 from ._requests import _bytes_of, _evidence, _finish_word, _lists
 from ._types import Finish, Violation
-from ._verdict import Verdict, of_native
+from ._verdict import Verdict
 
 if TYPE_CHECKING:
     from ._native_engine import NativeEngine
@@ -134,7 +134,8 @@ class Attempts:
         return self._watched(self._judged, _bytes_of(produced.output), _finish_word(produced.finish))
 
     def _judged(self, output: str | bytes, finish: str) -> Verdict:
-        return of_native(_raising(self._native.judge, output, finish), output)
+        verdict: Verdict = _raising(self._native.judge, output, finish)
+        return verdict
 
     def failed(self, error: BaseException) -> None:
         """Write down that the producer raised something."""

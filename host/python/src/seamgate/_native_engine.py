@@ -8,9 +8,10 @@ from ._engine import Engine, Warm, _length
 from ._faults import SeamgateFault
 from ._limits import Limits, Usage
 from ._raising import fault_of, limits_of, raising
-from ._requests import _bytes_of, _evidence, _finish_word, _is_path, _lists
-from ._types import ContractInfo, Finish, LintWarning
-from ._verdict import Verdict, of_native
+from ._report import Report, held_natively
+from ._requests import _bytes_of, _evidence, _finish_word, _lists
+from ._types import ContractInfo, Disposition, Finish, LintWarning
+from ._verdict import Used, Verdict
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
     from ._aliases import Contract, Evidence, Lists, Output
     from ._decisions import ProfileInfo
-    from ._report import Report
     from ._requests import Request
+
+
+# What the native module makes verdicts with. Their members are made when somebody asks for them.
+_native.classes(Verdict, Report, Disposition, _json.parse)
+held_natively(_native.Output())
+setattr(Verdict, "usage", Used())  # noqa: B010
 
 
 class NativeEngine(Engine):
@@ -31,7 +37,7 @@ class NativeEngine(Engine):
         super().__init__(component, limits)
         self.native = raising(_native.Gate, component, limits_of(limits), cache)
         self.digest = self.native.digest
-        self._once = _Once(self)
+        self._once = _Once(self, self.native)
         self.begin()
 
     def compile(self, contract: str) -> ContractInfo:
@@ -58,7 +64,7 @@ class NativeEngine(Engine):
         return self._once
 
     def warm(self) -> Warm:
-        return _Warm(self)
+        return _Warm(self, self.native.instance())
 
     def judge(
         self,
@@ -79,16 +85,16 @@ class NativeEngine(Engine):
                 self.small_enough(_length(output))
             output = _bytes_of(output)
             try:
-                handle = warm.native.validate(
+                verdict: Verdict = warm.native.validate(
                     whole,
                     output,
                     _finish_word(finish),
                     None if lists is None else _lists(lists),
                     None if evidence is None else _evidence(evidence),
                 )
-                return of_native(handle, output)
+                return verdict
             except _native.Fault as error:
-                raise fault_of(error) from None
+                raise fault_of(error.args[0]) from None
             except (_native.Unfit, TypeError, UnicodeEncodeError):
                 # A text that is none, a list that is not of texts, or evidence that lacks a member.
                 pass
@@ -98,38 +104,30 @@ class NativeEngine(Engine):
         given = None if lists is None else _lists(lists)
         seen = None if evidence is None else _evidence(evidence)
         try:
-            handle = self.native.merge([report.json for report in reports], given, seen)
+            return self.native.merge([report.json for report in reports], given, seen)
         except _native.Fault as error:
-            raise fault_of(error) from None
+            raise fault_of(error.args[0]) from None
         except (_native.Unfit, TypeError, UnicodeEncodeError):
             return super().merge(reports, lists, evidence)
-        return of_native(handle, "")
 
     def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs by threads of the native module; by those of Python where it does not take one of them."""
         requests = list(requests)
-        asked, outputs = [], []
-        for request in requests:
-            contract, output = request.contract, _bytes_of(request.output)
-            finish, lists, evidence = request.finish, request.lists, request.evidence
-            outputs.append(output)
-            asked.append(
-                (
-                    self.agent_or_text(contract),
-                    output,
-                    _finish_word(finish),
-                    None if lists is None else _lists(lists),
-                    None if evidence is None else _evidence(evidence),
-                )
+        asked = [
+            (
+                self.agent_or_text(request.contract),
+                _bytes_of(request.output),
+                _finish_word(request.finish),
+                None if request.lists is None else _lists(request.lists),
+                None if request.evidence is None else _evidence(request.evidence),
             )
+            for request in requests
+        ]
         try:
             made = raising(self.native.validate_all, asked, threads)
         except (_native.Unfit, TypeError, UnicodeEncodeError):
             return super().validate_all(requests, threads)
-        return [
-            fault_of(_native.Fault(answer)) if isinstance(answer, str) else of_native(answer, output)
-            for answer, output in zip(made, outputs, strict=True)
-        ]
+        return [fault_of(answer) if isinstance(answer, str) else answer for answer in made]
 
 
 _UNKNOWN = Finish.UNKNOWN
@@ -138,10 +136,12 @@ _UNKNOWN = Finish.UNKNOWN
 class _Once:
     """Each call in a fresh instance."""
 
-    def __init__(self, engine: NativeEngine) -> None:
+    is_fresh = True
+
+    def __init__(self, engine: NativeEngine, native: Any) -> None:
         self._engine = engine
-        self.native: Any = engine.native
-        self._validate: Any = self.native.validate
+        self.native = native
+        self._plain = native.plain
 
     def validate(
         self,
@@ -151,19 +151,15 @@ class _Once:
         lists: Lists | None,
         evidence: Evidence | None,
     ) -> Verdict:
-        if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
+        if finish is _UNKNOWN and lists is None and evidence is None:
             # What most calls are.
-            kind = type(output)
-            if kind is str or kind is bytes:
-                try:
-                    return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
-                except _native.Fault as error:
-                    # No agent has the name of a file, unless one is registered under it.
-                    if not _is_path(contract) or contract in self._engine.names():
-                        raise fault_of(error) from None
-                except UnicodeEncodeError:
-                    pass
-        return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=True)
+            try:
+                verdict: Verdict | None = self._plain(contract, output)
+            except _native.Fault as error:
+                raise fault_of(error.args[0]) from None
+            if verdict is not None:
+                return verdict
+        return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=self.is_fresh)
 
     def answer(
         self, request: str, size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
@@ -182,29 +178,7 @@ class _Once:
 class _Warm(_Once):
     """All calls in one instance."""
 
-    def __init__(self, engine: NativeEngine) -> None:
-        super().__init__(engine)
-        self.native = engine.native.instance()
-        self._validate = self.native.validate
-
-    def validate(
-        self,
-        contract: Contract,
-        output: Output,
-        finish: Finish | str | None,
-        lists: Lists | None,
-        evidence: Evidence | None,
-    ) -> Verdict:
-        if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
-            kind = type(output)
-            if (kind is str or kind is bytes) and "{" not in contract and not _is_path(contract):
-                try:
-                    return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
-                except _native.Fault as error:
-                    raise fault_of(error) from None
-                except UnicodeEncodeError:
-                    pass
-        return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=False)
+    is_fresh = False
 
     def close(self) -> None:
         self.native.close()

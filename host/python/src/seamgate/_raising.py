@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def fault_of(error: Exception) -> SeamgateFault:
-    """A fault of the native module as users see it."""
-    fault = _json.parse(error.args[0])
+def fault_of(text: str) -> SeamgateFault:
+    """A fault that is JSON text as users see it."""
+    fault = _json.parse(text)
     return SeamgateFault(fault["fault"], fault["message"], fault["detail"])
 
 
@@ -47,7 +47,7 @@ def raising(call: Callable[..., T], *arguments: Any) -> T:
     try:
         return call(*arguments)
     except _native.Fault as error:
-        raise fault_of(error) from None
+        raise fault_of(error.args[0]) from None
     except _native.LoadFault as error:
         raise LoadError(*error.args) from None
 
@@ -63,7 +63,7 @@ def unfit_is_a_fault(call: Any, *arguments: Any) -> Any:
     try:
         return call(*arguments)
     except _native.Fault as error:
-        raise fault_of(error) from None
+        raise fault_of(error.args[0]) from None
     except _native.Unfit as error:
         known = {
             "finish": f"finish: must be one of {', '.join(word.value for word in Finish)}, or an API's word for one",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
-    from . import _native
     from ._types import Violation
 
     T = TypeVar("T")
@@ -42,32 +41,6 @@ class Report(ReportDocument):
     json: str = field(repr=False, compare=False)
     output_json: str | None = field(repr=False, compare=False)
     raw: str = field(repr=False, compare=False)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """A member of a report that the native module holds, made when somebody asks for it."""
-            held = self.__dict__
-            handle = held.get("_handle")
-            if handle is None or name not in _LAZY:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            if name == "output":
-                text = handle.output
-                value = None if text is None else _json.parse(text)
-            elif name == "output_json":
-                value = handle.output
-            elif name == "feedback":
-                value = handle.feedback
-            elif name == "raw":
-                value = _raw(held["_output"])
-            elif name == "json":
-                value = handle.json()
-            else:
-                whole = Report._read(self.json, held["_output"]).__dict__
-                held.update({member: whole[member] for member in whole if member not in held and member != "raw"})
-                return held[name]
-            held[name] = value
-            return value
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _LAZY}
@@ -118,7 +91,7 @@ class Report(ReportDocument):
 
     def _amended(self, text: str) -> Report:
         """Reads another report on the same output."""
-        return Report._read(text, self.__dict__.get("_output", self.raw))
+        return Report._read(text, _given(self))
 
     @property
     def success(self) -> bool:
@@ -254,18 +227,55 @@ def _from() -> dict[str, Converter]:
 _MEMBERS = list(members(ReportDocument))
 _LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
 _ACCEPTED = Disposition.ACCEPTED
-_DISPOSITIONS = {word.value: word for word in Disposition}
 
 
-def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
-    """A report that the native module holds. Its members are made when somebody asks for them."""
-    report = object.__new__(Report)
+class _Lazy:
+    """A member of a report that the native module holds, made when somebody asks for it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, report: Report | None, owner: type[Report]) -> Any:
+        if report is None:
+            return self
+        name, held = self._name, report.__dict__
+        handle = held.get("_handle")
+        if handle is None:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {name!r}")
+        if name == "output_json":
+            value = handle.output
+        elif name == "feedback":
+            value = handle.feedback
+        elif name == "raw":
+            value = _raw(handle.given)
+        elif name == "json":
+            value = handle.json()
+        else:
+            whole = Report._read(report.json, handle.given).__dict__
+            held.update({member: whole[member] for member in whole if member not in held and member != "raw"})
+            return held[name]
+        held[name] = value
+        return value
+
+
+def held_natively(output: object) -> None:
+    """Has reports make their members when somebody asks for them.
+
+    Args:
+        output: What makes the member `output`.
+    """
+    setattr(Report, "output", output)  # noqa: B010
+    # The disposition is there from the beginning.
+    for name in _LAZY - {"output", "disposition"}:
+        setattr(Report, name, _Lazy(name))
+
+
+def _given(report: Report) -> str | bytes:
+    """Returns the output that a report is about as it was given."""
     held = report.__dict__
-    held["_handle"] = handle
-    held["_output"] = output
-    # Everyone asks for this one.
-    held["disposition"] = _DISPOSITIONS[handle.disposition]
-    return report
+    handle = held.get("_handle")
+    given: str | bytes = held.get("_output", report.raw) if handle is None else handle.given
+    return given
 
 
 def _located(read: dict[str, Any]) -> Iterator[Located]:

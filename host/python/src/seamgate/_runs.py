@@ -164,6 +164,6 @@ def raised(call: Callable[..., T], *arguments: Any) -> T:
     try:
         return call(*arguments)
     except _native.Fault as error:
-        raise fault_of(error) from None
+        raise fault_of(error.args[0]) from None
     except _native.JournalFault as error:
         raise JournalError(*error.args) from None

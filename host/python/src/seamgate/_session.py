@@ -14,7 +14,7 @@ from ._raising import raising, unfit_is_a_fault
 from ._records import dataclass
 from ._requests import _evidence, _finish_word, _lists
 from ._types import Finish, Span
-from ._verdict import Verdict, of_native
+from ._verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -248,7 +248,8 @@ class _Native:
         return text
 
     def finish(self, word: str, output: bytes) -> Verdict:
-        return of_native(unfit_is_a_fault(self._native.finish, word), output)
+        verdict: Verdict = unfit_is_a_fault(self._native.finish, word, output)
+        return verdict
 
     def close(self) -> None:
         raising(self._native.close)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ._limits import Usage
 from ._records import dataclass, members
-from ._report import Report, lazy
+from ._report import Report
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import _native
     from ._types import Violation
 
 
@@ -68,28 +67,20 @@ class Verdict:
         """Returns the validated document of an accepted output; see `Report.unwrap`."""
         return self.report.unwrap()
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What was used, where a call of the native module took it and nobody asked for it yet."""
-            handle = self.__dict__.get("_handle")
-            if name != "usage" or handle is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            fuel, memory, elapsed, component = handle.usage()
-            usage = self.__dict__["usage"] = Usage(fuel, elapsed, component, memory)
-            return usage
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in members(Verdict)}
 
 
-_new = object.__new__
+class Used:
+    """The member `usage` of a verdict that the native module holds, made when somebody asks for it."""
 
-
-def of_native(handle: _native.Verdict, output: str | bytes) -> Verdict:
-    """A verdict whose parts are made when somebody asks for them."""
-    verdict = _new(Verdict)
-    held = verdict.__dict__
-    held["report"] = lazy(handle, output)
-    held["_handle"] = handle
-    return verdict
+    def __get__(self, verdict: Verdict | None, owner: type[Verdict]) -> Any:
+        if verdict is None:
+            return self
+        held = verdict.__dict__
+        handle = held["report"].__dict__.get("_handle") if "report" in held else None
+        if handle is None:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute 'usage'")
+        fuel, memory, elapsed, component = handle.usage()
+        usage = held["usage"] = Usage(fuel, elapsed, component, memory)
+        return usage

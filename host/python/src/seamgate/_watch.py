@@ -41,6 +41,9 @@ def _logger(level: int) -> Any:
 
 def is_watched() -> bool:
     """Returns whether anything observes every verdict."""
+    if _loggers:
+        # As `_logger` does, for each verdict.
+        return bool(verdict_hooks) or _loggers[0].isEnabledFor(_DEBUG)
     return bool(verdict_hooks) or _logger(_DEBUG) is not None
 
 
