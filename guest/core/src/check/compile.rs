@@ -12,12 +12,14 @@ use super::{
     Dialect,
     format::{Content, Format},
     keywords::{self, EXCLUSIVE_MAXIMUM, EXCLUSIVE_MINIMUM, Inside, Keyword, MAXIMUM, MINIMUM},
+    names::Names,
     pattern::Pattern,
     schema::{
-        ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Member, Names, NumberRules, ObjectRules, Schema,
+        ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Member, NumberRules, ObjectRules, Schema,
         SchemaId, SchemaLocation, Schemas, Sizes, StringRules, Types,
     },
     source::SchemaSource,
+    tabulate::tabulate,
     value::{About, Divisor},
 };
 use crate::{
@@ -456,7 +458,9 @@ impl<'s> Compiler<'s> {
             schema.each_named(&mut |id| *id = targets[*id as usize]);
         }
         mark_recurring(&mut self.all);
-        Schemas::new(self.all, targets[root as usize], self.resources)
+        let mut schemas = Schemas::new(self.all, targets[root as usize], self.resources);
+        tabulate(&mut schemas);
+        schemas
     }
 }
 

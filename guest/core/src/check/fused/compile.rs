@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::schema::{ANY, Applied, ArrayRules, Names, ObjectRules, SchemaId, Schemas},
+    super::{
+        names::Names,
+        schema::{ANY, Applied, ArrayRules, ObjectRules, SchemaId, Schemas},
+    },
     plan::{ACCEPT, Act, Array, BITS, FREE, First, JUDGE, Member, Node, Object, Plan, Presence, REJECT, Told},
     resolve::{Demand, KINDS, Resolver, Rules, Union},
 };

@@ -4,7 +4,7 @@
 //! nodes, which are known before any document is.
 
 use super::{
-    super::schema::{Names, SchemaId},
+    super::{names::Names, schema::SchemaId},
     resolve::{KINDS, Union},
 };
 

@@ -1,0 +1,91 @@
+//! Strings of a schema, in which those of a document are looked up.
+
+use std::collections::HashSet;
+
+use crate::scan::{hash, same};
+
+/// A set of strings of the schema's, numbered in order, in which those of a document are looked up.
+#[derive(Clone, Default)]
+pub(super) struct Names {
+    /// By hash, with free places between: above `NUMBER` some bits of the hash, below the number of the name plus one.
+    slots: Vec<u32>,
+    names: Vec<Box<str>>,
+}
+
+/// More than a contract's caps let it name.
+const NUMBER: u32 = (1 << 20) - 1;
+
+impl Names {
+    /// The first of each is kept.
+    pub(super) fn new<'s>(names: impl Iterator<Item = &'s str>) -> Self {
+        let mut known = HashSet::new();
+        let names: Vec<Box<str>> = names.filter(|name| known.insert(*name)).map(Box::from).collect();
+        let mut slots = vec![0; (names.len() * 2).next_power_of_two()];
+        if names.is_empty() {
+            slots.clear();
+        }
+        for (number, name) in names.iter().enumerate() {
+            let hash = hash(name.as_bytes());
+            let mut slot = hash as usize & (slots.len() - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (slots.len() - 1);
+            }
+            slots[slot] = hash & !NUMBER | (number as u32 + 1);
+        }
+        Names { slots, names }
+    }
+
+    pub(super) fn get(&self, number: usize) -> &str {
+        &self.names[number]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The number of a name.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.find(name.as_bytes(), hash(name.as_bytes()))
+    }
+
+    /// The number of a name that has this hash. How long that takes is bounded by the schema's own names.
+    #[inline(always)]
+    pub(super) fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut slot = hash as usize;
+        loop {
+            let entry = *self.slots.get(slot & mask)?;
+            if entry == 0 {
+                return None;
+            }
+            if (entry ^ hash) & !NUMBER == 0 {
+                let number = (entry & NUMBER) as usize - 1;
+                let known = self.names[number].as_bytes();
+                if known.len() == name.len() && same(known, name) {
+                    return Some(number);
+                }
+            }
+            slot += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_others_are_not() {
+        let all: Vec<String> = (0..300).map(|n| "n".repeat(n % 23) + &n.to_string()).collect();
+        for count in [0, 1, 2, 3, 7, 16, 300] {
+            let names = Names::new(all[..count].iter().map(String::as_str));
+            for (number, name) in all.iter().enumerate() {
+                assert_eq!(
+                    names.find(name.as_bytes(), hash(name.as_bytes())),
+                    (number < count).then_some(number),
+                    "{name} of {count}"
+                );
+            }
+        }
+    }
+}
