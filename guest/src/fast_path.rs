@@ -23,14 +23,15 @@ use seamgate_memory::{begin_call, one_call};
 /// of what the interface's `validate` gives.
 type Answer = [usize; 16];
 
-/// The most notes on an output with one candidate: one for the prose before it, one for the prose behind it.
-const MAX_NOTES: usize = 2;
+/// The most notes of an answer, and the most bytes that they have together. What has more is given as the interface gives it.
+const MAX_NOTES: usize = 4;
+const MAX_NOTE_BYTES: usize = 256;
 
 thread_local! {
     static ANSWER: Cell<Answer> = const { Cell::new([0; 16]) };
-    /// The notes of the last answer, and where they are.
-    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    static TEXTS: Cell<[[usize; 2]; MAX_NOTES]> = const { Cell::new([[0; 2]; MAX_NOTES]) };
+    /// The notes of the answer, end to end, and where each is. Nothing of them is on the heap: the host gives nothing back.
+    static NOTES: RefCell<[u8; MAX_NOTE_BYTES]> = const { RefCell::new([0; MAX_NOTE_BYTES]) };
+    static PLACES: Cell<[[usize; 2]; MAX_NOTES]> = const { Cell::new([[0; 2]; MAX_NOTES]) };
     /// A verdict that is to be given as the interface gives it.
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
@@ -67,11 +68,8 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
     one_call(|| {
         let request = core::Request { output, finish, ..core::Request::default() };
         let other = REGISTRY.with_borrow(|registry| match registry.verdict(agent, &request) {
-            Ok(core::Verdict::Accepted(accepted)) => {
-                accept(accepted);
-                None
-            }
-            Ok(core::Verdict::Report(report)) => Some(Ok(*report)),
+            Ok(core::Verdict::Accepted(accepted)) if accept(&accepted) => None,
+            Ok(verdict) => Some(Ok(core::Report::from(verdict))),
             Err(fault) => Some(Err(fault)),
         });
         if let Some(other) = other {
@@ -89,22 +87,18 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
     ANSWER.with(Cell::as_ptr)
 }
 
-fn accept(core::Accepted { contract, source, marker, notes, span, .. }: core::Accepted) {
+/// Makes the answer. Returns whether its notes fit.
+fn accept(core::Accepted { contract, source, marker, notes, span, .. }: &core::Accepted) -> bool {
+    let Some(places) = write_notes(notes) else { return false };
     let text = |text: &str| [text.as_ptr().addr(), text.len()];
     let optional = |optional: Option<&str>| {
         let [at, length] = optional.map_or([0; 2], text);
         [usize::from(optional.is_some()), at, length]
     };
     let ([agent, agent_length], [digest, digest_length]) = (text(contract.agent()), text(contract.digest()));
-    let ([has_id, id, id_length], [has_marker, marker, marker_length]) =
-        (optional(contract.schema_id()), optional(marker));
-    let mut texts = [[0; 2]; MAX_NOTES];
-    texts.iter_mut().zip(&notes).for_each(|(place, note)| *place = text(note));
-    let (count, source) = (notes.len().min(MAX_NOTES), convert::source(source) as usize);
-    NOTES.set(notes);
-    TEXTS.set(texts);
-    let texts = TEXTS.with(|texts| texts.as_ptr().addr());
-    let (start, end) = (span.start as usize, span.end as usize);
+    let [has_id, id, id_length] = optional(contract.schema_id());
+    let [has_marker, marker, marker_length] = optional(*marker);
+    let (start, end, source) = (span.start as usize, span.end as usize, convert::source(*source) as usize);
     ANSWER.set([
         0,
         agent,
@@ -117,12 +111,34 @@ fn accept(core::Accepted { contract, source, marker, notes, span, .. }: core::Ac
         has_marker,
         marker,
         marker_length,
-        texts,
-        count,
+        places,
+        notes.len(),
         start,
         end,
         source,
     ]);
+    true
+}
+
+/// Writes notes to where they stay. Returns the address of their places, if they fit.
+fn write_notes(notes: &[String]) -> Option<usize> {
+    let at = PLACES.with(|places| places.as_ptr().addr());
+    if notes.is_empty() {
+        return Some(at);
+    }
+    NOTES.with_borrow_mut(|texts| {
+        let mut places = [[0; 2]; MAX_NOTES];
+        let mut from = 0;
+        for (number, note) in notes.iter().enumerate() {
+            let place = places.get_mut(number)?;
+            let text = texts.get_mut(from..from + note.len())?;
+            text.copy_from_slice(note.as_bytes());
+            *place = [text.as_ptr().addr(), text.len()];
+            from += note.len();
+        }
+        PLACES.set(places);
+        Some(at)
+    })
 }
 
 /// Gives a verdict that was made.
