@@ -219,10 +219,12 @@ test("each fault has its code, and the next call works", async () => {
     bad_request: () => gate.validate("any", "1", { finish: "done" }),
     input_too_large: () => gate.validate("any", "x".repeat(8 * 1024 * 1024 + 1)),
     out_of_fuel: () => gate.validate(doubling, "{}"),
-    out_of_memory: () => gate.validate({ ...anything, caps }, `[${"1,".repeat(3_000_000)}1]`),
+    // Rules that one pass over the text cannot decide.
+    out_of_memory: () =>
+      gate.validate({ ...anything, schema: { contains: { type: "integer" } }, caps }, `[${"1,".repeat(3_000_000)}1]`),
     stack_overflow: () => {
       const open = '{"anyOf":['.repeat(30);
-      const close = ',{"type":"null"}]}'.repeat(30);
+      const close = ',{"minItems":1000}]}'.repeat(30);
       const level = `{"anyOf":[{"type":"integer"},{"type":"array","items":${open}{"$ref":"#/$defs/n"}${close}}]}`;
       const schema = `{"$ref":"#/$defs/n","$defs":{"n":${level}}}`;
       const contract = `{"agent":"a","caps":{"depth":128},"schema":${schema}}`;
