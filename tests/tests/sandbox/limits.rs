@@ -36,7 +36,8 @@ fn wall_clock() {
 fn memory() {
     let gate = gate(Limits::default().memory(16 * 1024 * 1024));
     let output = format!("[{}]", vec!["1"; 2_000_000].join(","));
-    let contract = r#"{"agent":"a","schema":{"contains":{"type":"integer"}},"caps":{"bytes":8388608,"array_items":10000000}}"#;
+    let contract =
+        r#"{"agent":"a","schema":{"contains":{"type":"integer"}},"caps":{"bytes":8388608,"array_items":10000000}}"#;
     let fault = gate.validate_with(contract, &Request::new("", &output)).expect_err("40 MB of nodes");
     assert!(matches!(fault, Fault::OutOfMemory { limit: 16_777_216, .. }), "{fault:?}");
     works(&gate);
