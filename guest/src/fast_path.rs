@@ -23,7 +23,7 @@ use seamgate_memory::{begin_call, one_call};
 /// of what the interface's `validate` gives.
 type Answer = [usize; 16];
 
-/// The most notes of an answer, and the most bytes that they have together. What has more is given as the interface gives it.
+/// The most notes of an answer, and the most bytes of all its notes. A report with more goes through the interface.
 const MAX_NOTES: usize = 4;
 const MAX_NOTE_BYTES: usize = 256;
 

@@ -38,8 +38,8 @@ impl<'t> Parsed<'t> {
 
 /// How many candidates an output has.
 pub fn extract(output: &str, contract: &Contract) -> usize {
-    let read = extract::Lone::find(output, contract).map(|lone| lone.read(output, contract));
-    extract::extract(output, contract, read).candidates.len()
+    let lone = extract::Lone::find(output, contract).map(|lone| (lone, lone.read(output, contract)));
+    extract::extract(output, contract, lone).candidates.len()
 }
 
 /// How many edits make JSON of the items of a text; none where they are not found.

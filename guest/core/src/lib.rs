@@ -32,6 +32,8 @@ mod order;
 mod parse;
 mod path;
 mod pipeline;
+#[cfg(test)]
+mod random;
 mod recover;
 mod registry;
 mod repair;

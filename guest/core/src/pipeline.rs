@@ -57,7 +57,7 @@ pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Resu
     let read = match fused {
         Fused::Valid => None,
         Fused::Wrong | Fused::Unknown => {
-            let (_, mut read) = lone.read(output, contract);
+            let mut read = lone.read(output, contract);
             read.valid = (fused == Fused::Wrong).then_some(false);
             (!accepts(contract, request, lone, &mut read)).then_some(read)
         }
@@ -76,7 +76,7 @@ fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
     let options = contract.extract();
     let asks_more = match lone.is_whole() {
         true => !options.raw_json,
-        // What stands behind a block may have been cut off.
+        // The text behind the block may have been cut off.
         false => request.finish == Finish::Length,
     };
     asks_more
@@ -86,7 +86,7 @@ fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
         || !contract.is_simple()
 }
 
-/// Returns the verdict of one pass over a piece of the output, if that decides all that is asked.
+/// Returns the verdict of one pass over a piece of the output; `Unknown` if the contract or the request asks for more.
 fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
     if asks_more(contract, request, lone) || contract.may_be_refusal(lone.span.of(request.output)) {
         return Fused::Unknown;
@@ -98,7 +98,7 @@ fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
 
 /// Returns whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
 fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> bool {
-    let (_, mut read) = lone.read(request.output, contract);
+    let mut read = lone.read(request.output, contract);
     match fused {
         Fused::Valid => accepts(contract, request, lone, &mut read),
         Fused::Wrong => !accepts(contract, request, lone, &mut read),
@@ -107,7 +107,7 @@ fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> b
 }
 
 /// Returns whether the output has one valid document and no other candidate, as most have, and no more is asked of it or to be
-/// said. Where not, `read` says what was found out.
+/// said. If not, `read` keeps the schema's verdict.
 fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) -> bool {
     if read.valid == Some(false) {
         return false;

@@ -20,7 +20,7 @@ pub enum Verdict<'v> {
     Report(Box<Report>),
 }
 
-/// The output has one valid document and no other candidate: the report says nothing but this.
+/// An output with one valid document and no other candidate. Its report has nothing else.
 pub struct Accepted<'v> {
     pub contract: &'v Contract,
     pub source: Source,

@@ -1337,12 +1337,11 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Those of several schemas for a value that can hold for it, each with its number; of conditions, those that can ask
-    /// anything of it.
+    /// Returns the schemas that can hold for a value, each with its number. Of conditions, it returns those that can add a rule.
     #[inline(always)]
     fn possible(&self, id: SchemaId, number: usize, all: &'d [SchemaId], at: NodeId) -> Possible<'d> {
         let table = self.schemas.get(id).tables[number].as_deref();
-        // Where a rule about values of another kind decides nothing, a list of strings does not either.
+        // In this mode, rules for values of another kind decide nothing. So a list of strings cannot rule out other values.
         let numbers = table.filter(|_| !self.by_shape && self.document.kind(at) == Kind::Object);
         Possible { all, numbers: numbers.and_then(|table| table.possible(self.document, at)), next: 0 }
     }

@@ -120,8 +120,12 @@ pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
     Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 
-/// A compiled schema, and the plan of one pass over a text, if there is any.
-pub(crate) struct Checker(Rules, Option<Plan>);
+/// A compiled schema.
+pub(crate) struct Checker {
+    rules: Rules,
+    /// The plan of one pass over a text; `None` if one pass decides nothing.
+    plan: Option<Plan>,
+}
 
 enum Rules {
     JsonSchema(Schemas),
@@ -159,7 +163,7 @@ impl Checker {
         resources: &[Resource],
         dialect: Dialect,
     ) -> Result<Self, Violation> {
-        build(schema, here, resources, dialect).map(|schemas| Checker(Rules::JsonSchema(schemas), None))
+        build(schema, here, resources, dialect).map(|schemas| Checker { rules: Rules::JsonSchema(schemas), plan: None })
     }
 
     /// Compile a schema of our own.
@@ -179,28 +183,28 @@ impl Checker {
     /// Compile a JSON Type Definition (RFC 8927).
     pub(crate) fn jtd(definition: &SchemaSource) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&definition.value)?;
-        Ok(Checker(Rules::Jtd(schema, definition.text()), None))
+        Ok(Checker { rules: Rules::Jtd(schema, definition.text()), plan: None })
     }
 
     /// Copy what judging reads, for it to lie together.
     pub(crate) fn settle(&mut self) {
-        if let Rules::JsonSchema(schemas) = &mut self.0 {
+        if let Rules::JsonSchema(schemas) = &mut self.rules {
             *schemas = schemas.clone();
         }
-        self.1 = self.1.clone();
+        self.plan = self.plan.clone();
     }
 
     /// Adds the plan of [`fused`](Checker::fused).
     pub(crate) fn planned(mut self) -> Self {
-        if let Rules::JsonSchema(schemas) = &self.0 {
-            self.1 = Plan::of(schemas);
+        if let Rules::JsonSchema(schemas) = &self.rules {
+            self.plan = Plan::of(schemas);
         }
         self
     }
 
-    /// Returns whether a text is a valid document of which nothing is to be noted, as far as one pass over it can decide.
+    /// Returns whether a text is a valid document that needs no notes, as far as one pass over it can decide.
     pub(crate) fn fused(&self, text: &str, span: Span, caps: &Caps) -> Fused {
-        match (&self.0, &self.1) {
+        match (&self.rules, &self.plan) {
             (Rules::JsonSchema(schemas), Some(plan)) => fused::verdict(schemas, plan, text, span, caps),
             _ => Fused::Unknown,
         }
@@ -208,7 +212,7 @@ impl Checker {
 
     pub(crate) fn is_valid(&self, within_caps: WithinCaps) -> bool {
         let document = within_caps.document();
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => judge::is_valid(schemas, document),
             Rules::Jtd(schema, _) => schema.violations(document, 1).is_empty(),
         }
@@ -216,7 +220,7 @@ impl Checker {
 
     /// Whether a document could be valid: whatever the verdict is where a rule meets a value of a kind that it is not about.
     pub(crate) fn may_be_valid(&self, within_caps: WithinCaps) -> bool {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, within_caps.document()),
             Rules::Jtd(..) => self.is_valid(within_caps),
         }
@@ -228,7 +232,7 @@ impl Checker {
     ///
     /// None of them has a value there.
     pub(crate) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => schemas.reach(path, describes),
             Rules::Jtd(..) => Ok(Kinds::ALL),
         }
@@ -236,7 +240,7 @@ impl Checker {
 
     /// The paths that this says something about.
     pub(crate) fn paths(&self) -> Vec<Vec<Selector>> {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => schemas.paths(),
             Rules::Jtd(..) => Vec::new(),
         }
@@ -245,7 +249,7 @@ impl Checker {
     /// What is wrong with a document that is not valid, in document order, then in the order of the schema.
     pub(crate) fn violations(&self, within_caps: WithinCaps) -> Violations {
         let document = within_caps.document();
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => {
                 let (value, budget) = ((Document::ROOT, Location::root()), &Budget::default());
                 let explainer = Explainer { schemas, document, value, budget };
@@ -260,7 +264,7 @@ impl Checker {
 
     /// The members that the schema forbids where it does not declare them, each by its value, in document order.
     pub(crate) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
-        let mut members = match &self.0 {
+        let mut members = match &self.rules {
             Rules::JsonSchema(schemas) => judge::undeclared(schemas, document),
             Rules::Jtd(schema, _) => schema.undeclared(document),
         };
@@ -272,7 +276,7 @@ impl Checker {
     /// Returns the members that the schema declares for the document: each with its name, whether it is required, and whether it
     /// may be an array.
     fn declared(&self) -> Vec<(&str, bool, bool)> {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => schemas.declared(),
             Rules::Jtd(schema, _) => schema.declared(),
         }
@@ -293,7 +297,7 @@ impl Checker {
 
     /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached its limit.
     pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),
             Rules::Jtd(schema, _) => schema.misfits(document, values, caps),
         }
@@ -301,7 +305,7 @@ impl Checker {
 
     /// Whether this says what each item of the array at a path must be, whatever the document is.
     pub(crate) fn governs(&self, path: &ItemsPath) -> bool {
-        match &self.0 {
+        match &self.rules {
             Rules::JsonSchema(schemas) => !schemas.of_items(path).is_empty(),
             Rules::Jtd(schema, _) => schema.of_items(path).is_some(),
         }
@@ -313,7 +317,7 @@ impl Checker {
         Inspector {
             document,
             budget: Budget::default(),
-            by: match &self.0 {
+            by: match &self.rules {
                 Rules::JsonSchema(schemas) => By::JsonSchema {
                     schemas,
                     of_items: path.map(|path| schemas.of_items(path)),

@@ -12,7 +12,7 @@ pub(super) struct Table {
     name: Box<str>,
     /// The strings that any of the schemas lists for it.
     strings: Names,
-    /// Where the row of each string ends in `numbers`; after those, the rows of any other string and of no member.
+    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects without the member.
     ends: Vec<u32>,
     /// Which of the schemas can hold, in ascending order, row after row.
     numbers: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Schemas for one object -> the table that tells which of them can hold.
 //!
 //! Alternatives and conditions often list the strings of a member that all of them have: `"kind": { "const": "circle" }`.
-//! One look at that member then says which of them cannot hold, and the judge leaves those out.
+//! That member then rules out those that cannot hold, and the judge does not try them.
 
 use super::{
     names::Names,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{order::sort_by, scan::hash};
 
-/// Of the schemas that hold wherever one does, so many are read: each alone is enough to say that one cannot hold.
+/// The most schemas that are read of those that an alternative applies. Each of them alone can rule the alternative out.
 const MAX_APPLIED: usize = 16;
 
 /// The schemas and members that may be read to make a contract's tables, for each of its schemas: where they do not suffice,
@@ -30,10 +30,10 @@ pub(super) fn tabulate(schemas: &mut Schemas) {
     schemas.all.iter_mut().zip(tables).for_each(|(schema, tables)| schema.tables = tables);
 }
 
-/// What a schema says of one member.
+/// The rules of one schema for one member.
 struct Entry<'s> {
     name: &'s str,
-    /// Which of the schemas says it.
+    /// The number of the schema.
     number: usize,
     /// The schema that lists its strings.
     list: Option<SchemaId>,
@@ -51,7 +51,7 @@ impl<'s> Reader<'s> {
         Reader { schemas, steps: STEPS_PER_SCHEMA * schemas.all.len() }
     }
 
-    /// Returns the table of what is applied; none where no member tells.
+    /// Returns the table of some alternatives or conditions; `None` if no member tells them apart.
     fn table(&mut self, applied: &Applied) -> Option<Table> {
         let (all, is_conditions) = match applied {
             Applied::All(all) => (all, true),
@@ -79,7 +79,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Notes what a schema says of members. None where no steps are left.
+    /// Collects a schema's rules for members. `None` if no steps are left.
     fn read(&mut self, id: SchemaId, number: usize, entries: &mut Vec<Entry<'s>>) -> Option<()> {
         let schemas = self.schemas;
         for id in self.applied(id) {
@@ -121,7 +121,7 @@ impl<'s> Reader<'s> {
         ids
     }
 
-    /// The table of a member, by what so many schemas say of it.
+    /// Makes the table of a member from the rules that so many schemas have for it.
     fn rows(&mut self, entries: &[Entry<'s>], schemas: usize) -> Option<Table> {
         let schemas_of = |id: SchemaId| self.schemas.get(id).allowed.first();
         let mut strings = Vec::new();
@@ -172,11 +172,12 @@ mod tests {
     use crate::{
         caps::Caps,
         parse::{Document, Span, parse},
+        random::Random,
     };
 
     fn compiled(source: &str) -> Schemas {
         let dialect = Dialect { patterns: Patterns::Backtracking, ..Dialect::default() };
-        match Checker::own(source, dialect).0 {
+        match Checker::own(source, dialect).rules {
             Rules::JsonSchema(schemas) => schemas,
             Rules::Jtd(..) => unreachable!("a JSON Schema"),
         }
@@ -187,7 +188,7 @@ mod tests {
         read(&parsed.document)
     }
 
-    /// What can hold for a document by the first table of the root.
+    /// Returns the schemas that can hold for a document, by the first table of the root.
     fn possible(source: &str, text: &str) -> Option<Vec<u32>> {
         let schemas = compiled(source);
         let table = schemas.get(schemas.root).tables.iter().flatten().next()?.clone();
@@ -264,11 +265,8 @@ mod tests {
 
     #[test]
     fn tables_change_neither_verdicts_nor_failures() {
-        let mut state = 1_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
+        let mut state = Random(1);
+        let mut random = |below: usize| state.below(below);
         let (mut tables, mut verdicts) = (0, [0; 2]);
         for _ in 0..3_000 {
             let source = source(&mut random);
@@ -288,7 +286,7 @@ mod tests {
                     let is_valid = judge::is_valid(&with, document);
                     verdicts[usize::from(is_valid)] += 1;
                     assert_eq!(is_valid, judge::is_valid(&without, document), "{text} by {source}");
-                    // Of matches that are not decided, one is told: now one of an alternative that can hold.
+                    // A report names one undecided match. With tables, it is one of an alternative that can hold.
                     if !text.contains(LONG) {
                         let failures = [&with, &without].map(|schemas| judge::failures(schemas, document));
                         assert_eq!(failures[0], failures[1], "{text} by {source}");

@@ -22,7 +22,7 @@ pub(crate) struct Lone<'c> {
     block: Option<Block<'c>>,
 }
 
-/// What is around the content of a block.
+/// The marker of a block, and its fences.
 #[derive(Debug, Clone, Copy)]
 struct Block<'c> {
     marker: Option<&'c str>,
@@ -50,8 +50,8 @@ impl<'c> Lone<'c> {
         self.block.is_none()
     }
 
-    pub(crate) fn read<'t>(self, output: &'t str, contract: &Contract) -> (Self, Read<'t>) {
-        (self, Read::new(output, self.span, contract.caps()))
+    pub(crate) fn read<'t>(&self, output: &'t str, contract: &Contract) -> Read<'t> {
+        Read::new(output, self.span, contract.caps())
     }
 
     pub(crate) fn source(&self) -> Source {
@@ -110,6 +110,7 @@ fn block<'c>(output: &str, options: &'c Extract) -> Option<Lone<'c>> {
 #[cfg(test)]
 mod tests {
     use super::{super::extract, *};
+    use crate::random::Random;
 
     /// Pieces of outputs, of which a document and its fences are the most frequent.
     const PIECES: [&str; 40] = [
@@ -169,11 +170,8 @@ mod tests {
 
     #[test]
     fn the_scan_finds_the_same() {
-        let mut state = 1_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
+        let mut state = Random(1);
+        let mut random = |below: usize| state.below(below);
         let rest = ["", r#","repair":"syntax""#, r#","items":{"path":"$[*]","schema":true}"#];
         let contracts: Vec<Contract> = (0..EXTRACTS.len() * rest.len())
             .map(|number| {
@@ -197,7 +195,7 @@ mod tests {
                 pieces(&mut output, 6, &mut random);
             }
             let contract = &contracts[random(contracts.len())];
-            let lone = Lone::find(&output, contract).map(|lone| lone.read(&output, contract));
+            let lone = Lone::find(&output, contract).map(|lone| (lone, lone.read(&output, contract)));
             blocks += usize::from(lone.as_ref().is_some_and(|(lone, read)| !lone.is_whole() && read.parsed.is_ok()));
             let found = |lone| {
                 let found = extract(&output, contract, lone);

@@ -418,7 +418,7 @@ mod tests {
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        let read = Lone::find(output, &contract).map(|lone| lone.read(output, &contract));
+        let read = Lone::find(output, &contract).map(|lone| (lone, lone.read(output, &contract)));
         let candidates = super::extract(output, &contract, read).candidates;
         let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
         all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()

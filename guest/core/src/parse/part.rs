@@ -1,9 +1,9 @@
-//! Single values of a text, read one after the other, and strings that are not read at all.
+//! Parses single values of a text, and finds the end of strings without parsing them.
 
 use super::{Document, Parser, Span, suspicious::may_be_suspicious};
 use crate::{caps::Caps, scan};
 
-/// Reads values of a text, each into a document of its own in the same memory.
+/// Parses values of a text. Each becomes a document, which takes the memory of the last one.
 pub(crate) struct Parts<'t, 'c>(Parser<'t, 'c>);
 
 impl<'t, 'c> Parts<'t, 'c> {
@@ -12,8 +12,8 @@ impl<'t, 'c> Parts<'t, 'c> {
         Parts(Parser::new(text, Span::new(0, end), caps, 64))
     }
 
-    /// Reads the value that begins at an offset, inside so many containers. Returns where it ends; `None` if it is not JSON, or if
-    /// there is anything to say of it.
+    /// Parses the value at an offset, at a depth. Returns the offset behind it; `None` if it is not JSON, is over a cap, or needs
+    /// a note.
     pub(crate) fn read(&mut self, at: usize, depth: usize) -> Option<usize> {
         let parser = &mut self.0;
         parser.document.nodes.clear();
@@ -30,8 +30,8 @@ impl<'t, 'c> Parts<'t, 'c> {
     }
 }
 
-/// Returns where a string ends, from the byte on that does not stand for itself; `None` if the string is not JSON, or if there is
-/// anything to say of its escapes.
+/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not JSON, or if
+/// its escapes need a note.
 pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match text.get(at..)? {
@@ -68,7 +68,7 @@ fn hexadecimal(text: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::parse;
+    use crate::{parse::parse, random::Random};
 
     #[test]
     fn strings_end_where_the_parser_says() {
@@ -92,11 +92,8 @@ mod tests {
             r"\t",
             r"C:\t",
         ];
-        let mut state = 1_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
+        let mut state = Random(1);
+        let mut random = |below: usize| state.below(below);
         let mut ends = 0;
         for _ in 0..50_000 {
             let mut text = "\"".to_owned();
@@ -110,7 +107,7 @@ mod tests {
             let parsed = parsed.filter(|parsed| parsed.findings.is_empty() && !parsed.document.is_suspicious());
             let end = end_of_string(text.as_bytes(), 1 + scan::plain(&text.as_bytes()[1..]));
             let expected = parsed.map(|_| text.len() - 1);
-            // What stands after the string is not looked at.
+            // The text behind the string is not read.
             assert!(end == expected || end.is_some_and(|end| end + 1 < text.len()), "{text}: {end:?} {expected:?}");
             ends += usize::from(end.is_some());
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Random;
 
 fn whole(text: &str) -> Span {
     Span::new(0, text.len())
@@ -156,11 +157,8 @@ fn a_text_that_breaks_says_where_and_what_was_expected() {
 fn a_text_is_json_as_far_as_the_parser_reads_it() {
     const BYTES: &[u8] = b"{}[]\",:\\u0a1.e-+ tfn\nx\x01/";
     let seed = r#"{"a":[1,-2.5e+3,{"b":null,"c":[]}],"\u00e9\n":[true,false,"x\"y",{}], "d" : [ [0] ] } rest"#;
-    let mut state = 1_u64;
-    let mut below = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % bound
-    };
+    let mut random = Random(1);
+    let mut below = |bound: usize| random.below(bound);
     for _ in 0..200_000 {
         let mut bytes = seed.as_bytes().to_vec();
         for _ in 0..below(4) {

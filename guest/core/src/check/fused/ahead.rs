@@ -2,7 +2,7 @@
 
 use crate::scan::{plain, white_space};
 
-/// The most members that are looked at …
+/// The most members that are read ahead …
 const MAX_AHEAD: usize = 8;
 
 /// … and the most bytes.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::parse::Kind;
 
-/// The members and patterns that a plan may read, for each schema of the contract and at least.
+/// The members and patterns that compiling a plan may read: so many for each schema of the contract, and so many more.
 const STEPS_PER_SCHEMA: usize = 64;
 const STEPS: usize = 4096;
 
@@ -24,7 +24,7 @@ const MAX_UNIONS: usize = 8;
 
 impl Plan {
     /// Returns the plan of a contract's schemas; `None` if one pass decides nothing, or if a match can be undecided: then it
-    /// matters in which order the judge comes to matches.
+    /// matters in which order the judge tries them.
     pub(crate) fn of(schemas: &Schemas) -> Option<Self> {
         if schemas.all.iter().any(|schema| schema.can_be_undecided()) {
             return None;
@@ -35,7 +35,7 @@ impl Plan {
     }
 }
 
-/// What there is already: its number, by the schemas that it was made of.
+/// The numbers of what has been made, by the schemas that each was made from.
 type Numbers = BTreeMap<Vec<SchemaId>, u32>;
 
 struct Compiler<'s> {
@@ -87,7 +87,7 @@ impl<'s> Compiler<'s> {
         self.plan
     }
 
-    /// Returns the node of the schemas that hold for a value. What is done there is said later. `None` if there are too many.
+    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too many nodes.
     fn node(&mut self, mut all: Vec<SchemaId>) -> Option<Node> {
         all.retain(|id| *id != ANY);
         all.sort_unstable();
@@ -187,7 +187,7 @@ impl<'s> Compiler<'s> {
         if let Some(act) = self.objects.get(&key) {
             return (*act != JUDGE).then_some(*act);
         }
-        // What comes back to itself without a member in between is left to the judge.
+        // Left to the judge: rules that refer to themselves for the same object.
         self.objects.insert(key.clone(), JUDGE);
         let object = self.object_of(&rules)?;
         let union = match rules.union {
@@ -206,7 +206,7 @@ impl<'s> Compiler<'s> {
         Some(act)
     }
 
-    /// Returns what is done with an object for each row of a table.
+    /// Returns the act for an object, for each row of a table.
     fn told(&mut self, rules: &Rules, union: Union) -> Option<Told> {
         let schemas = self.schemas;
         let table = schemas.get(union.schema).tables[union.number].as_deref()?;
@@ -235,7 +235,7 @@ impl<'s> Compiler<'s> {
         Some(Told { union, rows: rows.into() })
     }
 
-    /// Returns the sets of members of which some have to be there, and the least and the most of them.
+    /// Returns sets of members, and how many of the sets an object must have at least and at most.
     fn presence(&mut self, union: Union) -> Option<(Vec<Vec<&'s str>>, [usize; 2])> {
         let schemas = self.schemas;
         let applied = &schemas.get(union.schema).applied[union.number];
@@ -277,7 +277,7 @@ impl<'s> Compiler<'s> {
         let patterned: Vec<_> = all.iter().filter(|(_, rules)| !rules.patterns.is_empty()).collect();
         let named: usize = all.iter().map(|(_, rules)| 1 + rules.patterns.len()).sum();
         self.pay((names.len() + 1) * named)?;
-        // Where names have a schema, each is looked at as a string.
+        // If names have a schema, each is checked as a string.
         let has_names = all.iter().any(|(_, rules)| rules.property_names.is_some());
         let mut members = Vec::new();
         let mut required = 0;

@@ -1,7 +1,7 @@
 //! Text + plan -> verdict, in one pass: the rules are checked while the text is read, and no document is kept.
 //!
-//! Where a rule needs a whole value (alternatives that nothing tells apart, `contains` …), that value alone is parsed and judged.
-//! Whatever the pass cannot say is said by the parser and the judge, which it never contradicts.
+//! If a rule needs a whole value (alternatives that nothing tells apart, `contains` …), only that value is parsed and judged.
+//! What the pass cannot decide is left to the parser and the judge. It never contradicts them.
 
 mod ahead;
 mod compile;
@@ -19,7 +19,7 @@ use pass::Pass;
 /// The answer of one pass over a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fused {
-    /// The text is a document within its caps, of which nothing is to be noted, and the schema accepts it.
+    /// The text is a document within its caps that needs no notes, and the schema accepts it.
     Valid,
     /// If the text is a document within its caps, then the schema does not accept it.
     Wrong,

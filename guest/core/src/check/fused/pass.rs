@@ -32,11 +32,11 @@ struct Frame<'p> {
     required: u32,
     /// The number of the member that likely comes next.
     next: usize,
-    /// Where its names and items begin among `Pass::names`.
+    /// The index of its first name or item in `Pass::names`.
     names: usize,
     /// The members that came, a bit for each.
     seen: u64,
-    /// Of its names and items: by either half of their hashes, which of 64 kinds there are.
+    /// The classes of its names and items: a bit for each of 64, by either half of their hashes.
     kinds: [u64; 2],
 }
 
@@ -63,7 +63,7 @@ impl<'p> Frame<'p> {
     }
 }
 
-/// A container that has not ended, of which nothing is asked.
+/// A container that has not ended, and that has no rules.
 struct Level {
     is_object: bool,
     repeats: bool,
@@ -215,7 +215,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads a container of which nothing is asked. Returns where it ends.
+    /// Reads a container that has no rules. Returns the offset behind it.
     #[inline(never)]
     fn skip(&mut self, mut at: usize) -> Result<usize, Stop> {
         let (bytes, caps, outer) = (self.bytes, self.caps, self.names.len());
@@ -236,7 +236,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                     self.skipped.push(std::mem::replace(&mut level, next));
                     at += 1;
                     at += white_space(bytes.get(at..).unwrap_or_default());
-                    // What ends a container comes two after what begins it.
+                    // In ASCII, a closing bracket is two after its opening one.
                     if bytes.get(at) != Some(&(byte + 2)) {
                         if is_object {
                             at = self.skip_name(&mut level, at)?;
@@ -277,7 +277,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                         }
                         self.names.truncate(level.names);
                     }
-                    // No comma comes after the last item. That an empty array is over a cap of none is not known here.
+                    // The last item has no comma. An empty array is within any cap but zero, and is then left to the parser.
                     (false, Some(b']')) if level.count < caps.array_items => {}
                     _ => return Err(Stop::Unknown),
                 }
@@ -302,7 +302,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok((has_escapes, end)) }
     }
 
-    /// Reads a name and its colon, inside a container of which nothing is asked. Returns where they end.
+    /// Reads a name and its colon, inside a container that has no rules. Returns the offset behind them.
     #[inline(always)]
     fn skip_name(&mut self, level: &mut Level, mut at: usize) -> Result<usize, Stop> {
         let bytes = self.bytes;
@@ -441,7 +441,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if count > self.caps.object_members {
             return Err(Stop::Unknown);
         }
-        // A member that is there twice is counted twice: that is for others to say.
+        // A repeated member was counted twice. The parser reports it.
         if frame.repeats && self.has_repeated(frame.names) {
             return Err(Stop::Unknown);
         }
@@ -532,7 +532,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::number(self.schemas.get(*id), text, integer))
     }
 
-    /// Lets the judge decide on a value, if the plan does not say that it is wrong.
+    /// Parses and judges a value, unless the plan already rejects it.
     #[inline(never)]
     fn other(&mut self, act: Act, node: Node, at: usize) -> Result<usize, Stop> {
         if act == REJECT {
@@ -549,7 +549,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if judge::is_valid_by(self.schemas, parts.document(), all) { Ok(end) } else { Err(Stop::Wrong) }
     }
 
-    /// Returns what is done with an object whose alternatives a member tells apart, if it is among the first ones.
+    /// Returns the act for an object whose alternatives a member tells apart; `JUDGE` if that member is not among the first.
     #[inline(never)]
     fn tell(&self, mut act: Act, start: usize) -> Act {
         while act < JUDGE

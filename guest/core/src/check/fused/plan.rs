@@ -1,4 +1,4 @@
-//! A plan: for each value that a text can hold, what is done with it.
+//! A plan: the act for each value of a document.
 //!
 //! A place of the document is a node of the plan: a set of schemas that all hold there. The members of an object lead to further
 //! nodes, which are known before any document is.
@@ -70,7 +70,7 @@ pub(super) struct Object {
     pub(super) rest: Node,
     /// The node of other names, which are strings.
     pub(super) name: Node,
-    /// Where one of the members of the first set is there, those of the second have to be.
+    /// An object that has a member of the first set must have all of the second.
     pub(super) dependent: Box<[(u64, u64)]>,
     /// Which members there have to be, by alternatives.
     pub(super) presence: Box<[Presence]>,
@@ -89,7 +89,7 @@ pub(super) struct Presence {
 #[derive(Clone)]
 pub(super) struct Told {
     pub(super) union: Union,
-    /// For each row of the table, what is done with the object.
+    /// The act for an object, for each row of the table.
     pub(super) rows: Box<[Act]>,
 }
 

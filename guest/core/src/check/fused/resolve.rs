@@ -181,7 +181,7 @@ impl<'s> Resolver<'s> {
         }
     }
 
-    /// Returns the members that an object must have, if that is all that is demanded.
+    /// Returns the members that an object must have; `None` if there are other rules.
     pub(super) fn required(&self, demand: &Demand) -> Option<Vec<&'s str>> {
         let Demand::Rules(Rules { own, union: None, presence }) = demand else { return None };
         presence.is_empty().then_some(())?;

@@ -10,21 +10,8 @@ use crate::{
     check::SchemaSource,
     location::Location,
     parse::{Document, Span, parse},
+    random::Random,
 };
-
-/// A sequence of numbers that is the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn one<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 const NAMES: [&str; 9] = ["a", "b", "kind", "n\"q", "é", "sixteen_bytes_ab", "seventeen_bytes_a", "x-1", ""];
 const STRINGS: [&str; 9] = ["", "a", "b", "kind", "é", "2020-01-01", "a\\b", "abcdefghijklmnopqrstuvwxyz", "😀 \n"];
@@ -298,7 +285,7 @@ fn compiled(source: &str) -> Checker {
     }
 }
 
-/// The verdict of the parser and the judge; `None` if there is anything to say of the text itself.
+/// Returns the verdict of the parser and the judge; `None` if the text is broken or needs a note.
 fn judged(checker: &Checker, text: &str, caps: &Caps) -> Option<bool> {
     let parsed = parse(text, Span::new(0, text.len()), caps).ok().filter(|parsed| !parsed.document.is_suspicious())?;
     caps_check::passed(&parsed).map(|within_caps| checker.is_valid(within_caps))

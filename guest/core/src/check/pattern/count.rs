@@ -342,16 +342,9 @@ mod tests {
         super::{alphabet::Alphabet, backtrack::Program, parse::parse},
         *,
     };
-
-    /// A generator of numbers, always the same.
-    struct Random(u64);
+    use crate::random::Random;
 
     impl Random {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % end
-        }
-
         fn pattern(&mut self, depth: usize) -> String {
             let atoms = ["a", "b", "[ab]", "[^a]", ".", "c", "é", "\\d", "^", "$", "\\b", "\\B", ""];
             let bounds = ["", "", "?", "*", "+", "{0,2}", "{2,5}", "{3}", "{2,}", "{0,1}?", "{1,4}?", "{0}"];
