@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use anyhow::{Result, ensure};
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::Validator;
 use seamgate_bench_protocol::{
     protocol::{self, Engine, Plan, Set},
     threads,
@@ -24,11 +24,7 @@ impl Engine for Native {
     type Compiled = Validator;
 
     fn compile(&mut self, set: &Set) -> Result<Validator> {
-        let schema: Value = serde_json::from_slice(&std::fs::read(&set.schema)?)?;
-        let options = jsonschema::options().should_validate_formats(false);
-        // Its faster engine for patterns, where that takes all of the schema's.
-        let linear = options.clone().with_pattern_options(PatternOptions::regex()).build(&schema);
-        Ok(linear.or_else(|_| options.build(&schema)).map_err(|error| error.to_owned())?)
+        seamgate_bench_jsonschema::compile(set)
     }
 
     fn is_valid(&mut self, validator: &Validator, document: &[u8]) -> Result<bool> {
