@@ -41,7 +41,7 @@ mod linux {
         u64::try_from(usage.ru_minflt.checked_add(usage.ru_majflt)?).ok().filter(|faults| *faults > 0)
     }
 
-    /// Has a function called in each process that is forked from this one. Gives whether it will be.
+    /// Registers a function that runs in each process forked from this one. Returns whether that succeeded.
     pub(crate) fn after_fork(forked: extern "C" fn()) -> bool {
         // SAFETY: the function is of this library, which nobody unloads, and does what a forked process may do.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
@@ -73,8 +73,8 @@ mod linux {
         matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
     }
 
-    /// Give back the pages of a memory that nobody reads any more. Whoever does finds what it began with. Gives whether the kernel took
-    /// them: it does not take pages that are locked, and these hold what they held.
+    /// Gives pages back to the kernel, which then have their first content. Returns whether the kernel took them: it does not take
+    /// locked pages, and those keep their content.
     pub(crate) fn forget(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
         // has there, bytes of the file or zeros, and all of these are bytes.

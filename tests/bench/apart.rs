@@ -1,4 +1,4 @@
-//! What is measured apart: how large the component is, and a call from Python.
+//! Two measurements beside the engines: the component's size, and a call from Python.
 
 use std::{fs, path::Path};
 

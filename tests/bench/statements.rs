@@ -1,4 +1,4 @@
-//! What other documents say of speed: the benchmark writes these sentences, so that they are what its results say.
+//! Sentences about speed in other documents. The benchmark writes them from its results.
 
 use std::{fs, path::Path};
 

@@ -556,13 +556,13 @@ mod tests {
         let (fresh, _) = begun(&fresh, "a");
         let mut kept = 0;
         for (lengths, calls) in [
-            // The first call shows what is written to.
+            // The first call finds the pages that calls write to.
             (&[2][..], 3),
             (&[15_000], 3),
             (&[300_000], 3),
             (&[2, 500, 2, 4_000, 16, 15_000, 2], 3),
             (&[20_000, 300_000, 2, 9_000], 3),
-            // So many calls that the kernel gets back what they do not write to.
+            // Enough calls for unchanged pages to be given back to the kernel.
             (&[15_000, 2, 9_000, 2, 500], 300),
         ] {
             // One for each: what is read here is not to be read in the next.

@@ -454,8 +454,8 @@ impl Gate {
         })
     }
 
-    /// The contracts that are baked into the component, by ascending agent. [`inspect`](Gate::inspect) says more, and takes
-    /// milliseconds for the component's digest.
+    /// Returns the contracts that are baked into the component, by ascending agent. [`inspect`](Gate::inspect) also computes the
+    /// component's digest, which takes milliseconds.
     ///
     /// # Errors
     ///

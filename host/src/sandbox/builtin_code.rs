@@ -19,7 +19,7 @@ pub(crate) fn exists() -> bool {
     !CODE.0.is_empty()
 }
 
-/// Loads the code on an engine: in place where that is possible, otherwise a copy.
+/// Loads the code on an engine: in place for the first engine of a process, otherwise as a copy.
 pub(crate) fn load(engine: &Engine) -> Result<Module> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     if in_place::is_possible() {

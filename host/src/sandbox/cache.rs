@@ -11,7 +11,7 @@
 //! protect from those who may write as this user: they may do anything in this process anyway.
 //!
 //! A mapped file must not change. The cache never writes to a file that has its final name: it writes a whole file under
-//! another name, and renames it. A file that is replaced or removed stays as it was for those who have mapped it. If somebody
+//! another name, and renames it. A process that has mapped a file keeps it as it was, even if the file is replaced or removed. If somebody
 //! truncates it in place, a process that runs its code ends by `SIGBUS`, as with a truncated program or library.
 
 use std::{

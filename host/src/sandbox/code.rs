@@ -22,7 +22,7 @@ pub(crate) enum Loaded {
     Module(Module),
 }
 
-/// Where the same code is for another engine.
+/// The source from which another engine loads the same code.
 enum Source {
     /// In this program.
     Builtin,

@@ -59,14 +59,14 @@ impl PageFaults {
         };
         let seen = SEEN.get();
         let is_none = faults == self.before && seen.process == process;
-        // Whoever fails here had page faults between two calls, or in the call.
+        // The page faults came between two calls, or in the call.
         let quiet = if is_none || self.is_exact { seen.quiet } else { 0 };
         SEEN.set(Seen { process, faults, quiet });
         is_none
     }
 }
 
-/// A number that differs between a process and those that are forked from it. `None` if forks go unnoticed.
+/// Returns a number that a forked process does not share with its parent. `None` if the system does not report forks.
 fn process() -> Option<u64> {
     static PROCESS: AtomicU64 = AtomicU64::new(1);
     static IS_NOTICED: OnceLock<bool> = OnceLock::new();
@@ -99,7 +99,7 @@ mod tests {
             assert!(!before.are_none_since(), "after {quiet} calls");
             for _ in 0..quiet {
                 let before = PageFaults::before_call().expect("a count");
-                // In a quiet thread there are none, and between calls there may be some.
+                // Neither answer is wrong: the thread may or may not have page faults between calls.
                 before.are_none_since();
             }
         }

@@ -77,7 +77,7 @@ pub(crate) struct Watch {
 struct Page {
     number: usize,
     original: Original,
-    /// Whether the kernel makes a page of this content where it is given back: none of it is from a snapshot.
+    /// Whether the kernel restores the content if the page is given back: no part of it comes from a snapshot.
     is_given: bool,
     /// How many calls in a row left it as it was.
     idle: u8,
@@ -181,7 +181,7 @@ fn give_back(written: &mut Vec<Page>, memory: &mut [u8]) {
         let Some(bytes) = memory.chunks_mut(system::page_size()).nth(page.number) else {
             return true;
         };
-        // A page of zeros is one again. Others are mapped from the image of the memory: where there is no image, they are not.
+        // The kernel maps zeros again, and other pages from the memory's image. Without an image, those do not come back.
         page.is_given = system::forget(bytes)
             && match &page.original {
                 Original::Zeros => true,

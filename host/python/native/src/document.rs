@@ -1,4 +1,4 @@
-//! Reads a document as Python's `json.loads` does, in half of its time.
+//! Reads a document as Python's `json.loads` does, in about 60 % of its time.
 //!
 //! If a text is invalid or unusual, nothing is read. Python's own reader then decides, and raises the errors that users
 //! know.
@@ -11,7 +11,7 @@ use pyo3::{
     types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString},
 };
 
-/// The deepest document that is read here. A contract allows no deeper one.
+/// The deepest nesting that is read here. No contract allows deeper documents.
 const MOST_DEPTH: usize = 128;
 
 /// Returns the value of a JSON text. `None` if the text is invalid, nests deeper, or has an integer beyond 64 bits or
@@ -27,7 +27,7 @@ pub(crate) fn read<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>
 
 static NAMES: PyOnceLock<Mutex<Names>> = PyOnceLock::new();
 
-/// Names of members that were read before. Documents of one contract have the same ones.
+/// Member names that were read before: documents of one contract share them.
 struct Names(Box<[Option<Name>]>);
 
 /// A name, and the same as Python's.
@@ -66,7 +66,7 @@ struct Reader<'t, 'py> {
     py: Python<'py>,
     text: &'t str,
     at: usize,
-    /// The items so far of the lists that are being read.
+    /// The items of the lists that have not ended.
     items: Vec<Bound<'py, PyAny>>,
     unescaped: String,
     names: &'t mut Names,
@@ -125,7 +125,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         }
     }
 
-    /// Whether a list or an object ends after a member. If it does not, there is another one.
+    /// Returns whether a list or an object ends here. If not, another item or member follows its comma.
     #[inline]
     fn is_at_end(&mut self, end: u8) -> Option<bool> {
         self.skip_space();
@@ -174,7 +174,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         })
     }
 
-    /// Passes digits, and returns how many there are: at least one.
+    /// Skips digits. Returns their number, which is at least one.
     #[inline]
     fn digits(&mut self) -> Option<usize> {
         let start = self.at;
