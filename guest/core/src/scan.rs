@@ -47,7 +47,7 @@ fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u
     bytes.len() - rest.len() + rest.iter().take_while(|byte| !is_marked(**byte)).count()
 }
 
-use wide::{CHUNK, Wide, first, is_not_printable, is_special, or, separators, wide};
+use wide::{CHUNK, Wide, first, is_no_space, is_not_printable, is_not_white, is_special, or, separators, wide};
 
 /// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
@@ -95,6 +95,24 @@ mod wide {
         bytes.chunks(240).map(|piece| usize::from(counted(piece))).sum()
     }
 
+    /// What is no space.
+    #[inline(always)]
+    pub(super) fn is_no_space(word: u64) -> u64 {
+        // A byte that is not zero has a bit in itself.
+        word ^ (EACH * u64::from(b' '))
+    }
+
+    /// What is no white space.
+    #[inline(always)]
+    pub(super) fn is_not_white(word: u64) -> u64 {
+        // The sum of the lower bits reaches the highest one in each byte that is not zero, and no further.
+        let other = |byte: u8| {
+            let differs = word ^ (EACH * u64::from(byte));
+            ((differs & !HIGH) + !HIGH) | differs
+        };
+        other(b' ') & other(b'\n') & other(b'\r') & other(b'\t') & HIGH
+    }
+
     /// What is not seen, or is not ASCII.
     #[inline(always)]
     pub(super) fn is_not_printable(word: u64) -> u64 {
@@ -106,7 +124,7 @@ mod wide {
 #[cfg(target_arch = "wasm32")]
 mod wide {
     use core::arch::wasm32::{
-        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_le, u8x16_splat, u64x2, v128, v128_or as either,
+        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_le, u8x16_splat, u64x2, v128, v128_not, v128_or as either,
     };
 
     use super::is_separator;
@@ -152,6 +170,19 @@ mod wide {
         chunks.iter().map(counted).sum::<usize>() + rest.iter().filter(|byte| is_separator(**byte)).count()
     }
 
+    /// What is no space.
+    #[inline(always)]
+    pub(super) fn is_no_space(bytes: v128) -> v128 {
+        v128_not(u8x16_eq(bytes, u8x16_splat(b' ')))
+    }
+
+    /// What is no white space.
+    #[inline(always)]
+    pub(super) fn is_not_white(bytes: v128) -> v128 {
+        let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
+        v128_not(or(or(is(b' '), is(b'\n')), or(is(b'\r'), is(b'\t'))))
+    }
+
     /// What is not seen, or is not ASCII: that is negative.
     #[inline(always)]
     pub(super) fn is_not_printable(bytes: v128) -> v128 {
@@ -162,19 +193,23 @@ mod wide {
 /// How many bytes are white space, before the first that is not.
 #[inline(always)]
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
-    // Mostly there is none, or one, or the indentation of a line.
-    let mut at = 0;
-    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
-        at += 1;
-        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-            let other = u64::from_le_bytes(*word) ^ (EACH * u64::from(b' '));
-            at += before(other);
-            if other != 0 {
-                break;
-            }
+    // Mostly there is none, or one space, or a line break and spaces. None of these needs a loop, in which the sandbox looks at
+    // its fuel.
+    match bytes {
+        [b'!'..=u8::MAX, ..] => 0,
+        [b' ', b'!'..=u8::MAX, ..] => 1,
+        [b' ' | b'\n', rest @ ..] => {
+            let at = 1 + rest.first_chunk().map_or(0, |chunk| first(is_no_space(wide(chunk))));
+            if let Some(b'!'..) = bytes.get(at) { at } else { much_white_space(bytes) }
         }
+        _ => much_white_space(bytes),
     }
-    at
+}
+
+/// The same, where there is more of it.
+#[inline(never)]
+fn much_white_space(bytes: &[u8]) -> usize {
+    before_first(bytes, is_not_white, |byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
 }
 
 /// Whether two pieces of the same length are the same. For names, which are short.

@@ -27,11 +27,45 @@ pub(super) struct About {
 
 impl About {
     pub(super) fn of(text: &str) -> Self {
+        if let Some(short) = About::of_short(text) {
+            return short;
+        }
         let integer: Option<i64> = text.parse().ok();
         let double = integer.map_or_else(|| text.parse().unwrap_or(f64::NAN), |integer| integer as f64);
         About { integer, double }
     }
+
+    /// The same of a number without an exponent whose digits a double holds: then one division gives the nearest double.
+    fn of_short(text: &str) -> Option<Self> {
+        let (negative, digits) = match text.as_bytes() {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        if digits.len() > MAX_SHORT {
+            return None;
+        }
+        let mut value = 0;
+        let mut behind_point = None;
+        for (at, byte) in digits.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => value = value * 10 + i64::from(byte - b'0'),
+                b'.' => behind_point = Some(digits.len() - 1 - at),
+                _ => return None,
+            }
+        }
+        let value = if negative { -value } else { value };
+        Some(match behind_point {
+            None => About { integer: Some(value), double: value as f64 },
+            Some(places) => About { integer: None, double: value as f64 / POWERS[places] },
+        })
+    }
 }
+
+/// So many digits make a number below 2^53 …
+const MAX_SHORT: usize = 15;
+
+/// … and these powers of ten are doubles.
+const POWERS: [f64; MAX_SHORT] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
 
 impl<'t> Numeric<'t> {
     pub(super) fn of(text: &'t str) -> Self {
@@ -473,6 +507,30 @@ mod tests {
         caps::Caps,
         parse::{Span, parse},
     };
+
+    #[test]
+    fn short_numbers_are_read_as_long_ones_are() {
+        let mut random = crate::random::Random(7);
+        let mut short = 0;
+        for _ in 0..20_000 {
+            let sign = if random.below(3) == 0 { "-" } else { "" };
+            let digits = |random: &mut crate::random::Random, most: usize| -> String {
+                (0..1 + random.below(most)).map(|_| random.one(&['0', '0', '1', '5', '9'])).collect()
+            };
+            let mut text = format!("{sign}{}", digits(&mut random, 16).trim_start_matches('0'));
+            if !text.ends_with(|last: char| last.is_ascii_digit()) {
+                text.push('0');
+            }
+            if random.below(2) == 0 {
+                text = format!("{text}.{}", digits(&mut random, 14));
+            }
+            let Some(about) = About::of_short(&text) else { continue };
+            assert_eq!(about.integer, text.parse().ok(), "{text}");
+            assert_eq!(Some(about.double), text.parse().ok(), "{text}");
+            short += 1;
+        }
+        assert!(short > 10_000, "{short}");
+    }
 
     #[test]
     fn few_items_and_many_are_told_apart_alike() {

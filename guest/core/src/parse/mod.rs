@@ -20,8 +20,8 @@ pub use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply, followed_by};
 pub(crate) use minify::minified;
 pub use number::Number;
-pub(crate) use number::{length as number_length, scan as scan_number};
-pub(crate) use part::{Parts, end_of_string};
+pub(crate) use number::{Shape, length as number_length, scan as scan_number};
+pub(crate) use part::{Parts, decode, end_of_string};
 pub(crate) use strict::{Open, strict_end};
 
 use document::Node;

@@ -59,6 +59,38 @@ pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
+/// Appends what a string stands for, which is between quotes and for which [`end_of_string`] found the end. `None` if it is not such
+/// a string.
+pub(crate) fn decode(text: &str, decoded: &mut String) -> Option<()> {
+    let mut rest = text;
+    loop {
+        let at = scan::plain(rest.as_bytes());
+        decoded.push_str(rest.get(..at)?);
+        let Some(escape) = rest.as_bytes().get(at + 1..) else { return Some(()) };
+        let (character, length) = match escape.first()? {
+            b'u' => {
+                let unit = hexadecimal(&escape[1..])?;
+                match char::from_u32(unit) {
+                    Some(character) => (character, 6),
+                    None => {
+                        let low = hexadecimal(escape.get(7..)?)?;
+                        let pair = 0x10000 + ((unit - 0xd800) << 10) + low.checked_sub(0xdc00)?;
+                        (char::from_u32(pair)?, 12)
+                    }
+                }
+            }
+            b'b' => ('\u{8}', 2),
+            b'f' => ('\u{c}', 2),
+            b'n' => ('\n', 2),
+            b'r' => ('\r', 2),
+            b't' => ('\t', 2),
+            byte => (char::from(*byte), 2),
+        };
+        decoded.push(character);
+        rest = rest.get(at + length..)?;
+    }
+}
+
 /// The number that four hexadecimal digits write.
 fn hexadecimal(text: &[u8]) -> Option<u32> {
     let digits = text.first_chunk::<4>()?;
@@ -106,6 +138,11 @@ mod tests {
             let parsed = parse(&text, Span::new(0, text.len()), &Caps::default()).ok();
             let parsed = parsed.filter(|parsed| parsed.findings.is_empty() && !parsed.document.is_suspicious());
             let end = end_of_string(text.as_bytes(), 1 + scan::plain(&text.as_bytes()[1..]));
+            if let Some(parsed) = &parsed {
+                let mut decoded = String::new();
+                assert!(decode(&text[1..text.len() - 1], &mut decoded).is_some(), "{text}");
+                assert_eq!(decoded, parsed.document.string(Document::ROOT), "{text}");
+            }
             let expected = parsed.map(|_| text.len() - 1);
             // The text behind the string is not read.
             assert!(end == expected || end.is_some_and(|end| end + 1 < text.len()), "{text}: {end:?} {expected:?}");

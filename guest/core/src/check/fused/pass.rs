@@ -13,7 +13,7 @@ use super::{
 use crate::{
     caps::Caps,
     order::sort_by,
-    parse::{Kind, MAX_LEVELS, Parts, end_of_string, scan_number},
+    parse::{Kind, MAX_LEVELS, Parts, Shape, decode, end_of_string, scan_number},
     scan::{hash, plain, same, white_space},
 };
 
@@ -32,6 +32,8 @@ struct Frame<'p> {
     required: u32,
     /// The number of the member that likely comes next.
     next: usize,
+    /// Where [`Order`] has what comes first. What comes after each member follows, in the order of their numbers.
+    order: usize,
     /// The index of its first name or item in `Pass::names`.
     names: usize,
     /// The members that came, a bit for each.
@@ -51,6 +53,7 @@ impl<'p> Frame<'p> {
             count: 0,
             required: 0,
             next: 0,
+            order: 0,
             names,
             seen: 0,
             kinds: [0; 2],
@@ -60,6 +63,32 @@ impl<'p> Frame<'p> {
     #[inline(always)]
     fn array(object: &'p Object, array: &'p Array, names: usize) -> Self {
         Frame { is_object: false, ..Frame::object(object, array, names) }
+    }
+}
+
+/// How many places [`Order`] has: a power of two.
+const PLACES: usize = 128;
+
+/// The order in which members came, for the next object of the same kind. Different members may share a place: what it says is
+/// a guess.
+struct Order([u8; PLACES]);
+
+impl Order {
+    /// Returns the place of the first member of an object with the rules of some number. The others follow it.
+    #[inline(always)]
+    fn first(act: Act) -> usize {
+        act as usize * 29
+    }
+
+    /// Returns the number of the member that likely comes at a place, where it came before.
+    #[inline(always)]
+    fn at(&self, place: usize) -> Option<usize> {
+        usize::from(self.0[place % PLACES]).checked_sub(1)
+    }
+
+    fn learn(&mut self, place: usize, number: usize) {
+        // Further members than a byte holds are not learned.
+        self.0[place % PLACES] = u8::try_from(number + 1).unwrap_or_default();
     }
 }
 
@@ -90,6 +119,9 @@ pub(super) struct Pass<'t, 'p> {
     pub(super) bytes: &'t [u8],
     pub(super) caps: &'p Caps,
     stack: Vec<Frame<'p>>,
+    order: Order,
+    /// A string, without its escapes.
+    decoded: String,
     skipped: Vec<Level>,
     /// Names that the rules of their object do not name, and strings of arrays whose items are unique.
     names: Vec<Piece>,
@@ -105,6 +137,8 @@ impl<'t, 'p> Pass<'t, 'p> {
             bytes: &text.as_bytes()[..end],
             caps,
             stack: Vec::with_capacity(16),
+            order: Order([0; PLACES]),
+            decoded: String::new(),
             skipped: Vec::new(),
             names: Vec::new(),
             parts: None,
@@ -135,7 +169,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                     if act >= JUDGE {
                         at = self.other(act, node, at)?;
                     } else if bytes.get(end) != Some(&b'"') {
-                        at = self.escaped(act, node, &frame, start, end)?;
+                        at = self.escaped(act, &frame, start, end)?;
                     } else {
                         if end - start > caps.string_bytes {
                             return Err(Stop::Unknown);
@@ -165,7 +199,8 @@ impl<'t, 'p> Pass<'t, 'p> {
                         }
                         let names = self.names.len();
                         let next = if is_object {
-                            Frame::object(&plan.objects[act as usize], free_array, names)
+                            let frame = Frame::object(&plan.objects[act as usize], free_array, names);
+                            Frame { order: Order::first(act), ..frame }
                         } else {
                             Frame::array(free_object, &plan.arrays[act as usize], names)
                         };
@@ -185,7 +220,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                         let start = at;
                         let shape = scan_number(bytes, &mut at).map_err(|_| Stop::Unknown)?;
                         if act != ACCEPT || !shape.short {
-                            self.number(act, (start, at), shape.integer)?;
+                            self.number(act, (start, at), shape)?;
                         }
                     }
                 }
@@ -334,14 +369,18 @@ impl<'t, 'p> Pass<'t, 'p> {
         let object = frame.object;
         frame.count += 1;
         let text = bytes.get(start..).unwrap_or_default();
-        let expected = object.members.get(frame.next).filter(|member| {
-            text.first_chunk().is_some_and(|first| member.name.begins(first))
-                && (member.name.length < 16 || self.goes_on(object, frame.next, text))
-        });
-        let node = match expected {
-            Some(member) => {
+        let is_next = |number: &usize| {
+            object.members.get(*number).is_some_and(|member| {
+                text.first_chunk().is_some_and(|first| member.name.begins(first))
+                    && (member.name.length < 16 || self.goes_on(object, *number, text))
+            })
+        };
+        let learned = || self.order.at(frame.order + frame.next).filter(is_next);
+        let node = match Some(frame.next).filter(is_next).or_else(learned) {
+            Some(number) => {
+                let member = &object.members[number];
                 *at = start + member.name.length + 1;
-                self.known(frame, frame.next, start, *at - 1)?;
+                self.known(frame, number, start, *at - 1)?;
                 member.node
             }
             None => self.other_name(at, frame)?,
@@ -399,6 +438,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if object.members.is_empty() {
             self.note(frame, start, end);
         } else if let Some(number) = object.names.find(name, hash(name)) {
+            self.order.learn(frame.order + frame.next, number);
             self.known(frame, number, start, end)?;
             return Ok(object.members[number].node);
         } else {
@@ -501,35 +541,44 @@ impl<'t, 'p> Pass<'t, 'p> {
 
     /// Reads a string with escapes, from the first of them on.
     #[inline(never)]
-    fn escaped(&mut self, act: Act, node: Node, frame: &Frame, start: usize, at: usize) -> Result<usize, Stop> {
+    fn escaped(&mut self, act: Act, frame: &Frame, start: usize, at: usize) -> Result<usize, Stop> {
         if frame.array.unique {
             return Err(Stop::Unknown);
         }
-        if act != ACCEPT {
-            return self.other(JUDGE, node, start - 1);
-        }
         let end = end_of_string(self.bytes, at).ok_or(Stop::Unknown)?;
         // Decoded, it is not longer.
-        if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok(end + 1) }
+        if end - start > self.caps.string_bytes {
+            return Err(Stop::Unknown);
+        }
+        if act != ACCEPT {
+            let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
+            self.decoded.clear();
+            decode(text, &mut self.decoded).ok_or(Stop::Unknown)?;
+            self.check(act, &self.decoded)?;
+        }
+        Ok(end + 1)
     }
 
     /// Checks a string by the rules of some schemas.
     #[inline(never)]
     fn string(&self, act: Act, start: usize, end: usize) -> Result<(), Stop> {
-        let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
+        self.check(act, self.text.get(start..end).ok_or(Stop::Unknown)?)
+    }
+
+    #[inline(always)]
+    fn check(&self, act: Act, text: &str) -> Result<(), Stop> {
         self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::string(self.schemas.get(*id), text))
     }
 
     /// Checks a number by the rules of some schemas.
     #[inline(never)]
-    fn number(&self, act: Act, (start, end): (usize, usize), integer: bool) -> Result<(), Stop> {
+    fn number(&self, act: Act, (start, end): (usize, usize), shape: Shape) -> Result<(), Stop> {
         let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
-        let mut at = 0;
-        match scan_number(text.as_bytes(), &mut at) {
-            Ok(shape) if shape.fits(text) => {}
-            _ => return Err(Stop::Unknown),
+        if !shape.fits(text) {
+            return Err(Stop::Unknown);
         }
-        self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::number(self.schemas.get(*id), text, integer))
+        let all = &self.plan.scalars[act as usize];
+        all.iter().try_for_each(|id| scalar::number(self.schemas.get(*id), text, shape.integer))
     }
 
     /// Parses and judges a value, unless the plan already rejects it.
