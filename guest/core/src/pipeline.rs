@@ -123,8 +123,8 @@ fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) 
     valid
 }
 
-/// Returns the report on an output whose only candidate is a document that the schema rejects, if nothing else is asked of it or to be
-/// said: the same as [`report`], without what its stages hand on. `None` if more is asked.
+/// Returns the report on an output whose only candidate is a document that the schema rejects: the same as [`report`],
+/// without what its stages hand on. `None` if the contract or the request asks for more, or there is a note to make.
 fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> Option<Box<Report>> {
     let parsed = read.parsed.as_ref().ok()?;
     let within_caps = caps_check::passed(parsed)?;
