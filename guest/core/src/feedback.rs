@@ -265,7 +265,10 @@ impl<'r> Feedback<'r> {
         if self.room < LEAST {
             return false;
         }
-        let place = text::visible(&text::cut(wrong.path, MAX_PLACE));
+        let place = match wrong.path.len() {
+            0..=MAX_PLACE => text::visible(wrong.path),
+            _ => text::visible(&text::cut(wrong.path, MAX_PLACE)),
+        };
         let same = self.lines.iter_mut().find(|line| line.message == wrong.message);
         if same.as_ref().is_some_and(|line| line.places.iter().any(|told| told.place == place)) {
             return true;

@@ -21,7 +21,7 @@ use crate::{
     report::{Accepted, Found, Verdict},
     request::{Finish, Request},
     text,
-    types::{ChangeKind, ErrorKind, Report, Violation},
+    types::{ChangeKind, ErrorKind, JudgedCandidate, Report, Violation},
     unwrap::envelopes,
     violation::{Details, Violations},
 };
@@ -54,21 +54,19 @@ pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Resu
     };
     let Some(lone) = lone else { return Ok(Verdict::Report(Box::new(report(contract, request, None)))) };
     let fused = fused(contract, request, lone);
-    let read = match fused {
-        Fused::Valid => None,
-        Fused::Wrong | Fused::Unknown => {
-            let mut read = lone.read(output, contract);
-            read.valid = (fused == Fused::Wrong).then_some(false);
-            (!accepts(contract, request, lone, &mut read)).then_some(read)
+    if fused != Fused::Valid {
+        let mut read = lone.read(output, contract);
+        read.valid = (fused == Fused::Wrong).then_some(false);
+        if !accepts(contract, request, lone, &mut read) {
+            let rejected = rejected(contract, request, lone, &read);
+            return Ok(Verdict::Report(match rejected {
+                Some(rejected) => rejected,
+                None => Box::new(report(contract, request, Some((lone, read)))),
+            }));
         }
-    };
-    Ok(match read {
-        None => {
-            let (source, marker, notes) = (lone.source(), lone.marker(), lone.notes(output));
-            Verdict::Accepted(Accepted { contract, source, marker, notes, output, span: lone.span })
-        }
-        Some(read) => Verdict::Report(Box::new(report(contract, request, Some((lone, read))))),
-    })
+    }
+    let (source, marker, notes) = (lone.source(), lone.marker(), lone.notes(output));
+    Ok(Verdict::Accepted(Accepted { contract, source, marker, notes, output, span: lone.span }))
 }
 
 /// Returns whether the contract or the request asks for more than one valid document.
@@ -123,6 +121,27 @@ fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) 
     let valid = contract.checker().is_valid(within_caps);
     read.valid = Some(valid);
     valid
+}
+
+/// Returns the report on an output whose only candidate is a document that the schema rejects: the same as [`report`],
+/// without what its stages hand on. `None` if the contract or the request asks for more, or there is a note to make.
+fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> Option<Box<Report>> {
+    let parsed = read.parsed.as_ref().ok()?;
+    let within_caps = caps_check::passed(parsed)?;
+    let adapts = contract.unwraps() || contract.coerces() || contract.strips();
+    let asks_more = adapts || asks_more(contract, request, lone);
+    if read.valid != Some(false)
+        || asks_more
+        || parsed.document.is_suspicious()
+        || contract.is_refusal(&parsed.document)
+    {
+        return None;
+    }
+    let rejection = refused_by_gate(contract.checker().violations(within_caps));
+    let (source, marker) = (lone.source(), lone.marker().map(str::to_owned));
+    let candidate = JudgedCandidate { source, marker, span: lone.span, chosen: true };
+    let found = (vec![candidate], lone.notes(request.output));
+    Some(Box::new(Report::rejected(contract, request, rejection, found, &[])))
 }
 
 /// The report on an output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
@@ -694,24 +713,74 @@ impl Request<'_> {
 mod tests {
     use super::*;
 
+    /// Options of contracts beside the schema, each of which may ask for more than the short ways give.
+    const OPTIONS: [&str; 14] = [
+        r#""extract":{"untagged":true}"#,
+        r#""extract":{"raw_json":false}"#,
+        r#""extract":{"select":"first_valid"}"#,
+        r#""extract":{"select":"last_valid","embedded":true}"#,
+        r#""extract":{"within":{"open":"<a>","close":"</a>"}}"#,
+        r#""repair":"syntax""#,
+        r#""unwrap":true"#,
+        r#""coerce":true"#,
+        r#""unknown":"strip""#,
+        r#""caps":{"array_items":1}"#,
+        r#""allow":[{"path":"$.a","list":"names"}]"#,
+        r#""items":{"path":"$.a[*]"}"#,
+        r#""refusal":"$.a""#,
+        r#""evidence":{"claims":"$.a","text":"$.b"}"#,
+    ];
+
+    const OUTPUTS: [&str; 20] = [
+        "{\"a\": 1}",
+        "```json\n{\"a\": 1}\n```",
+        "Here:\n\n```JSON\n{\"a\": 1}\n```\nThat is all.",
+        "```\n{}\n```\n",
+        "~~~json {\"a\":\n\"```\"}\n~~~",
+        "```json\n[]\n```",
+        "```json\n{\"a\": 1, \"a\": 2}\n```",
+        " {\"a\": \"x\"} ",
+        "\u{feff}{\"a\": \"1\", \"b\": [1, 2]}",
+        "{\"a\": {\"a\": 1}, \"b\": null}",
+        "{\"a\": true, \"A\": \"C:\\temp\"}",
+        "[{\"a\": 1}]",
+        "[]",
+        "null",
+        "{\"a\": 1.5,}",
+        "Here:\n\n```json\n{\"a\": null, \"\\u202e\": 0}\n```\nThat is all.",
+        "```json\n{\"a\": []}\n```\n\n```json\n{\"a\": 1}\n```",
+        "<a>{\"a\": \"\"}</a>",
+        "{\"result\": {\"a\": \"x\"}}",
+        "{\"a\": 1, \"a\": \"x\"}",
+    ];
+
     #[test]
-    fn the_short_way_gives_the_same_report() {
-        let contract = Contract::compile(r#"{"agent":"a","schema":{"type":"object"},"extract":{"untagged":true}}"#);
-        let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        for output in [
-            "{\"a\": 1}",
-            "```json\n{\"a\": 1}\n```",
-            "Here:\n\n```JSON\n{\"a\": 1}\n```\nThat is all.",
-            "```\n{}\n```\n",
-            "~~~json {\"a\":\n\"```\"}\n~~~",
-            "```json\n[]\n```",
-            "```json\n{\"a\": 1, \"a\": 2}\n```",
-        ] {
-            for finish in [Finish::Stop, Finish::Length, Finish::Refusal] {
-                let request = Request { output, finish, ..Request::default() };
-                let verdict = verdict(&contract, &request).map(Report::from);
-                assert_eq!(verdict, Ok(report(&contract, &request, None)), "{output:?}, {finish:?}");
+    fn the_short_ways_give_the_same_report() {
+        let schema =
+            r#"{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}"#;
+        let (mut accepted, mut rejections) = (0, 0);
+        for options in OPTIONS {
+            for schema in [r#"{"type":"object"}"#, schema] {
+                // Not every option fits every schema.
+                let source = format!(r#"{{"agent":"a","schema":{schema},{options}}}"#);
+                let Ok(contract) = Contract::compile(&source) else { continue };
+                for output in OUTPUTS {
+                    for finish in [Finish::Stop, Finish::Length, Finish::ContentFilter, Finish::Refusal] {
+                        let request = Request { output, finish, ..Request::default() };
+                        let Ok(short) = verdict(&contract, &request) else { continue };
+                        accepted += usize::from(matches!(short, Verdict::Accepted(_)));
+                        if let Some(lone) = Lone::find(output, &contract) {
+                            let mut read = lone.read(output, &contract);
+                            let is_rejected = !accepts(&contract, &request, lone, &mut read)
+                                && rejected(&contract, &request, lone, &read).is_some();
+                            rejections += usize::from(is_rejected);
+                        }
+                        let long = report(&contract, &request, None);
+                        assert_eq!(Report::from(short), long, "{output:?}, {finish:?} by {source}");
+                    }
+                }
             }
         }
+        assert!(accepted > 100 && rejections > 100, "{accepted}, {rejections}");
     }
 }

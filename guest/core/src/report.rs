@@ -4,11 +4,11 @@ use crate::{
     contract::Contract,
     extract::{Candidates, MAX_KEPT},
     feedback,
-    judgement::{Judgement, Outcome},
+    judgement::{Judgement, Outcome, Rejection},
     parse::minified,
     request::{Finish, Request},
     text,
-    types::{Disposition, JudgedCandidate, OutputError, Report, Source, Span, Wanted},
+    types::{Disposition, JudgedCandidate, OutputError, Quarantined, Report, Source, Span, Wanted},
 };
 
 /// `error.raw_output` holds this many bytes of the output.
@@ -78,24 +78,35 @@ impl Report {
                 if let Some(broken) = broken {
                     rejection.violations.add_first(broken);
                 }
-                let mut report = Report::new(Disposition::Rejected, contract, found.listed());
-                report.notes.extend(rejection.violations.note());
-                (report.wanted, report.feedback) = feedback::rejected(request.output, &rejection, &quarantined);
-                report.error = Some(OutputError {
-                    retryable: !(contract.is_unsatisfiable()
-                        || request.finish == Finish::ContentFilter
-                        || (request.finish == Finish::Length && rejection.cut_off)),
-                    error: rejection.error,
-                    schema_id: contract.schema_id().map(str::to_owned),
-                    agent_id: contract.agent().to_owned(),
-                    violations: rejection.violations.listed,
-                    raw_output: text::cut_at(request.output, MAX_RAW_OUTPUT),
-                });
-                report
+                Report::rejected(contract, request, rejection, found.listed(), &quarantined)
             }
         };
         report.notes.extend(notes);
         Report { items, quarantined, changes, ..report }
+    }
+
+    /// The report on an output of which nothing is used, with the candidates and the notes that are listed.
+    pub(crate) fn rejected(
+        contract: &Contract,
+        request: &Request,
+        rejection: Rejection,
+        found: (Vec<JudgedCandidate>, Vec<String>),
+        quarantined: &[Quarantined],
+    ) -> Self {
+        let mut report = Report::new(Disposition::Rejected, contract, found);
+        report.notes.extend(rejection.violations.note());
+        (report.wanted, report.feedback) = feedback::rejected(request.output, &rejection, quarantined);
+        report.error = Some(OutputError {
+            retryable: !(contract.is_unsatisfiable()
+                || request.finish == Finish::ContentFilter
+                || (request.finish == Finish::Length && rejection.cut_off)),
+            error: rejection.error,
+            schema_id: contract.schema_id().map(str::to_owned),
+            agent_id: contract.agent().to_owned(),
+            violations: rejection.violations.listed,
+            raw_output: text::cut_at(request.output, MAX_RAW_OUTPUT),
+        });
+        report
     }
 
     fn new(

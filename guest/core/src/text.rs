@@ -152,7 +152,8 @@ pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
             break;
         }
         match character {
-            '"' | '\\' => out.extend(['\\', character]),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             character => push_visible(out, character),

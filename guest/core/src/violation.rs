@@ -89,11 +89,16 @@ impl Violation {
     }
 
     pub(crate) fn by(mut self, schema_path: String) -> Self {
-        self.schema_path = match schema_path.len() {
-            0..=MAX_SCHEMA_PATH => schema_path,
-            _ => text::cut(&schema_path, MAX_SCHEMA_PATH),
-        };
+        self.schema_path = shortened_path(schema_path);
         self
+    }
+}
+
+/// The place of a rule in its schema, as a violation has it.
+pub(crate) fn shortened_path(schema_path: String) -> String {
+    match schema_path.len() {
+        0..=MAX_SCHEMA_PATH => schema_path,
+        _ => text::cut(&schema_path, MAX_SCHEMA_PATH),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     parse::{Document, NodeId},
     text::{self, count, quote},
     types::Violation,
-    violation::{MAX_LIST, NO_MEMBER, Violations},
+    violation::{MAX_LIST, NO_MEMBER, Violations, shortened_path},
 };
 
 /// Failures as violations, of one value by one contract's schemas.
@@ -90,9 +90,10 @@ impl<'d> Explainer<'d> {
         self.add_hint(&mut words, failure);
         let received = words.received.unwrap_or_else(|| self.document.shown(at));
         let details = [words.expected, received, words.message];
-        Violation::told(self.location(at), failure.keyword(self.schemas), details)
-            .spanning(self.document.span(at))
-            .by(self.schema_path(failure))
+        let mut violation = Violation::told(self.location(at), failure.keyword(self.schemas), details);
+        violation.span = Some(self.document.span(at));
+        violation.schema_path = shortened_path(self.schema_path(failure));
+        violation
     }
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
