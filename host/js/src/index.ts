@@ -21,6 +21,7 @@ export type {
   Facts,
   HiddenTool,
   ProfileInfo,
+  Observed,
   Remembered,
   Step,
   Surface,
