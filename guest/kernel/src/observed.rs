@@ -54,11 +54,8 @@ impl Observed {
     /// Reads values of facts.
     pub(crate) fn read(document: &Document, at: NodeId) -> Self {
         let own = |at, name| text_in(document, at, name).map(str::to_owned);
-        let value = |at| Value {
-            at: own(at, "at").unwrap_or_default(),
-            text: own(at, "text"),
-            number: own(at, "number"),
-        };
+        let value =
+            |at| Value { at: own(at, "at").unwrap_or_default(), text: own(at, "text"), number: own(at, "number") };
         let values = document.member(at, "values").into_iter().flat_map(|at| document.members(at));
         Observed {
             tool: own(at, "tool").unwrap_or_default(),

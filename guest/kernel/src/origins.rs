@@ -1,17 +1,8 @@
 //! Where the values of a call come from: positive proof, by equality after a documented normalisation. A value that was not found where
 //! a rule looks has no origin, wherever else it may stand.
 
-use std::{
-    cell::RefCell,
-    collections::BTreeMap,
-    ops::Range,
-    rc::Rc,
-};
+use std::{cell::RefCell, collections::BTreeMap, ops::Range, rc::Rc};
 
-use seamgate_core::{
-    Fault, FaultCode, Violation,
-    kernel_api::{Document, Kind, Location, NodeId, canonical, quote, short},
-};
 use crate::{
     decision::Reason,
     facts::Facts,
@@ -22,6 +13,10 @@ use crate::{
     reached::{Held, Why},
     tool::{Approval, Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
     words::{Word, decimal, numbers, whole_number},
+};
+use seamgate_core::{
+    Fault, FaultCode, Violation,
+    kernel_api::{Document, Kind, Location, NodeId, canonical, quote, short},
 };
 
 /// The code of a reason about a value without a proven origin.
@@ -73,7 +68,10 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
             let found = if count > MAX_VALUES { None } else { search.find(rule, arguments, at)? };
             if found.is_none() {
                 let (expected, message) = match count > MAX_VALUES {
-                    true => (format!("at most {MAX_VALUES} values"), format!("must be one of the first {MAX_VALUES} values")),
+                    true => (
+                        format!("at most {MAX_VALUES} values"),
+                        format!("must be one of the first {MAX_VALUES} values"),
+                    ),
                     false => (sought(rule).join(" or "), format!("must come from {}", sought(rule).join(" or "))),
                 };
                 let wrong = Violation::of(arguments, at, CODE, &expected, &message);
@@ -86,13 +84,17 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
         let rule = &tool.origins[unheld.path];
         let (path, is) = (quote(&rule.path.text, 128), arguments.kind(unheld.at).name());
         let (expected, message) = match unheld.why {
-            Why::Stopped(needed) => {
-                (needed.name(), format!("must be of the type {}, and is {is}: its origin is held at {path}", needed.name()))
+            Why::Stopped(needed) => (
+                needed.name(),
+                format!("must be of the type {}, and is {is}: its origin is held at {path}", needed.name()),
+            ),
+            Why::Several => (
+                "a single value",
+                format!("must be a single value, and is of the type {is}: its origin is held at {path}"),
+            ),
+            Why::Beside => {
+                ("no such item", format!("must not be there: of this list, origins are held only at {path}"))
             }
-            Why::Several => {
-                ("a single value", format!("must be a single value, and is of the type {is}: its origin is held at {path}"))
-            }
-            Why::Beside => ("no such item", format!("must not be there: of this list, origins are held only at {path}")),
         };
         let wrong = Violation::of(arguments, unheld.at, CODE, expected, &message);
         unproven.entry(unheld.path).or_default().push(wrong);
@@ -175,7 +177,10 @@ impl Origin {
 
 /// A value of the arguments, as it is looked for.
 enum Sought<'d> {
-    Text { raw: &'d str, word: Word<'d> },
+    Text {
+        raw: &'d str,
+        word: Word<'d>,
+    },
     /// As equal numbers are written.
     Number(String),
     Truth(&'static str),
@@ -235,11 +240,14 @@ enum Content<'f> {
     Truth(&'static str),
 }
 
+/// Numbers, as equal ones are written, each at its first place: the index of a piece, and a part of it.
+type Numbers = BTreeMap<String, (usize, Range<usize>)>;
+
 /// All that a source has.
 struct Pieces<'f> {
     pieces: Vec<Piece<'f>>,
-    /// The numbers in its texts, each at its first place: the index of a piece, and a part of it.
-    numbers: RefCell<Option<BTreeMap<String, (usize, Range<usize>)>>>,
+    /// The numbers in its texts.
+    numbers: RefCell<Option<Numbers>>,
 }
 
 impl Pieces<'_> {

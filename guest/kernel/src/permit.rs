@@ -190,9 +190,8 @@ fn check(
     let mut needed: Vec<Needed> = Vec::new();
     for one in passed.needed {
         // An approval that was given for other reasons covers no value without an origin.
-        let is_same = |other: &Needed| {
-            other.by == one.by && other.ttl_s == one.ttl_s && other.is_origin == one.is_origin
-        };
+        let is_same =
+            |other: &Needed| other.by == one.by && other.ttl_s == one.ttl_s && other.is_origin == one.is_origin;
         if !needed.iter().any(is_same) {
             needed.push(one);
         }

@@ -62,7 +62,19 @@ const AUDIT: Table = &[
     (
         "record",
         "decision",
-        &["call", "permit", "server", "tool", "effect", "digest", "arguments_digest", "same", "codes", "approval", "origins"],
+        &[
+            "call",
+            "permit",
+            "server",
+            "tool",
+            "effect",
+            "digest",
+            "arguments_digest",
+            "same",
+            "codes",
+            "approval",
+            "origins",
+        ],
     ),
     (
         "record",

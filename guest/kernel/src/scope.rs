@@ -63,9 +63,7 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
                 let message = format!("must be a single value, and is of the type {is}: its scope holds {path}");
                 ("a single value", message)
             }
-            Why::Beside => {
-                ("no such item", format!("must not be there: of this list, the scope holds only {path}"))
-            }
+            Why::Beside => ("no such item", format!("must not be there: of this list, the scope holds only {path}")),
         };
         found.push(Violation::of(arguments, unheld.at, "scope", expected, &message));
     }

@@ -1,7 +1,8 @@
 //! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
 
 use seamgate_core::kernel_api::{
-    Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, quote, short, sort_by_key, visible,
+    Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, quote, short, sort_by_key,
+    visible,
 };
 
 use crate::{
@@ -102,7 +103,7 @@ fn from(proof: &Proof) -> String {
     let Some(place) = &proof.place else {
         return short(format!("{pointer} has no origin: looked for in {}", proof.sought.join("; ")), 1024);
     };
-    let named = proof.named.as_ref().map(|named| format!(", which {} names{}", named.origin, text_around(named)));
+    let named = proof.named.as_ref().map(|named| format!(", which the {} names{}", named.origin, text_around(named)));
     let call = place.call.as_ref().map(|call| format!(" ({} {})", visible(call), at(place))).unwrap_or_default();
     let named = named.unwrap_or_default();
     short(format!("{pointer} is from {}{call}{}{named}", place.origin, text_around(place)), 1024)

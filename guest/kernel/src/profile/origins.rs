@@ -143,7 +143,8 @@ impl Reader<'_, '_> {
             let is_used = tool.origins.iter().any(|rule| rule.otherwise.is_some())
                 || flows.iter().any(|flow| flow.unless_origins && flow.is_about(tool));
             if let Some(at) = self.member(at, "origins").filter(|_| !tool.origins.is_empty() && !is_used) {
-                let message = "can never apply: add 'else' to a rule, or \"unless\": \"origins\" to a flow about this tool";
+                let message =
+                    "can never apply: add 'else' to a rule, or \"unless\": \"origins\" to a flow about this tool";
                 self.say(at, "a rule with 'else', or a flow with 'unless'", message);
             }
         }

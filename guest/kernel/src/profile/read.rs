@@ -23,8 +23,8 @@ use crate::{
     render::sanitized,
     sanitize::Clean,
     tool::{
-        Approval, Definition, Effect, Freshness, OriginRule, Permit, ResultContract, ResultRule, Scope, Source, Support, Template,
-        Tool, Within,
+        Approval, Definition, Effect, Freshness, OriginRule, Permit, ResultContract, ResultRule, Scope, Source,
+        Support, Template, Tool, Within,
     },
 };
 
@@ -478,7 +478,13 @@ impl Reader<'_, '_> {
     }
 
     /// Reads each text of a list. One that cannot be read is an error.
-    pub(super) fn read_each<T>(&mut self, list: NodeId, expected: &str, wrong: &str, read: fn(&str) -> Option<T>) -> Vec<T> {
+    pub(super) fn read_each<T>(
+        &mut self,
+        list: NodeId,
+        expected: &str,
+        wrong: &str,
+        read: fn(&str) -> Option<T>,
+    ) -> Vec<T> {
         let document = self.document;
         let mut all = Vec::new();
         for at in document.items(list) {
@@ -824,12 +830,7 @@ fn kinds_within(within: &Within) -> &'static [Kind] {
 }
 
 /// The names that a tool's schemas and its rules about values have for arguments.
-fn names(
-    definition: Option<&Definition>,
-    own: Option<&Schema>,
-    scope: &[Scope],
-    origins: &[OriginRule],
-) -> Names {
+fn names(definition: Option<&Definition>, own: Option<&Schema>, scope: &[Scope], origins: &[OriginRule]) -> Names {
     let mut names = Names::default();
     let schemas = definition.and_then(|definition| definition.arguments.as_ref()).into_iter().chain(own);
     for path in schemas.flat_map(Schema::paths) {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::state::{ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
     decision::{AskView, Reason, Used},
-    proof::Proof,
     facts::Used as Budgets,
+    proof::Proof,
 };
 
 /// What the host must do next. See `schemas/action.schema.json`.
