@@ -144,13 +144,14 @@ impl Reader<'_, '_> {
                 paths.iter().for_each(|path| tool.names.add(path));
             }
         }
+        let modes = self.modes(&tools, &groups);
         let flows = self.flows(&groups);
         self.origins_apply(&tools, &flows);
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
             digest: digest(&source),
-            modes: self.modes(&tools, &groups),
+            modes,
             deny,
             flows,
             budget: self.budget(self.member(Document::ROOT, "budget")),
