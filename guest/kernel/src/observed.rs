@@ -1,5 +1,5 @@
-//! Values that results had at the paths that origins name, and texts that people said: what arguments can be proven by. Both are bounded,
-//! and what does not fit is forgotten: it then proves nothing.
+//! Values that results had at the paths that origins name, and texts that people said: what arguments can be proven by.
+//! Both are bounded, and what does not fit is forgotten: it then proves nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ const MAX_SAID_BYTES: usize = 64 * 1024;
 /// The longest string that is kept of a result.
 const MAX_VALUE_BYTES: usize = 512;
 
-/// The most values that are kept of one result, and of all results of a run with the most bytes of them and of their pointers.
+/// The most values that are kept of one result, and of all results of a run with the most bytes of them and of their
+/// pointers.
 const MAX_OF_RESULT: usize = 1024;
 const MAX_VALUES: usize = 4096;
 const MAX_BYTES: usize = 128 * 1024;
@@ -81,7 +82,8 @@ impl Observed {
     }
 }
 
-/// Takes the values at some paths from a whole result, without those at or below some pointers. Each path has an equal part of the room.
+/// Takes the values at some paths from a whole result, without those at or below some pointers. Each path has an equal
+/// part of the room.
 pub(crate) fn collect(document: &Document, paths: &[&Path], without: &[&str]) -> BTreeMap<String, Vec<Value>> {
     let parts = paths.len().max(1);
     let mut all = BTreeMap::new();
@@ -152,8 +154,8 @@ impl Collector<'_, '_> {
     }
 }
 
-/// Returns the values of all results with those of one more, which takes the place of an earlier result of its call. `None` if that one
-/// has no values.
+/// Returns the values of all results with those of one more, which takes the place of an earlier result of its call.
+/// `None` if that one has no values.
 pub(crate) fn with(all: &[Observed], new: Observed) -> Option<Vec<Observed>> {
     if new.values.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Where the values of a call come from: positive proof, by equality after a documented normalisation. A value that was not found where
-//! a rule looks has no origin, wherever else it may stand.
+//! Where the values of a call come from: positive proof, by equality after a documented normalisation. A value that was
+//! not found where a rule looks has no origin, wherever else it may stand.
 
 use std::{cell::RefCell, collections::BTreeMap, ops::Range, rc::Rc};
 

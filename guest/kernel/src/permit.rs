@@ -1,5 +1,5 @@
-//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins, flows, budget, permit.
-//! Deny wins, and is the default.
+//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins, flows,
+//! budget, permit. Deny wins, and is the default.
 
 use std::ops::Range;
 

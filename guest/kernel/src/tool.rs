@@ -186,8 +186,8 @@ impl ResultOrigin {
         full_name == self.tool || full_name.split_once('/').is_some_and(|(_, name)| name == self.tool)
     }
 
-    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none: the whole result
-    /// is one item then.
+    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none:
+    /// the whole result is one item then.
     pub(crate) fn steps_to_item(&self) -> usize {
         let Some(named) = &self.named else { return 0 };
         let shared = self.at.selectors.iter().zip(&named.selectors).take_while(|(one, other)| one == other).count();

@@ -40,7 +40,8 @@ pub(crate) struct Background {
 /// The most values of a call whose origins the view lists.
 const MAX_ORIGINS: usize = 16;
 
-/// Writes the view of a call. `why` has the reasons for which it needs approval, and `origins` where its values come from.
+/// Writes the view of a call. `why` has the reasons for which it needs approval, and `origins` where its values come
+/// from.
 pub(crate) fn view<'r>(
     profile: &Profile,
     tool: &Tool,

@@ -12,8 +12,8 @@ use crate::{
 /// Signs of currencies that may stand directly before or after a number.
 const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
-/// Returns where a text first has a word with nothing of its own kind beside it: `x.com` does not occur in `x.com.evil.org`, nor in
-/// `a@x.com`.
+/// Returns where a text first has a word with nothing of its own kind beside it: `x.com` does not occur in
+/// `x.com.evil.org`, nor in `a@x.com`.
 pub(crate) fn find(word: &str, text: &str) -> Option<Range<usize>> {
     if word.is_empty() {
         return text.is_empty().then_some(0..0);
@@ -103,7 +103,8 @@ fn bare(text: &str) -> &str {
     text.trim_matches(|character: char| character.is_whitespace() || "\"'`".contains(character))
 }
 
-/// The part of a value in which case means nothing: a mail address, or the host of a URL. A host alone could be the name of a file.
+/// The part of a value in which case means nothing: a mail address, or the host of a URL. A host alone could be the
+/// name of a file.
 fn caseless(value: &str) -> Range<usize> {
     let is_local = |local: &str| {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
@@ -135,8 +136,8 @@ pub(crate) fn whole_number(text: &str) -> Option<String> {
     found.filter(|(_, place)| *place == (0..text.len())).map(|(number, _)| number)
 }
 
-/// Returns all numbers that stand in a text by themselves, with their places: as JSON writes numbers, or with commas between groups of
-/// three digits. `1,000` alone is none, because it is one for some readers and a thousand for others.
+/// Returns all numbers that stand in a text by themselves, with their places: as JSON writes numbers, or with commas
+/// between groups of three digits. `1,000` alone is none, because it is one for some readers and a thousand for others.
 pub(crate) fn numbers(text: &str) -> Vec<(String, Range<usize>)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Random profiles, facts and calls: a flow lets a call pass only if a naive search finds each of its values, and what stands in
-//! untrusted results at other paths changes nothing.
+//! Random profiles, facts and calls: a flow lets a call pass only if a naive search finds each of its values, and what
+//! stands in untrusted results at other paths changes nothing.
 
 use seamgate_checks::decisions::assert_sound_decision;
 use seamgate_kernel::{Profile, observe, permit};

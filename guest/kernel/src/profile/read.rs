@@ -497,8 +497,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Hold the paths of a tool's rules about values to what its definition and its own schema describe. A definition that is not pinned yet
-    /// holds them when it is.
+    /// Hold the paths of a tool's rules about values to what its definition and its own schema describe. A definition
+    /// that is not pinned yet holds them when it is.
     fn reachable(
         &mut self,
         (tool, member): (NodeId, &str),
