@@ -157,3 +157,33 @@ impl Reader<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Profile;
+
+    #[test]
+    fn rules_that_cannot_apply_are_errors() {
+        let tool = |origins: &str| {
+            format!(
+                r#"{{"agent":"a","tools":[{{"name":"t","effect":"read","origins":[{{"path":"$.x",{origins}}}]}}]}}"#
+            )
+        };
+        let flow = r#"{"agent":"a","tools":[{"name":"t","effect":"read"}],"flows":
+            [{"after":"u","to":"read","unless":"origins","then":"deny"}]}"#;
+        let other_items = r#""from":[{"tool":"t","at":"$.a[*]","named":"$.b[*]"}],"else":"deny""#;
+        for (profile, message) in [
+            (tool(r#""from":["user"]"#), "can never apply"),
+            (flow.to_owned(), "can never apply"),
+            (tool(r#""from":[{"tool":"z","at":"$"}],"else":"deny""#), "must be a tool of this profile"),
+            (tool(r#""from":[{"tool":"*","at":"$"}],"else":"deny""#), "must name one tool"),
+            (tool(other_items), "names of other items"),
+            (tool(r#""from":["context.c"],"else":"deny""#), "a source that"),
+            (tool(r#""from":["user"],"else":"approval""#), "no 'approvers'"),
+            (tool(r#""from":[{"at":"$"}],"else":"deny""#), "tools[0].origins"),
+        ] {
+            let fault = Profile::compile(&profile).err().map(|fault| fault.to_json()).unwrap_or_default();
+            assert!(fault.contains(message), "{profile}: {fault}");
+        }
+    }
+}
