@@ -377,6 +377,27 @@ func (e UserMessageEvent) MarshalJSON() ([]byte, error) {
 	}{"user_message", plain(e)})
 }
 
+// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+type SaidEvent struct {
+	// At is when, in milliseconds since 1970.
+	At int64 `json:"at"`
+
+	Text string `json:"text"`
+
+	Principal *string `json:"principal,omitzero"`
+}
+
+func (SaidEvent) isRunEvent() {}
+
+// MarshalJSON implements [json.Marshaler].
+func (e SaidEvent) MarshalJSON() ([]byte, error) {
+	type plain SaidEvent
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{"said", plain(e)})
+}
+
 // A declared value changed.
 type ContextEvent struct {
 	// At is when, in milliseconds since 1970.
@@ -649,6 +670,8 @@ func ReadEvent(text []byte) (RunEvent, error) {
 		return read[InputEvent](text)
 	case "user_message":
 		return read[UserMessageEvent](text)
+	case "said":
+		return read[SaidEvent](text)
 	case "context":
 		return read[ContextEvent](text)
 	case "resolution":
@@ -946,6 +969,9 @@ type DecisionRecord struct {
 
 	// The approval that it uses.
 	Approval *Approval `json:"approval,omitzero"`
+
+	// Where values of the arguments come from. See decision.schema.json.
+	Origins []Proof `json:"origins,omitzero"`
 }
 
 func (DecisionRecord) isRunRecord() {}
@@ -1164,6 +1190,10 @@ type Decision struct {
 	// The approval that the call uses.
 	Approval *Approval `json:"approval,omitzero"`
 
+	// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+	// are listed.
+	Origins []Proof `json:"origins,omitzero"`
+
 	// The members of the facts that changed.
 	Facts json.RawMessage `json:"facts"`
 
@@ -1185,14 +1215,20 @@ type ParentRules struct {
 	// The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
 	Profile json.RawMessage `json:"profile"`
 
-	// Its task, if a scope names it. The child's model does not see it.
+	// Its task, if a scope or an origin names it. The child's model does not see it.
 	Task json.RawMessage `json:"task,omitzero"`
 
-	// The values of its context that a scope names. The child's model does not see them.
+	// The values of its context that a scope or an origin names. The child's model does not see them.
 	Context json.RawMessage `json:"context,omitzero"`
 
-	// The lists that a scope names.
+	// The lists that a scope or an origin names.
 	Lists map[string][]string `json:"lists,omitzero"`
+
+	// What people said to it, if an origin needs it. The child's model does not see it.
+	Said []string `json:"said,omitzero"`
+
+	// Values of its results that an origin names: see facts.schema.json. The child's model does not see them.
+	Observed []json.RawMessage `json:"observed,omitzero"`
 
 	// How often each call was permitted in its run and below it before the child started, where its budget has
 	// `same_call`. A call that waits for approval counts.
@@ -1456,6 +1492,48 @@ type Reason struct {
 	Message string `json:"message"`
 
 	Violations []Violation `json:"violations"`
+}
+
+// Where the name of its item stands.
+type NamePlace struct {
+	// `user` or `task`.
+	Origin string `json:"origin"`
+
+	// The number of the text among those that people said, from 1.
+	Message *int64 `json:"message,omitzero"`
+
+	// A JSON Pointer into the task.
+	At *string `json:"at,omitzero"`
+
+	// Bytes of the text there.
+	Span *Span `json:"span,omitzero"`
+}
+
+// Where a value of a call comes from, or where it was looked for.
+type Proof struct {
+	// A JSON Pointer into the arguments.
+	Pointer string `json:"pointer"`
+
+	// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+	Origin *string `json:"origin,omitzero"`
+
+	// The number of the text among those that people said, from 1.
+	Message *int64 `json:"message,omitzero"`
+
+	// The call whose result has it.
+	Call *string `json:"call,omitzero"`
+
+	// A JSON Pointer into the task, the value of the context, the list or the result.
+	At *string `json:"at,omitzero"`
+
+	// Bytes of the text there.
+	Span *Span `json:"span,omitzero"`
+
+	// Where the name of its item stands.
+	Named *NamePlace `json:"named,omitzero"`
+
+	// Where a value without an origin was looked for.
+	Sought []string `json:"sought,omitzero"`
 }
 
 type Instruction struct {
@@ -1872,6 +1950,8 @@ const (
 	ReasonCodeMark ReasonCode = "mark"
 
 	ReasonCodeScope ReasonCode = "scope"
+
+	ReasonCodeOrigin ReasonCode = "origin"
 
 	ReasonCodeFlow ReasonCode = "flow"
 

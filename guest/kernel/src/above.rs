@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     counts::{self, Calls, Class},
+    observed::{Observed, bound, bound_said},
     profile::{self, Budget, Profile},
     tool::{Effect, Permit, Tool},
 };
@@ -46,13 +47,18 @@ pub(crate) struct Bounds {
 pub(crate) struct Handed {
     /// Its profile, without what judges no call.
     pub(crate) profile: Box<RawValue>,
-    /// The task, the context and the lists that its scopes name.
+    /// The task, the context and the lists that its scopes and origins name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) task: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) context: BTreeMap<String, Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) lists: BTreeMap<String, Vec<String>>,
+    /// What people said to it, and what results had, as far as its rules about origins need it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) said: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) observed: Vec<Observed>,
     /// How often each call was permitted in its run and in those below it, before the child was started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: Calls,
@@ -95,6 +101,8 @@ pub(crate) struct Rules {
     pub(crate) profile: Profile,
     /// The values that its scopes name, as facts have them: JSON text.
     pub(crate) given: String,
+    pub(crate) said: Vec<String>,
+    pub(crate) observed: Vec<Observed>,
     pub(crate) calls: Calls,
     pub(crate) reserved: u64,
 }
@@ -236,14 +244,21 @@ impl Above {
     }
 
     /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.
-    pub(crate) fn handed(&self, calls: &Calls, reserved: u64) -> Vec<Handed> {
+    /// An edited profile judges by what was said and read in its run.
+    pub(crate) fn handed(&self, calls: &Calls, reserved: u64, said: &[String], observed: &[Observed]) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
         let more = |one: Handed| Handed {
             calls: counts::then(&one.calls, calls),
             reserved: one.reserved.saturating_add(reserved),
             ..one
         };
-        handed.map(more).collect()
+        let mut handed: Vec<Handed> = handed.map(more).collect();
+        if let (Some(edited), Some(last)) = (self.edited(), handed.last_mut())
+            && edited.profile.has_origins()
+        {
+            (last.said, last.observed) = (said.to_vec(), observed.to_vec());
+        }
+        handed
     }
 }
 
@@ -259,7 +274,10 @@ impl Rules {
             context: &'h BTreeMap<String, Box<RawValue>>,
             lists: &'h BTreeMap<String, Vec<String>>,
         }
-        let Handed { profile, task, context, lists, calls, reserved } = handed;
+        let Handed { profile, task, context, lists, said, observed, calls, reserved } = handed;
+        let (mut said, mut observed) = (said.clone(), observed.clone());
+        bound_said(&mut said);
+        bound(&mut observed);
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "profile", violations);
         let document = Json::read(profile.get(), &CONTRACT_CAPS).map_err(wrong)?;
         let violations = profile::FORMAT.schema().violations(&document);
@@ -269,6 +287,8 @@ impl Rules {
         Ok(Rules {
             profile: profile::read_part(&document).map_err(wrong)?,
             given: json(&Given { task, context, lists }),
+            said,
+            observed,
             calls: calls.clone(),
             reserved: *reserved,
         })

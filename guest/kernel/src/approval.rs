@@ -8,7 +8,7 @@ use crate::{
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
     profile::Profile,
-    tool::{Permit, Tool},
+    tool::{Otherwise, Permit, Tool},
 };
 
 /// The most bytes of a person's reason that the model reads.
@@ -19,6 +19,8 @@ pub(crate) struct Needed {
     /// Principals: one of them is enough.
     pub(crate) by: Vec<String>,
     pub(crate) ttl_s: u64,
+    /// Whether it is because a value has no proven origin.
+    pub(crate) is_origin: bool,
     pub(crate) reason: Reason,
 }
 
@@ -146,7 +148,9 @@ pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool
     let rules = above.iter().flat_map(|above| &above.rules);
     let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
     [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| {
-        matches!(tool.permit, Permit::Approval(_)) || profile.flows.iter().any(|flow| flow.may_ask(tool))
+        matches!(tool.permit, Permit::Approval(_))
+            || tool.origins.iter().any(|rule| matches!(rule.otherwise, Some(Otherwise::Approval(_))))
+            || profile.flows.iter().any(|flow| flow.may_ask(tool))
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seamgate_core::{Violation, kernel_api::json};
 use serde::Serialize;
 
-use crate::facts::Changed;
+use crate::{facts::Changed, proof::Proof};
 
 /// Why a call may not run, or needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,6 +52,8 @@ pub(crate) struct Decision {
     pub(crate) ask: Option<AskView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) approval: Option<Used>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) origins: Vec<Proof>,
     pub(crate) facts: Changed,
 }
 

@@ -13,6 +13,7 @@ use crate::{
     above::{Above, Rules},
     counts::{self, Calls},
     document::{CAPS, Format, number_in, source, text, text_in, texts_in},
+    observed::{Observed, bound, bound_said},
     profile::Budget,
 };
 
@@ -36,6 +37,11 @@ pub(crate) struct Facts<'t> {
     pub(crate) approvals: Vec<Decided>,
     pub(crate) programs: Programs,
     pub(crate) remembered: Vec<Remembered>,
+    /// What people said in this run, the last texts of it.
+    pub(crate) said: Vec<String>,
+    /// How many earlier texts the caller gave.
+    pub(crate) said_before: usize,
+    pub(crate) observed: Vec<Observed>,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
 }
@@ -136,6 +142,10 @@ pub(crate) struct Kept {
     pub(crate) programs: Programs,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) remembered: Vec<Remembered>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) said: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) observed: Vec<Observed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Box<RawValue>>,
 }
@@ -174,13 +184,16 @@ impl Kept {
             approvals: self.approvals.clone(),
             programs: self.programs.clone(),
             remembered: self.remembered.clone(),
+            said: self.said.clone(),
+            said_before: 0,
+            observed: self.observed.clone(),
             above: above.cloned(),
         })
     }
 
     /// Take over what a decision or an observation changed.
     pub(crate) fn take(&mut self, changed: Changed) {
-        let Changed { surface, labels, used, asks, approvals, programs, remembered } = changed;
+        let Changed { surface, labels, used, asks, approvals, programs, remembered, observed } = changed;
         if surface.is_some() {
             self.surface = surface;
         }
@@ -190,6 +203,7 @@ impl Kept {
         self.approvals = approvals.unwrap_or_else(|| std::mem::take(&mut self.approvals));
         self.programs = programs.unwrap_or_else(|| std::mem::take(&mut self.programs));
         self.remembered = remembered.unwrap_or_else(|| std::mem::take(&mut self.remembered));
+        self.observed = observed.unwrap_or_else(|| std::mem::take(&mut self.observed));
     }
 }
 
@@ -210,6 +224,8 @@ pub(crate) struct Changed {
     pub(crate) programs: Option<Programs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remembered: Option<Vec<Remembered>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) observed: Option<Vec<Observed>>,
 }
 
 impl<'t> Facts<'t> {
@@ -221,6 +237,10 @@ impl<'t> Facts<'t> {
         let owned = |name: &str| text(&document, name).map(str::to_owned);
         let required = |name: &str| owned(name).unwrap_or_default();
         let parent = document.member(Document::ROOT, "parent");
+        let mut said = texts_in(&document, Document::ROOT, "said");
+        let said_before = bound_said(&mut said);
+        let mut observed = each(&document, "observed", |at| Observed::read(&document, at));
+        bound(&mut observed);
         let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {
             above,
@@ -257,6 +277,9 @@ impl<'t> Facts<'t> {
                 left: number_in(&document, at, "left").unwrap_or_default(),
                 why: texts_in(&document, at, "why"),
             }),
+            said,
+            said_before,
+            observed,
             document,
         })
     }
@@ -307,6 +330,12 @@ impl<'t> Facts<'t> {
     /// `bad_request`: what was handed on is not JSON within the caps.
     pub(crate) fn by<'r>(&self, rules: &'r Rules, read: &[String]) -> Result<Facts<'r>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "parent", violations);
+        // An edited profile judges by what is said and read in this run.
+        let is_own = self.above.as_ref().is_some_and(|above| above.is_edit(rules));
+        let (said, observed) = match is_own {
+            true => (&self.said, &self.observed),
+            false => (&rules.said, &rules.observed),
+        };
         Ok(Facts {
             document: Json::read(&rules.given, &CAPS).map_err(wrong)?,
             run: self.run.clone(),
@@ -321,6 +350,9 @@ impl<'t> Facts<'t> {
             approvals: Vec::new(),
             programs: Programs::new(),
             remembered: Vec::new(),
+            said: said.clone(),
+            said_before: if is_own { self.said_before } else { 0 },
+            observed: observed.clone(),
             above: None,
         })
     }

@@ -17,21 +17,11 @@ pub(crate) enum Flowing {
     Approvals(Vec<(Approval, Reason)>),
 }
 
-impl Flow {
-    fn is_about(&self, tool: &Tool) -> bool {
-        self.to == tool.effect.as_str() || (self.to == "egress" && tool.egress)
-    }
-
-    /// Returns whether a person may be asked about calls of a tool because of this flow.
-    pub(crate) fn may_ask(&self, tool: &Tool) -> bool {
-        matches!(self.then, Then::Approval(_)) && self.is_about(tool)
-    }
-}
-
-/// Look at all flows: one that denies wins.
-pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool) -> Flowing {
+/// Look at all flows: one that denies wins. `is_proven`: whether all origins of the call are proven.
+pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, is_proven: bool) -> Flowing {
     let read = surface::read(profile, facts);
-    let concerns = |flow: &&Flow| flow.is_about(tool) && read.contains(&flow.after);
+    let is_exempt = |flow: &Flow| flow.unless_origins && is_proven;
+    let concerns = |flow: &&Flow| flow.is_about(tool) && read.contains(&flow.after) && !is_exempt(flow);
     let mut approvals: Vec<(Approval, Reason)> = Vec::new();
     for flow in profile.flows.iter().filter(concerns) {
         let (after, name) = (quote(&flow.after, 64), quote(&tool.full_name(), 128));

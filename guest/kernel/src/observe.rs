@@ -1,5 +1,7 @@
 //! Observations: results that are checked, truncated and sanitized for the model, with their source and completeness.
 
+use std::collections::BTreeMap;
+
 use seamgate_core::{
     Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,
     kernel_api::{Document, Json, Kind, Location, NodeId, Path, count, short, sort},
@@ -19,6 +21,7 @@ use crate::{
     findings::{Findings, has_text},
     mcp_result::{Main, McpResult, Shown, Truncated, refused},
     observation::{ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
+    observed::{self, Observed, Value},
     profile::Profile,
     result::{Body, Given, ToolResult},
     sanitize::{Clean, inspect, inspect_as, sanitize, sanitize_as},
@@ -77,7 +80,9 @@ pub(crate) fn observe_as(
     // The strictest cleaning of this agent and of those above it applies.
     let above = facts.rules().iter().filter_map(|rules| rules.tool(tool)).map(|tool| tool.result.clean);
     let clean = above.fold(rule.clean, Clean::max);
-    let mut read = Read { is_error: result.is_error, is_shown, clean, artifact: artifact.clone(), ..Read::default() };
+    let watched = watched(tool, facts);
+    let mut read =
+        Read { is_error: result.is_error, is_shown, clean, artifact: artifact.clone(), watched, ..Read::default() };
     let whole = match &result.body {
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
@@ -95,6 +100,9 @@ pub(crate) fn observe_as(
         (None, Body::Json(_)) => {}
     }
     let mut observation = read.observation(tool, call, facts);
+    let (tool_name, call_key) = (tool.full_name(), call.key.clone());
+    let seen = Observed { tool: tool_name, call: call_key, values: std::mem::take(&mut read.observed) };
+    observation.facts.observed = observed::with(&facts.observed, seen);
     label_by_those_above(&mut observation, profile, facts, tool, call, result)?;
     observation.id = id;
     observation.artifact.clone_from(&artifact);
@@ -111,6 +119,16 @@ pub(crate) fn observe_as(
         _ => marked(&observation.about, &mark, &observation.text),
     };
     Ok(observation)
+}
+
+/// Returns the paths of a tool's results at which this profile, or an edit of it, looks for origins.
+fn watched<'p>(tool: &'p Tool, facts: &'p Facts) -> Vec<&'p Path> {
+    let mut paths: Vec<&Path> = tool.observed.iter().collect();
+    let edited = facts.above.iter().flat_map(|above| &above.rules);
+    let edited = edited.filter(|rules| facts.above.as_ref().is_some_and(|above| above.is_edit(rules)));
+    let edited = edited.filter_map(|rules| rules.tool(tool)).flat_map(|tool| &tool.observed);
+    observed::add_paths(&mut paths, edited);
+    paths
 }
 
 /// Give an observation the labels that it would have for the agents above, too: their flows depend on them.
@@ -141,7 +159,10 @@ fn label_by_those_above(
 
 /// What is known of a result, so far.
 #[derive(Default)]
-struct Read {
+struct Read<'p> {
+    /// The paths at which origins are looked for, and the values of the whole result there.
+    watched: Vec<&'p Path>,
+    observed: BTreeMap<String, Vec<Value>>,
     is_error: bool,
     is_shown: bool,
     clean: Clean,
@@ -179,7 +200,7 @@ struct Read {
     until: Option<Option<u64>>,
 }
 
-impl Read {
+impl Read<'_> {
     fn json(&mut self, rule: &ResultRule, text: &str, mark: &str) {
         let document = match Json::read(text, &CAPS) {
             Ok(document) => document,
@@ -237,8 +258,10 @@ impl Read {
             (Disposition::Accepted, _) => self.valid(rule, document, mark),
             (Disposition::Partial, Some(kept)) => {
                 self.invalid_items = report.quarantined.len();
+                let invalid: Vec<String> = report.quarantined.iter().map(|item| item.pointer.clone()).collect();
                 let wrong = report.quarantined.into_iter().flat_map(|item| item.violations);
                 self.violations = wrong.take(MAX_VIOLATIONS).collect();
+                self.collect(document, &invalid.iter().map(String::as_str).collect::<Vec<_>>());
                 match Json::read(&kept, &CAPS) {
                     Ok(kept) => self.valid(rule, &kept, mark),
                     Err(violations) => self.invalid(violations),
@@ -252,6 +275,13 @@ impl Read {
         violations.truncate(MAX_VIOLATIONS);
         self.is_invalid = true;
         self.violations = violations;
+    }
+
+    /// Takes the values by which origins can be proven from a whole result, without invalid items.
+    fn collect(&mut self, document: &Json, invalid: &[&str]) {
+        if !self.is_error && !self.watched.is_empty() {
+            self.observed = observed::collect(document, &self.watched, invalid);
+        }
     }
 
     fn whole<'w>(&'w self, mark: &'w str) -> Whole<'w> {
@@ -271,6 +301,9 @@ impl Read {
             let path = path.as_ref()?;
             Path::select(&path.selectors, document, Document::ROOT).first().copied()
         };
+        if self.invalid_items == 0 {
+            self.collect(document, &[]);
+        }
         if !self.is_error {
             let supports = rule.supports.iter();
             let supports = supports.filter(|support| support.when.as_ref().is_none_or(|when| when.is_valid(document)));

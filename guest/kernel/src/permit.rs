@@ -1,5 +1,5 @@
-//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, flows, budget, permit.
-//! Deny wins, and is the default.
+//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins, flows,
+//! budget, permit. Deny wins, and is the default.
 
 use std::ops::Range;
 
@@ -17,7 +17,9 @@ use crate::{
     digest::{Action, same_call},
     facts::{Changed, Facts},
     flow::{self, Flowing},
+    origins,
     profile::{Deny, Mode, Profile},
+    proof::Proof,
     remembered,
     sanitize::{Clean, mark_in},
     scope, surface,
@@ -43,8 +45,9 @@ pub(crate) fn permit(
     background: impl FnOnce() -> Background,
 ) -> Result<Decision, Fault> {
     let mode = surface::mode(profile, facts)?;
+    let mut origins = Vec::new();
     let (tool, checked) = match surface::find(profile, mode, facts, call) {
-        Ok(tool) => (Some(tool), check(profile, facts, tool, call)?),
+        Ok(tool) => (Some(tool), check(profile, facts, tool, call, &mut origins)?),
         Err(reason) => (None, Err(reason)),
     };
     let mut decision = Decision {
@@ -60,6 +63,7 @@ pub(crate) fn permit(
         allowed: None,
         ask: None,
         approval: None,
+        origins,
         facts: Changed::default(),
     };
     match (tool, checked) {
@@ -85,7 +89,7 @@ pub(crate) fn permit(
                         return Ok(decision);
                     }
                     let why = needed.iter().map(|needed| needed.reason.message.as_str());
-                    let view = view(profile, tool, facts, call, why, &background());
+                    let view = view(profile, tool, facts, call, (why, &decision.origins), &background());
                     decision.permit = APPROVAL;
                     decision.arguments = Some(call.arguments.clone());
                     decision.ask = Some(approval::asked(profile, facts, &ask, by, view));
@@ -140,8 +144,16 @@ struct Passed {
 
 /// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
 /// approve, so that no child may do what an agent above it may not.
-fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
-    let mut passed = match judge(profile, facts, (tool, &tool.permit), 0, call)? {
+///
+/// `origins` gets where the values of the call come from, by the agent's own rules.
+fn check(
+    profile: &Profile,
+    facts: &Facts,
+    tool: &Tool,
+    call: &Call,
+    origins: &mut Vec<Proof>,
+) -> Result<Result<Passed, Reason>, Fault> {
+    let mut passed = match judge(profile, facts, (tool, &tool.permit), 0, call, origins)? {
         Ok(passed) => passed,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -164,7 +176,7 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
-        match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call)? {
+        match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call, &mut Vec::new())? {
             Ok(more) => passed.needed.extend(more.needed.into_iter().map(|one| Needed {
                 reason: match is_edit {
                     true => by(one.reason),
@@ -177,7 +189,10 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
     }
     let mut needed: Vec<Needed> = Vec::new();
     for one in passed.needed {
-        if needed.iter().all(|other| other.by != one.by || other.ttl_s != one.ttl_s) {
+        // An approval that was given for other reasons covers no value without an origin.
+        let is_same =
+            |other: &Needed| other.by == one.by && other.ttl_s == one.ttl_s && other.is_origin == one.is_origin;
+        if !needed.iter().any(is_same) {
             needed.push(one);
         }
     }
@@ -190,7 +205,7 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
 ///
 /// Those of [`permit`].
 pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Vec<Needed>, Fault> {
-    Ok(check(profile, facts, tool, call)?.map(|passed| passed.needed).unwrap_or_default())
+    Ok(check(profile, facts, tool, call, &mut Vec::new())?.map(|passed| passed.needed).unwrap_or_default())
 }
 
 /// Look at a call by the rules of one agent. `reserved`: how often others may be permitted it meanwhile.
@@ -200,6 +215,7 @@ fn judge(
     (tool, permit): (&Tool, &Permit),
     reserved: u64,
     call: &Call,
+    origins: &mut Vec<Proof>,
 ) -> Result<Result<Passed, Reason>, Fault> {
     let arguments = match arguments(profile, tool, call) {
         Ok(arguments) => arguments,
@@ -208,7 +224,13 @@ fn judge(
     if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
         return Ok(Err(reason));
     }
-    let by_flows = match flow::check(profile, facts, tool) {
+    let proofs = origins::prove(tool, &arguments, facts)?;
+    *origins = proofs.listed;
+    let by_origins = match origins::decide(profile, tool, proofs.unproven) {
+        Ok(approvals) => approvals,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let by_flows = match flow::check(profile, facts, tool, proofs.is_proven) {
         Flowing::Denied(reason) => return Ok(Err(reason)),
         Flowing::Approvals(approvals) => approvals,
     };
@@ -222,9 +244,10 @@ fn judge(
         Permit::Allow => None,
         Permit::Approval(approval) => Some((approval.clone(), Reason::new("permit", format!("{name} needs approval")))),
     };
-    let needed = own.into_iter().chain(by_flows).map(|(approval, reason)| Needed {
+    let needed = own.into_iter().chain(by_origins).chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),
         ttl_s: approval.ttl_s,
+        is_origin: reason.code == origins::CODE,
         reason,
     });
     Ok(Ok(Passed { same_call, needed: needed.collect() }))

@@ -74,7 +74,7 @@ impl Host {
 }
 
 /// Returns the host of a value. `None` if it has none, or if programs could find different ones.
-fn host_of(value: &str) -> Option<&str> {
+pub(crate) fn host_of(value: &str) -> Option<&str> {
     if value.contains(|character: char| character == '\\' || character.is_whitespace() || character.is_control()) {
         return None;
     }
@@ -93,7 +93,7 @@ fn host_of(value: &str) -> Option<&str> {
 
 /// Returns whether a text is a host as each program reads it: labels of ASCII letters, digits, `-` and `_`. An IPv4 address must have
 /// its four decimal numbers, because shorter, octal and hexadecimal ones are addresses for some programs only.
-fn is_host(text: &str) -> bool {
+pub(crate) fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

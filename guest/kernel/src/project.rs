@@ -62,7 +62,19 @@ const AUDIT: Table = &[
     (
         "record",
         "decision",
-        &["call", "permit", "server", "tool", "effect", "digest", "arguments_digest", "same", "codes", "approval"],
+        &[
+            "call",
+            "permit",
+            "server",
+            "tool",
+            "effect",
+            "digest",
+            "arguments_digest",
+            "same",
+            "codes",
+            "approval",
+            "origins",
+        ],
     ),
     (
         "record",
@@ -98,6 +110,7 @@ const AUDIT: Table = &[
     ("event", "approval", &["at", "key", "digest", "decision", "principal"]),
     ("event", "input", &["at", "key", "principal"]),
     ("event", "user_message", &["at", "principal"]),
+    ("event", "said", &["at", "principal"]),
     ("event", "context", &["at", "name"]),
     ("event", "resolution", &["at", "call", "outcome", "principal"]),
     ("event", "mode", &["at", "mode", "principal"]),

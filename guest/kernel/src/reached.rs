@@ -1,5 +1,7 @@
 //! What a path leads to in a document, and where it does not lead on because something else stands there.
 
+use std::collections::BTreeSet;
+
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector};
 
 /// The way of a path through a document.
@@ -51,5 +53,52 @@ impl Reached {
                 self.is_absent |= document.count(at) <= *index;
             }
         }
+    }
+}
+
+/// The values of a document that some paths hold.
+pub(crate) struct Held {
+    /// The single values at the end of each path.
+    pub(crate) values: Vec<Vec<NodeId>>,
+    /// Values that stand where a path leads, and that none of the paths can hold.
+    pub(crate) unheld: Vec<Unheld>,
+}
+
+/// A value that a path should hold and cannot.
+pub(crate) struct Unheld {
+    /// The place of the path among all.
+    pub(crate) path: usize,
+    pub(crate) at: NodeId,
+    pub(crate) why: Why,
+}
+
+/// Why a path cannot hold a value.
+pub(crate) enum Why {
+    /// It stands on the way, and is of another kind than this one, which the path needs.
+    Stopped(Kind),
+    /// It stands at the end, and is a list or an object.
+    Several,
+    /// It is an item beside the one that the path names.
+    Beside,
+}
+
+impl Held {
+    /// Follows paths from the root of a document. What one of them cannot hold counts only if no other reaches it.
+    pub(crate) fn of<'p>(paths: impl Iterator<Item = &'p [Selector]>, document: &Document) -> Self {
+        let mut values = Vec::new();
+        let mut unheld: Vec<Unheld> = Vec::new();
+        let mut known: BTreeSet<NodeId> = BTreeSet::new();
+        for (path, selectors) in paths.enumerate() {
+            let Reached { ends, passed, stopped, beside, .. } = Reached::of(selectors, document, Document::ROOT);
+            let is_single = |at: &NodeId| !matches!(document.kind(*at), Kind::Array | Kind::Object);
+            let (held, several): (Vec<NodeId>, Vec<NodeId>) = ends.into_iter().partition(is_single);
+            known.extend(held.iter().chain(&passed));
+            values.push(held);
+            unheld.extend(stopped.into_iter().map(|(at, needed)| Unheld { path, at, why: Why::Stopped(needed) }));
+            unheld.extend(several.into_iter().map(|at| Unheld { path, at, why: Why::Several }));
+            unheld.extend(beside.into_iter().map(|at| Unheld { path, at, why: Why::Beside }));
+        }
+        unheld.retain(|unheld| !known.contains(&unheld.at));
+        Held { values, unheld }
     }
 }

@@ -1,7 +1,5 @@
 //! Values of the arguments must be in a list, in the task, or in the context.
 
-use std::collections::BTreeSet;
-
 use seamgate_core::{
     Fault, FaultCode, Violation,
     kernel_api::{Document, Kind, NodeId, quote},
@@ -11,27 +9,10 @@ use crate::{
     decision::Reason,
     facts::Facts,
     places::{Folder, Host},
-    reached::Reached,
+    reached::{Held, Why},
     tool::{Scope, Source, Tool, Within},
+    words::is_word_of,
 };
-
-impl Within {
-    /// The list of the facts that it names.
-    pub(crate) fn list(&self) -> Option<&str> {
-        match self {
-            Within::List(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The sources that it names.
-    pub(crate) fn sources(&self) -> &[Source] {
-        match self {
-            Within::From(sources) => sources,
-            _ => &[],
-        }
-    }
-}
 
 /// Hold arguments to the scopes of their tool. Without facts, only to those that the profile itself decides.
 ///
@@ -43,14 +24,8 @@ impl Within {
 /// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside.
 pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) -> Result<Result<(), Reason>, Fault> {
     let mut found = Vec::new();
-    let mut known: BTreeSet<NodeId> = BTreeSet::new();
-    let mut ways = Vec::new();
-    for scope in &tool.scope {
-        let mut reached = Reached::of(&scope.path.selectors, arguments, Document::ROOT);
-        let is_single = |at: &NodeId| !matches!(arguments.kind(*at), Kind::Array | Kind::Object);
-        let (held, unheld): (Vec<NodeId>, Vec<NodeId>) = reached.ends.drain(..).partition(is_single);
-        known.extend(held.iter().chain(&reached.passed));
-        ways.push((scope, reached, unheld));
+    let held = Held::of(tool.scope.iter().map(|scope| &scope.path.selectors[..]), arguments);
+    for (scope, values) in tool.scope.iter().zip(held.values) {
         let is_within: Box<dyn Fn(NodeId) -> bool> = match (&scope.within, facts) {
             (Within::Values(values), _) => Box::new(|at| {
                 arguments.kind(at) == Kind::String
@@ -74,27 +49,23 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
                 Box::new(move |at| is_value(at) && occurs(at))
             }
         };
-        found.extend(held.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
+        found.extend(values.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
     }
-    for (scope, reached, unheld) in ways {
-        let path = quote(&scope.path.text, 128);
-        let mut say = |at: NodeId, expected: &str, message: String| {
-            if !known.contains(&at) {
-                found.push(Violation::of(arguments, at, "scope", expected, &message));
+    for unheld in held.unheld {
+        let path = quote(&tool.scope[unheld.path].path.text, 128);
+        let is = arguments.kind(unheld.at).name();
+        let (expected, message) = match unheld.why {
+            Why::Stopped(needed) => {
+                let needed = needed.name();
+                (needed, format!("must be of the type {needed}, and is {is}: its scope holds {path}"))
             }
+            Why::Several => {
+                let message = format!("must be a single value, and is of the type {is}: its scope holds {path}");
+                ("a single value", message)
+            }
+            Why::Beside => ("no such item", format!("must not be there: of this list, the scope holds only {path}")),
         };
-        for (at, needed) in reached.stopped {
-            let (is, needed) = (arguments.kind(at).name(), needed.name());
-            say(at, needed, format!("must be of the type {needed}, and is {is}: its scope holds {path}"));
-        }
-        for at in unheld {
-            let is = arguments.kind(at).name();
-            let message = format!("must be a single value, and is of the type {is}: its scope holds {path}");
-            say(at, "a single value", message);
-        }
-        for at in reached.beside {
-            say(at, "no such item", format!("must not be there: of this list, the scope holds only {path}"));
-        }
+        found.push(Violation::of(arguments, unheld.at, "scope", expected, &message));
     }
     found.truncate(MAX_SHOWN);
     Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })
@@ -166,66 +137,5 @@ fn occurs(document: &Document, at: NodeId, value: &str) -> bool {
         Kind::Object => document.members(at).any(|(_, at)| occurs(document, at, value)),
         Kind::String => is_word_of(value, document.string(at)),
         _ => document.source(at) == value,
-    }
-}
-
-/// Whether a text holds a word with nothing of its own kind beside it: `x.com` does not occur in `x.com.evil.org`, nor in
-/// `a@x.com`.
-fn is_word_of(word: &str, text: &str) -> bool {
-    if word.is_empty() {
-        return text.is_empty();
-    }
-    let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
-    let (starts, stops) = (is_digit(word.chars().next()), is_digit(word.chars().next_back()));
-    text.match_indices(word).any(|(at, _)| {
-        let (mut before, mut after) = (text[..at].chars(), text[at + word.len()..].chars());
-        let opens = |character: char| character.is_whitespace() || "\"'`([{<,;:=".contains(character);
-        let closes = |character: char| character.is_whitespace() || "\"'`)]}>,;:!?".contains(character);
-        let begins = match before.next_back() {
-            None => true,
-            // A sign between two digits stands inside a number or a time.
-            Some(',' | ':') if starts && is_digit(before.next_back()) => false,
-            Some(character) => opens(character),
-        };
-        let ends = match after.next() {
-            None => true,
-            Some(',' | ':') if stops && is_digit(after.clone().next()) => false,
-            // A full stop ends a sentence, or stands inside a name.
-            Some('.') => after.next().is_none_or(char::is_whitespace),
-            Some(character) => closes(character),
-        };
-        begins && ends
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_stands_by_itself() {
-        for (word, text, is) in [
-            ("bob@x.com", "Mail bob@x.com the report.", true),
-            ("bob@x.com", "Mail bob@x.com.", true),
-            ("bob@x.com", "bob@x.com", true),
-            ("bob@x.com", "to: <bob@x.com>, please", true),
-            ("bob@x.com", "bob@x.com.evil.org", false),
-            ("x.com", "bob@x.com", false),
-            ("pay", "payment-api", false),
-            ("payment-api", "Why does payment-api fail?", true),
-            ("payment", "Why does payment-api fail?", false),
-            ("", "anything", false),
-            ("50", "Pay 0,50 EUR", false),
-            ("0", "Pay 0,50 EUR", false),
-            ("000", "Pay 1,000 EUR", false),
-            ("1", "Pay 1,000 EUR", false),
-            ("99", "Meet at 12:99", false),
-            ("12", "Meet at 12:99", false),
-            ("1,000", "Pay 1,000, or 5", true),
-            ("5", "Pay 1,000, or 5: today", true),
-            ("7", "limit:7,", true),
-        ] {
-            assert_eq!(is_word_of(word, text), is, "{word:?} in {text:?}");
-        }
     }
 }

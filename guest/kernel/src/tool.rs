@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Contract,
-    kernel_api::{Path, Schema},
+    kernel_api::{Path, Schema, Selector},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -74,6 +74,9 @@ pub(crate) struct Tool {
     /// The names of arguments in both, in the scope, and in the deny rules.
     pub(crate) names: Names,
     pub(crate) scope: Vec<Scope>,
+    pub(crate) origins: Vec<OriginRule>,
+    /// The paths of its results at which rules of this profile look for origins.
+    pub(crate) observed: Vec<Path>,
     pub(crate) permit: Permit,
     /// The longest arguments, in bytes.
     pub(crate) max_arguments_bytes: usize,
@@ -115,11 +118,94 @@ pub(crate) enum Within {
     Hosts(Vec<Host>),
 }
 
+impl Within {
+    /// The list of the facts that it names.
+    pub(crate) fn list(&self) -> Option<&str> {
+        match self {
+            Within::List(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The sources that it names.
+    pub(crate) fn sources(&self) -> &[Source] {
+        match self {
+            Within::From(sources) => sources,
+            _ => &[],
+        }
+    }
+}
+
 /// Where a value must occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     Task,
     Context(String),
+}
+
+/// Values of the arguments must come from somewhere.
+pub(crate) struct OriginRule {
+    pub(crate) path: Path,
+    pub(crate) from: Vec<Origin>,
+    /// `None` if the flows decide about values without an origin.
+    pub(crate) otherwise: Option<Otherwise>,
+}
+
+/// What becomes of a call with a value that has no origin.
+pub(crate) enum Otherwise {
+    Deny,
+    /// By those whom it names, else by the tool's own approvers, else by any.
+    Approval(Option<Approval>),
+}
+
+/// Where a value may come from.
+pub(crate) enum Origin {
+    /// What people said in this run.
+    User,
+    From(Source),
+    /// A list of the facts.
+    List(String),
+    Values(Vec<String>),
+    Below(Vec<Folder>),
+    Hosts(Vec<Host>),
+    Result(ResultOrigin),
+}
+
+/// Values of results of a tool.
+pub(crate) struct ResultOrigin {
+    /// The tool, as the profile names it.
+    pub(crate) tool: String,
+    pub(crate) at: Path,
+    /// Only values of items whose value here the user said, or the task has.
+    pub(crate) named: Option<Path>,
+}
+
+impl ResultOrigin {
+    /// Returns whether results of a tool count. Its full name has the name of its server.
+    pub(crate) fn is_of(&self, full_name: &str) -> bool {
+        full_name == self.tool || full_name.split_once('/').is_some_and(|(_, name)| name == self.tool)
+    }
+
+    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none:
+    /// the whole result is one item then.
+    pub(crate) fn steps_to_item(&self) -> usize {
+        let Some(named) = &self.named else { return 0 };
+        let shared = self.at.selectors.iter().zip(&named.selectors).take_while(|(one, other)| one == other).count();
+        let last = self.at.selectors[..shared].iter().rposition(|selector| *selector == Selector::Each);
+        last.map_or(0, |last| last + 1)
+    }
+}
+
+impl Origin {
+    /// Returns whether what people said decides about it.
+    pub(crate) fn needs_said(&self) -> bool {
+        matches!(self, Origin::User | Origin::Result(ResultOrigin { named: Some(_), .. }))
+    }
+
+    /// Returns whether the task decides about it.
+    pub(crate) fn needs_task(&self) -> bool {
+        matches!(self, Origin::From(Source::Task) | Origin::Result(ResultOrigin { named: Some(_), .. }))
+    }
 }
 
 /// What is made of a tool's result.
@@ -200,6 +286,29 @@ impl Tool {
     /// `SERVER/NAME`, or the name alone for a tool of the host.
     pub(crate) fn full_name(&self) -> String {
         full_name(&self.server, &self.name)
+    }
+
+    /// The lists of the facts that its rules name.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &str> {
+        let origins = self.origins().filter_map(|origin| match origin {
+            Origin::List(name) => Some(name.as_str()),
+            _ => None,
+        });
+        self.scope.iter().filter_map(|scope| scope.within.list()).chain(origins)
+    }
+
+    /// The sources that its scopes and its origins name, and the task where the name of an item counts.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        let origins = self.origins().filter_map(|origin| match origin {
+            Origin::From(source) => Some(source),
+            other => other.needs_task().then_some(&Source::Task),
+        });
+        self.scope.iter().flat_map(|scope| scope.within.sources()).chain(origins)
+    }
+
+    /// The origins that its rules name.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.origins.iter().flat_map(|rule| &rule.from)
     }
 
     /// Returns why the tool is disabled, if it is: its pinned definition is invalid.

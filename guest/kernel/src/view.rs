@@ -1,7 +1,8 @@
 //! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
 
 use seamgate_core::kernel_api::{
-    Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, sort_by_key, visible,
+    Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, quote, short, sort_by_key,
+    visible,
 };
 
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     document::CAPS,
     facts::Facts,
     profile::Profile,
+    proof::{Place, Proof},
     tool::Tool,
 };
 
@@ -35,13 +37,17 @@ pub(crate) struct Background {
     pub(crate) equal_calls: String,
 }
 
-/// Writes the view of a call. `why` has the reasons for which it needs approval.
+/// The most values of a call whose origins the view lists.
+const MAX_ORIGINS: usize = 16;
+
+/// Writes the view of a call. `why` has the reasons for which it needs approval, and `origins` where its values come
+/// from.
 pub(crate) fn view<'r>(
     profile: &Profile,
     tool: &Tool,
     facts: &Facts,
     call: &Call,
-    why: impl Iterator<Item = &'r str>,
+    (why, origins): (impl Iterator<Item = &'r str>, &[Proof]),
     background: &Background,
 ) -> String {
     let above = facts.above.as_deref();
@@ -57,6 +63,14 @@ pub(crate) fn view<'r>(
     why.for_each(|why| line("why", &visible(why)));
     for (label, calls) in &background.labels {
         line("read", &format!("{}, {}", visible(label), origin(calls)));
+    }
+    for proof in origins.iter().take(MAX_ORIGINS) {
+        line("from", &from(proof));
+    }
+    if origins.len() > MAX_ORIGINS {
+        let more = &origins[MAX_ORIGINS..];
+        let unproven = more.iter().filter(|proof| proof.place.is_none()).count();
+        line("from", &format!("{} more, {unproven} of them without an origin", count(more.len(), "value")));
     }
     line("for", &visible(&facts.principal));
     line("run", &visible(&facts.run));
@@ -82,6 +96,27 @@ pub(crate) fn view<'r>(
 fn effect(tool: &Tool, above: Option<&Above>) -> String {
     let egress = if above::sends_out(tool, above) { ", sends data out" } else { "" };
     format!("{}{egress}", above::effect(tool, above).as_str())
+}
+
+/// Says where a value comes from, or that it has no origin.
+fn from(proof: &Proof) -> String {
+    let pointer = short(&proof.pointer, 256);
+    let Some(place) = &proof.place else {
+        return short(format!("{pointer} has no origin: looked for in {}", proof.sought.join("; ")), 1024);
+    };
+    let named = proof.named.as_ref().map(|named| format!(", which the {} names{}", named.origin, text_around(named)));
+    let call = place.call.as_ref().map(|call| format!(" ({} {})", visible(call), at(place))).unwrap_or_default();
+    let named = named.unwrap_or_default();
+    short(format!("{pointer} is from {}{call}{}{named}", place.origin, text_around(place)), 1024)
+}
+
+fn at(place: &Place) -> &str {
+    place.at.as_deref().unwrap_or_default()
+}
+
+/// The text around a value: of a message or of the task.
+fn text_around(place: &Place) -> String {
+    if place.around.is_empty() { String::new() } else { format!(" ({})", quote(&place.around, 256)) }
 }
 
 fn origin(calls: &[String]) -> String {

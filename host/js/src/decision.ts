@@ -76,6 +76,19 @@ export interface Facts {
   readonly approvals?: readonly Decided[];
   /** Approvals that persons gave for further calls of the run. */
   readonly remembered?: readonly Remembered[];
+  /** What people said in this run, by which `origins` are proven. The host writes it, never the model. */
+  readonly said?: readonly string[];
+  /** Values that results had at the paths that `origins` name. */
+  readonly observed?: readonly Observed[];
+}
+
+/** Values of one result, as the facts have them: by their paths, a string or the text of a number at a JSON Pointer. */
+export interface Observed {
+  readonly tool: string;
+  readonly call: string;
+  readonly values: Readonly<
+    Record<string, readonly { readonly at: string; readonly text?: string; readonly number?: string }[]>
+  >;
 }
 
 /** An approval for further calls of a run: those whose action is the same but for the arguments named in `any`. */

@@ -108,6 +108,15 @@ export class Loop {
     this.update({ used: { ...used, tokens: (used.tokens ?? 0) + tokens, ms: (used.ms ?? 0) + ms } });
   }
 
+  /**
+   * Tell the loop what a person said: `origins` of the profile are proven by it. The last 64 KiB count.
+   *
+   * @param text - The person's words, unchanged. Never a text of the model, or one that a tool returned.
+   */
+  said(text: string): void {
+    this.update({ said: [...(this.#facts.said ?? []), text].slice(-64) });
+  }
+
   /** Put other facts in the place of the old ones: the mode, the surface, a value of the context. */
   update(facts: Partial<Facts>): void {
     this.#facts = { ...this.#facts, ...structuredClone(facts) };

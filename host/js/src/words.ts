@@ -19,6 +19,7 @@ export type RunEvent =
   | ApprovalEvent
   | InputEvent
   | UserMessageEvent
+  | SaidEvent
   | ContextEvent
   | ResolutionEvent
   | ModeEvent
@@ -222,6 +223,15 @@ export interface UserMessageEvent {
   readonly text: string;
   readonly principal?: string;
   readonly turn?: string;
+}
+
+/** What a person said elsewhere, by which `origins` are proven. The model is not told it. */
+export interface SaidEvent {
+  readonly type: "said";
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  readonly text: string;
+  readonly principal?: string;
 }
 
 /** A declared value changed. */
@@ -540,6 +550,8 @@ export interface DecisionRecord {
   readonly reasons: readonly Reason[];
   /** The approval that it uses. */
   readonly approval?: Approval;
+  /** Where values of the arguments come from. See decision.schema.json. */
+  readonly origins?: readonly Proof[];
 }
 
 /**
@@ -676,6 +688,11 @@ export interface AllowedDecision {
   readonly reasons: readonly Reason[];
   /** The approval that the call uses. */
   readonly approval?: Approval;
+  /**
+   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+   * are listed.
+   */
+  readonly origins?: readonly Proof[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -699,6 +716,11 @@ export interface DeniedDecision {
   readonly reasons: readonly Reason[];
   /** Where it is denied: the tools that are not. */
   readonly allowed: readonly string[];
+  /**
+   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+   * are listed.
+   */
+  readonly origins?: readonly Proof[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -724,6 +746,11 @@ export interface ApprovalDecision {
   readonly reasons: readonly Reason[];
   /** What a person is asked. */
   readonly ask: Ask;
+  /**
+   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+   * are listed.
+   */
+  readonly origins?: readonly Proof[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -732,12 +759,16 @@ export interface ApprovalDecision {
 export interface ParentRules {
   /** The part of its profile that judges calls of the tools that were handed on: see profile.schema.json. */
   readonly profile: Readonly<Record<string, unknown>>;
-  /** Its task, if a scope names it. The child's model does not see it. */
+  /** Its task, if a scope or an origin names it. The child's model does not see it. */
   readonly task?: unknown;
-  /** The values of its context that a scope names. The child's model does not see them. */
+  /** The values of its context that a scope or an origin names. The child's model does not see them. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** The lists that a scope names. */
+  /** The lists that a scope or an origin names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /** What people said to it, if an origin needs it. The child's model does not see it. */
+  readonly said?: readonly string[];
+  /** Values of its results that an origin names: see facts.schema.json. The child's model does not see them. */
+  readonly observed?: readonly Readonly<Record<string, unknown>>[];
   /**
    * How often each call was permitted in its run and below it before the child started, where its budget has
    * `same_call`. A call that waits for approval counts.
@@ -954,6 +985,38 @@ export interface Reason {
   readonly violations: readonly Violation[];
 }
 
+/** Where the name of its item stands. */
+export interface NamePlace {
+  /** `user` or `task`. */
+  readonly origin: string;
+  /** The number of the text among those that people said, from 1. */
+  readonly message?: number;
+  /** A JSON Pointer into the task. */
+  readonly at?: string;
+  /** Bytes of the text there. */
+  readonly span?: Span;
+}
+
+/** Where a value of a call comes from, or where it was looked for. */
+export interface Proof {
+  /** A JSON Pointer into the arguments. */
+  readonly pointer: string;
+  /** `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it. */
+  readonly origin?: string;
+  /** The number of the text among those that people said, from 1. */
+  readonly message?: number;
+  /** The call whose result has it. */
+  readonly call?: string;
+  /** A JSON Pointer into the task, the value of the context, the list or the result. */
+  readonly at?: string;
+  /** Bytes of the text there. */
+  readonly span?: Span;
+  /** Where the name of its item stands. */
+  readonly named?: NamePlace;
+  /** Where a value without an origin was looked for. */
+  readonly sought?: readonly string[];
+}
+
 export interface Instruction {
   readonly kind: string;
   /** Its place in the result. */
@@ -1141,6 +1204,7 @@ export type ReasonCode =
   | "deny"
   | "mark"
   | "scope"
+  | "origin"
   | "flow"
   | "budget"
   | "same_call"

@@ -192,6 +192,16 @@ test("budgets hold over a run that is stored and goes on", async () => {
   assert.equal(tired.decide(call("3")).reasons[0].code, "surface");
 });
 
+test("what people said is kept", async () => {
+  const kept = await loop();
+  for (let number = 0; number < 70; number += 1) {
+    kept.said(`text ${number}`);
+  }
+  assert.equal(kept.facts.said.length, 64);
+  assert.equal(kept.facts.said[0], "text 6");
+  assert.equal(kept.decide(call("1")).permit, "allow");
+});
+
 test("an instance is given a profile once, and a request as text finds it", async () => {
   const gate = await Gate.load();
   const info = gate.registerProfile(JSON.stringify(profile));

@@ -121,6 +121,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "an unknown fact later": (lambda: loop.update(zzzz=1), "'zzzz' is no member of the facts: run, principal"),
     "a call as a number": (lambda: loop.permit(3), "call must be JSON text or a dict, not int"),
     "tokens as a text": (lambda: loop.spend(tokens="1"), "tokens must be a whole number, not str"),
+    "said as a number": (lambda: loop.said(3), "text must be a str, not int"),
     "what is approved": (lambda: loop.approve(3, "anna"), "asked must be an `ApprovalDecision` or its `ask`, not int"),
     "facts as a number": (lambda: gate.permit("a", 3, {}), "facts must be JSON text or a dict, not int"),
     "an agent of permit": (lambda: gate.permit(3, {}, {}), "agent must be"),

@@ -206,6 +206,14 @@ def test_budgets_hold_over_a_run_that_is_stored_and_goes_on(ops: Gate) -> None:
     assert tired.permit(logs("3")).reasons[0].code == "surface"
 
 
+def test_what_people_said_is_kept(ops: Gate) -> None:
+    kept = loop(ops)
+    for number in range(70):
+        kept.said(f"text {number}")
+    assert kept.facts["said"] == [f"text {number}" for number in range(6, 70)]
+    assert kept.permit(logs("1")).permit == "allow"
+
+
 def test_threads_share_one_budget(ops: Gate) -> None:
     kept, permits = loop(ops), list[str]()
     threads = [

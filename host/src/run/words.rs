@@ -34,6 +34,7 @@ impl Serialize for Event {
             EventKind::Approval(body) => write(serializer, Some(self.at), "approval", body),
             EventKind::Input(body) => write(serializer, Some(self.at), "input", body),
             EventKind::UserMessage(body) => write(serializer, Some(self.at), "user_message", body),
+            EventKind::Said(body) => write(serializer, Some(self.at), "said", body),
             EventKind::Context(body) => write(serializer, Some(self.at), "context", body),
             EventKind::Resolution(body) => write(serializer, Some(self.at), "resolution", body),
             EventKind::Mode(body) => write(serializer, Some(self.at), "mode", body),
@@ -90,6 +91,8 @@ pub enum EventKind {
     Input(InputEvent),
     /// What a person says by themselves.
     UserMessage(UserMessageEvent),
+    /// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+    Said(SaidEvent),
     /// A declared value changed.
     Context(ContextEvent),
     /// A person says what became of an uncertain call.
@@ -129,6 +132,7 @@ impl EventKind {
             EventKind::Approval(_) => "approval",
             EventKind::Input(_) => "input",
             EventKind::UserMessage(_) => "user_message",
+            EventKind::Said(_) => "said",
             EventKind::Context(_) => "context",
             EventKind::Resolution(_) => "resolution",
             EventKind::Mode(_) => "mode",
@@ -161,6 +165,7 @@ impl EventKind {
             "approval" => serde_json::from_str(text).map(EventKind::Approval),
             "input" => serde_json::from_str(text).map(EventKind::Input),
             "user_message" => serde_json::from_str(text).map(EventKind::UserMessage),
+            "said" => serde_json::from_str(text).map(EventKind::Said),
             "context" => serde_json::from_str(text).map(EventKind::Context),
             "resolution" => serde_json::from_str(text).map(EventKind::Resolution),
             "mode" => serde_json::from_str(text).map(EventKind::Mode),
@@ -251,6 +256,12 @@ impl From<InputEvent> for EventKind {
 impl From<UserMessageEvent> for EventKind {
     fn from(body: UserMessageEvent) -> Self {
         EventKind::UserMessage(body)
+    }
+}
+
+impl From<SaidEvent> for EventKind {
+    fn from(body: SaidEvent) -> Self {
+        EventKind::Said(body)
     }
 }
 
@@ -695,6 +706,26 @@ impl UserMessageEvent {
     /// Makes one with the members that it must have.
     pub fn new(text: impl Into<Large<String>>) -> Self {
         UserMessageEvent { text: text.into(), principal: None, turn: None }
+    }
+
+    /// Returns it as an event at a time, in milliseconds since 1970.
+    pub fn at(self, at: u64) -> Event {
+        Event { at, kind: self.into() }
+    }
+}
+
+/// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SaidEvent {
+    pub text: Large<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+}
+
+impl SaidEvent {
+    /// Makes one with the members that it must have.
+    pub fn new(text: impl Into<Large<String>>) -> Self {
+        SaidEvent { text: text.into(), principal: None }
     }
 
     /// Returns it as an event at a time, in milliseconds since 1970.
@@ -1434,6 +1465,9 @@ pub struct DecisionRecord {
     /// The approval that it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// Where values of the arguments come from. See decision.schema.json.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Vec<Proof>>,
 }
 
 /// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
@@ -1614,6 +1648,16 @@ impl Decision {
         }
     }
 
+    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+    /// are listed.
+    pub fn origins(&self) -> Option<&Vec<Proof>> {
+        match self {
+            Decision::Allow(body) => body.origins.as_ref(),
+            Decision::Deny(body) => body.origins.as_ref(),
+            Decision::Approval(body) => body.origins.as_ref(),
+        }
+    }
+
     /// The members of the facts that changed.
     pub fn facts(&self) -> &Json {
         match self {
@@ -1660,6 +1704,10 @@ pub struct AllowedDecision {
     /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+    /// are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Vec<Proof>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -1682,6 +1730,10 @@ pub struct DeniedDecision {
     pub reasons: Vec<Reason>,
     /// Where it is denied: the tools that are not.
     pub allowed: Vec<String>,
+    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+    /// are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Vec<Proof>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -1704,6 +1756,10 @@ pub struct ApprovalDecision {
     pub reasons: Vec<Reason>,
     /// What a person is asked.
     pub ask: Ask,
+    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
+    /// are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Vec<Proof>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -1713,15 +1769,21 @@ pub struct ApprovalDecision {
 pub struct ParentRules {
     /// The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
     pub profile: Json,
-    /// Its task, if a scope names it. The child's model does not see it.
+    /// Its task, if a scope or an origin names it. The child's model does not see it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub task: Option<Json>,
-    /// The values of its context that a scope names. The child's model does not see them.
+    /// The values of its context that a scope or an origin names. The child's model does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Json>,
-    /// The lists that a scope names.
+    /// The lists that a scope or an origin names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lists: Option<BTreeMap<String, Vec<String>>>,
+    /// What people said to it, if an origin needs it. The child's model does not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Vec<String>>,
+    /// Values of its results that an origin names: see facts.schema.json. The child's model does not see them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Vec<Json>>,
     /// How often each call was permitted in its run and below it before the child started, where its budget has
     /// `same_call`. A call that waits for approval counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1981,6 +2043,50 @@ pub struct Reason {
     /// For people.
     pub message: String,
     pub violations: Vec<Violation>,
+}
+
+/// Where the name of its item stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamePlace {
+    /// `user` or `task`.
+    pub origin: String,
+    /// The number of the text among those that people said, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<u64>,
+    /// A JSON Pointer into the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Bytes of the text there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+}
+
+/// Where a value of a call comes from, or where it was looked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// A JSON Pointer into the arguments.
+    pub pointer: String,
+    /// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The number of the text among those that people said, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<u64>,
+    /// The call whose result has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// A JSON Pointer into the task, the value of the context, the list or the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Bytes of the text there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+    /// Where the name of its item stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<NamePlace>,
+    /// Where a value without an origin was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sought: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2586,6 +2692,7 @@ pub enum ReasonCode {
     Deny,
     Mark,
     Scope,
+    Origin,
     Flow,
     Budget,
     SameCall,
@@ -2615,6 +2722,7 @@ impl ReasonCode {
             ReasonCode::Deny => "deny",
             ReasonCode::Mark => "mark",
             ReasonCode::Scope => "scope",
+            ReasonCode::Origin => "origin",
             ReasonCode::Flow => "flow",
             ReasonCode::Budget => "budget",
             ReasonCode::SameCall => "same_call",

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use seamgate::{
     Action, Approval, ApprovalAnswer, ApprovalRemember, DecisionRecord, EventKind, Finish, Found, Json, Large,
-    ObservationRecord, ObservationStatus, OutputKind, Party, Permit, PossibleEffect, ReasonCode, Record, RunStatus,
+    ObservationRecord, ObservationStatus, OutputKind, Party, Permit, PossibleEffect, Proof, ReasonCode, Record,
+    RunStatus,
 };
 use seamgate_text::tool_name;
 use serde::Serialize;
@@ -259,6 +260,8 @@ impl Known {
             EventKind::UserMessage(event) => {
                 plain(format!("{} said", somebody(&event.principal))).part("text", steps.text(&event.text))
             }
+            EventKind::Said(event) => plain(format!("{} said, not to the model", somebody(&event.principal)))
+                .part("text", steps.text(&event.text)),
             EventKind::Context(event) => {
                 plain(format!("the context {} changed", event.name)).part("value", event.value.as_str())
             }
@@ -368,7 +371,8 @@ impl Known {
         let effect = record.effect.map(|effect| format!(" ({effect})")).unwrap_or_default();
         let mut entry = entry(tone, format!("{} {tool}{effect}: {word}", record.call))
             .part("arguments", &record.arguments)
-            .part("approval", approval(self, record.approval.as_ref()));
+            .part("approval", approval(self, record.approval.as_ref()))
+            .part("origins", origins(record.origins.as_deref().unwrap_or_default()));
         for reason in &record.reasons {
             // The message of a reason ends with the first.
             let violations = reason.violations.iter().map(|one| format!("{} {}", one.path, one.message));
@@ -540,6 +544,15 @@ fn waiting(title: impl Into<String>) -> Entry {
 
 fn raw(value: &Option<Json>) -> String {
     value.as_ref().map(Json::to_string).unwrap_or_default()
+}
+
+/// Says where the values of a call come from, a line each.
+fn origins(proofs: &[Proof]) -> String {
+    let line = |proof: &Proof| match &proof.origin {
+        Some(origin) => format!("{} is from {origin}", proof.pointer),
+        None => format!("{} has no origin", proof.pointer),
+    };
+    proofs.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Describes the further calls that an approval covers.

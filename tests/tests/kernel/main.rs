@@ -7,5 +7,6 @@ mod equal;
 mod media;
 mod model;
 mod odd_definitions;
+mod origins;
 mod permits;
 mod truncation;

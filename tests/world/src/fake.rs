@@ -358,6 +358,7 @@ fn decision(call: &Call, permit: Permit, code: Option<ReasonCode>) -> Record {
         message: String::new(),
         reasons: code.into_iter().map(reason).collect(),
         approval: None,
+        origins: None,
     })
 }
 

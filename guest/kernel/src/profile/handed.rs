@@ -76,8 +76,7 @@ impl Profile {
                 }
                 // A child learns of no other source. The labels of all that was read are handed on by themselves.
                 "context" => {
-                    let scopes = tools.iter().filter(is_handed).flat_map(|tool| &tool.scope);
-                    let named: Vec<&Source> = scopes.flat_map(|scope| scope.within.sources()).collect();
+                    let named: Vec<&Source> = tools.iter().filter(is_handed).flat_map(Tool::sources).collect();
                     let is_named = |name: &str| {
                         named.iter().any(|source| matches!(source, Source::Context(other) if other == name))
                     };

@@ -31,6 +31,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
             of_tool(profile, tool, (&document, at), &mut warnings);
         }
         self_approval(profile, &document, &mut warnings);
+        open_origins(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
     // A gate between a client and its servers lives as long as the client, which asks what it likes again.
@@ -114,6 +115,23 @@ fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warn
             quote(&tool.full_name(), 128)
         );
         warnings.push(Warning::new(&Location::root().name("approvers"), "self_approval", &message));
+    }
+}
+
+/// Finds origins that trust each value of results that others can write.
+fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
+    let items = |at: NodeId, name: &str| document.member(at, name).into_iter().flat_map(|at| document.items(at));
+    let from = tools_of(document).flat_map(|tool| items(tool, "origins")).flat_map(|rule| items(rule, "from"));
+    for origin in from.filter(|&at| document.kind(at) == Kind::Object && document.member(at, "named").is_none()) {
+        let Some(word) = document.member(origin, "tool").map(|at| document.string(at)) else { continue };
+        let is_untrusted = |tool: &Tool| tool.result.labels.iter().any(|label| label == "untrusted");
+        if profile.tools.iter().any(|tool| tool.is_named(word) && is_untrusted(tool)) {
+            let message = format!(
+                "add 'named', or the labels that results of {} have: whoever can write one chooses the value",
+                quote(word, 128)
+            );
+            warnings.push(Warning::new(&document.location(origin), "open_origin", &message));
+        }
     }
 }
 
@@ -273,6 +291,22 @@ mod tests {
             let profile = Profile::compile(&text).expect("a profile");
             let told = lint(&profile, &text).iter().any(|warning| warning.code == "self_approval");
             assert_eq!(told, is_told, "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_that_others_can_write_are_told() {
+        for (labels, named, is_told) in [
+            ("", "", true),
+            (r#","result":{"labels":["private","untrusted"]}"#, "", true),
+            (r#","result":{"labels":[]}"#, "", false),
+            ("", r#","named":"$[*].name""#, false),
+        ] {
+            let told = codes(&format!(
+                r#"{{"name":"search","server":"crm","effect":"read"{labels}}},{{"name":"mail","effect":"effectful","origins":
+                [{{"path":"$.to","from":["user",{{"tool":"crm/search","at":"$[*].email"{named}}}],"else":"deny"}}]}}"#
+            ));
+            assert_eq!(told.contains(&"open_origin".to_owned()), is_told, "{labels} {named}: {told:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 mod describe;
 mod handed;
 mod lint;
+mod origins;
 mod read;
 
 use seamgate_core::{
@@ -113,7 +114,21 @@ pub(crate) struct Deny {
 pub(crate) struct Flow {
     pub(crate) after: String,
     pub(crate) to: String,
+    /// Whether calls are exempt all of whose origins are proven.
+    pub(crate) unless_origins: bool,
     pub(crate) then: Then,
+}
+
+impl Flow {
+    /// Returns whether calls of a tool are what this flow is about.
+    pub(crate) fn is_about(&self, tool: &Tool) -> bool {
+        self.to == tool.effect.as_str() || (self.to == "egress" && tool.egress)
+    }
+
+    /// Returns whether a person may be asked about calls of a tool because of this flow.
+    pub(crate) fn may_ask(&self, tool: &Tool) -> bool {
+        matches!(self.then, Then::Approval(_)) && self.is_about(tool)
+    }
 }
 
 /// What becomes of a call that a flow concerns.
@@ -222,10 +237,9 @@ impl Profile {
         disabled.collect()
     }
 
-    /// The lists that its scopes name, in ascending order.
+    /// The lists that its scopes and origins name, in ascending order.
     pub fn lists(&self) -> Vec<String> {
-        let scopes = self.tools.iter().flat_map(|tool| &tool.scope);
-        let mut lists: Vec<String> = scopes.filter_map(|scope| scope.within.list()).map(str::to_owned).collect();
+        let mut lists: Vec<String> = self.tools.iter().flat_map(Tool::lists).map(str::to_owned).collect();
         sort(&mut lists);
         lists.dedup();
         lists
@@ -244,6 +258,11 @@ impl Profile {
     /// Whether the kernel asks the model. Without, it decides about single calls.
     pub(crate) fn has_loop(&self) -> bool {
         self.prompt.is_some() && self.final_contract.is_some()
+    }
+
+    /// Whether any rule is about where arguments come from.
+    pub(crate) fn has_origins(&self) -> bool {
+        self.tools.iter().any(|tool| !tool.origins.is_empty())
     }
 
     /// Whether a method of the protocol exists between the client and a server.
@@ -294,7 +313,7 @@ impl Profile {
         keys
     }
 
-    /// Who approves a call that a flow concerns.
+    /// Who approves a call that a flow or a rule about origins concerns.
     pub(crate) fn flow_approval(&self, tool: &Tool, named: Option<&Approval>) -> Approval {
         match (named, &tool.permit) {
             (Some(named), _) => named.clone(),

@@ -23,8 +23,8 @@ use crate::{
     render::sanitized,
     sanitize::Clean,
     tool::{
-        Approval, Definition, Effect, Freshness, Permit, ResultContract, ResultRule, Scope, Source, Support, Template,
-        Tool, Within,
+        Approval, Definition, Effect, Freshness, OriginRule, Permit, ResultContract, ResultRule, Scope, Source,
+        Support, Template, Tool, Within,
     },
 };
 
@@ -117,9 +117,9 @@ fn read_as(document: &Json, is_part: bool) -> Result<Profile, Vec<Violation>> {
 }
 
 /// Reads a document, and keeps what is wrong with it.
-struct Reader<'d, 't> {
-    document: &'d Json<'t>,
-    is_part: bool,
+pub(super) struct Reader<'d, 't> {
+    pub(super) document: &'d Json<'t>,
+    pub(super) is_part: bool,
     wrong: Vec<Violation>,
 }
 
@@ -136,6 +136,7 @@ impl Reader<'_, '_> {
         let delegate_tools = self.each("delegate");
         tools.extend(delegate_tools.into_iter().map(|at| self.delegate_tool(at, &groups)));
         self.unique_tools(&tools);
+        self.observed(&mut tools);
         let deny = self.deny(&tools);
         for (when, rule) in deny.iter().filter_map(|rule| Some((rule.when.as_ref()?, rule))) {
             let paths = when.paths();
@@ -143,13 +144,16 @@ impl Reader<'_, '_> {
                 paths.iter().for_each(|path| tool.names.add(path));
             }
         }
+        let modes = self.modes(&tools, &groups);
+        let flows = self.flows(&groups);
+        self.origins_apply(&tools, &flows);
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
             digest: digest(&source),
-            modes: self.modes(&tools, &groups),
+            modes,
             deny,
-            flows: self.flows(&groups),
+            flows,
             budget: self.budget(self.member(Document::ROOT, "budget")),
             task: self.task(),
             frame: self.member(Document::ROOT, "task").is_some_and(|task| self.is_true(task, "frame")),
@@ -168,16 +172,16 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn say(&mut self, at: NodeId, expected: &str, message: &str) {
+    pub(super) fn say(&mut self, at: NodeId, expected: &str, message: &str) {
         self.wrong.push(Violation::of(self.document, at, "profile", expected, message));
     }
 
-    fn member(&self, at: NodeId, name: &str) -> Option<NodeId> {
+    pub(super) fn member(&self, at: NodeId, name: &str) -> Option<NodeId> {
         self.document.member(at, name)
     }
 
     /// The items of a member of the root.
-    fn each(&self, name: &str) -> Vec<NodeId> {
+    pub(super) fn each(&self, name: &str) -> Vec<NodeId> {
         self.member(Document::ROOT, name).into_iter().flat_map(|at| self.document.items(at)).collect()
     }
 
@@ -196,12 +200,12 @@ impl Reader<'_, '_> {
         Schema::compile(self.document, at).map_err(|found| self.wrong.extend(found)).ok()
     }
 
-    fn path(&mut self, at: NodeId, name: &str) -> Option<Path> {
+    pub(super) fn path(&mut self, at: NodeId, name: &str) -> Option<Path> {
         let at = self.member(at, name)?;
         self.path_at(at)
     }
 
-    fn path_at(&mut self, at: NodeId) -> Option<Path> {
+    pub(super) fn path_at(&mut self, at: NodeId) -> Option<Path> {
         let path = Path::read(self.document.string(at));
         if path.is_none() {
             self.say(
@@ -370,6 +374,8 @@ impl Reader<'_, '_> {
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
+            origins: Vec::new(),
+            observed: Vec::new(),
             permit: self.permit(at, groups),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
@@ -384,15 +390,21 @@ impl Reader<'_, '_> {
         let is_disabled = definition.as_ref().is_some_and(|definition| definition.invalid.is_some());
         let arguments = self.schema(at, "arguments");
         let scope = self.scope(at, sources);
-        self.reachable(at, &scope, definition.as_ref(), arguments.as_ref());
+        let origins = self.origins(at, groups, sources);
+        let paths = scope.iter().map(|rule| (&rule.path, kinds_within(&rule.within))).collect();
+        self.reachable((at, "scope"), paths, definition.as_ref(), arguments.as_ref());
+        let paths = origins.iter().map(|rule| (&rule.path, rule.kinds())).collect();
+        self.reachable((at, "origins"), paths, definition.as_ref(), arguments.as_ref());
         Tool {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
-            names: names(definition.as_ref(), arguments.as_ref(), &scope),
+            names: names(definition.as_ref(), arguments.as_ref(), &scope, &origins),
             definition,
             arguments,
             scope,
+            origins,
+            observed: Vec::new(),
             permit: self.permit(at, groups),
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
             result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
@@ -467,7 +479,13 @@ impl Reader<'_, '_> {
     }
 
     /// Reads each text of a list. One that cannot be read is an error.
-    fn read_each<T>(&mut self, list: NodeId, expected: &str, wrong: &str, read: fn(&str) -> Option<T>) -> Vec<T> {
+    pub(super) fn read_each<T>(
+        &mut self,
+        list: NodeId,
+        expected: &str,
+        wrong: &str,
+        read: fn(&str) -> Option<T>,
+    ) -> Vec<T> {
         let document = self.document;
         let mut all = Vec::new();
         for at in document.items(list) {
@@ -479,9 +497,15 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Hold the paths of a tool's scope to what its definition and its own schema describe. A definition that is not pinned yet
-    /// holds them when it is.
-    fn reachable(&mut self, tool: NodeId, scope: &[Scope], pinned: Option<&Definition>, own: Option<&Schema>) {
+    /// Hold the paths of a tool's rules about values to what its definition and its own schema describe. A definition
+    /// that is not pinned yet holds them when it is.
+    fn reachable(
+        &mut self,
+        (tool, member): (NodeId, &str),
+        paths: Vec<(&Path, &[Kind])>,
+        pinned: Option<&Definition>,
+        own: Option<&Schema>,
+    ) {
         if self.is_part {
             return;
         }
@@ -492,15 +516,11 @@ impl Reader<'_, '_> {
             (own, Describes::Part, format!("the 'arguments' of {name}")),
         ];
         let document = self.document;
-        let rules = self.member(tool, "scope").into_iter().flat_map(|at| document.items(at));
+        let rules = self.member(tool, member).into_iter().flat_map(|at| document.items(at));
         // A path that cannot be read was told by itself.
         let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
-        for Scope { path, within } in scope {
+        for (path, wanted) in paths {
             let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
-            let wanted: &[Kind] = match within {
-                Within::List(_) | Within::Values(_) | Within::Below(_) | Within::Hosts(_) => &[Kind::String],
-                Within::From(_) => &[Kind::String, Kind::Number, Kind::True],
-            };
             for (schema, describes, of) in &schemas {
                 let Some(schema) = schema else { continue };
                 let wrong = match schema.reach(&path.selectors, *describes) {
@@ -561,7 +581,7 @@ impl Reader<'_, '_> {
     }
 
     /// `{"approval": {"by": […], "ttl_s": …}}`.
-    fn approval(&mut self, at: NodeId, groups: &[&str]) -> Approval {
+    pub(super) fn approval(&mut self, at: NodeId, groups: &[&str]) -> Approval {
         let document = self.document;
         let at = self.member(at, "approval").unwrap_or(at);
         if let Some(by) = self.member(at, "by") {
@@ -664,7 +684,8 @@ impl Reader<'_, '_> {
                 }
                 _ => Then::Deny,
             };
-            flows.push(Flow { after: word("after"), to: word("to"), then });
+            let unless_origins = self.member(at, "unless").is_some();
+            flows.push(Flow { after: word("after"), to: word("to"), unless_origins, then });
         }
         flows
     }
@@ -801,15 +822,22 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The names that a tool's schemas and its scope have for arguments.
-fn names(definition: Option<&Definition>, own: Option<&Schema>, scope: &[Scope]) -> Names {
+/// The kinds of values that a scope can accept.
+fn kinds_within(within: &Within) -> &'static [Kind] {
+    match within {
+        Within::List(_) | Within::Values(_) | Within::Below(_) | Within::Hosts(_) => &[Kind::String],
+        Within::From(_) => &[Kind::String, Kind::Number, Kind::True],
+    }
+}
+
+/// The names that a tool's schemas and its rules about values have for arguments.
+fn names(definition: Option<&Definition>, own: Option<&Schema>, scope: &[Scope], origins: &[OriginRule]) -> Names {
     let mut names = Names::default();
     let schemas = definition.and_then(|definition| definition.arguments.as_ref()).into_iter().chain(own);
     for path in schemas.flat_map(Schema::paths) {
         names.add(&path);
     }
-    for Scope { path, .. } in scope {
-        names.add(&path.selectors);
-    }
+    let rules = scope.iter().map(|rule| &rule.path).chain(origins.iter().map(|rule| &rule.path));
+    rules.for_each(|path| names.add(&path.selectors));
     names
 }

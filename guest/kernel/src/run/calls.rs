@@ -221,6 +221,7 @@ impl Run<'_> {
             message: decision.message.clone(),
             reasons: decision.reasons.clone(),
             approval: decision.approval.clone(),
+            origins: decision.origins.clone(),
         });
     }
 
@@ -544,6 +545,7 @@ impl Decision {
             allowed: None,
             ask: None,
             approval: None,
+            origins: Vec::new(),
             facts: crate::facts::Changed::default(),
         }
     }

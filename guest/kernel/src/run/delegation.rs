@@ -27,7 +27,7 @@ use crate::{
     profile::{Budget, DELEGATE, Delegate, passed_as},
     result::{Body, ToolResult},
     surface,
-    tool::{Effect, Source, Tool, Within},
+    tool::{Effect, Source, Tool},
 };
 
 /// So many uncertain calls of children are kept, and so many bytes of their arguments.
@@ -246,7 +246,8 @@ impl Run<'_> {
             allowed.contains(&tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
-                && !matches!(flow::check(self.profile, &facts, tool), Flowing::Denied(_))
+                // Each call of the child is judged by itself: its origins may be proven.
+                && !matches!(flow::check(self.profile, &facts, tool, !tool.origins.is_empty()), Flowing::Denied(_))
         };
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
@@ -255,21 +256,23 @@ impl Run<'_> {
     fn rules_for(&self, tools: &[String], reserved: u64) -> Vec<Handed> {
         let facts = &self.state.facts;
         let handed = self.profile.tools.iter().filter(|tool| tools.contains(&tool.full_name()));
-        let scopes: Vec<&Within> = handed.flat_map(|tool| &tool.scope).map(|scope| &scope.within).collect();
-        let sources = || scopes.iter().flat_map(|within| within.sources());
+        let handed: Vec<&Tool> = handed.collect();
+        let sources = || handed.iter().flat_map(|tool| tool.sources());
         let (mut context, mut lists) = (facts.context.clone(), facts.lists.clone());
         context.retain(|name, _| sources().any(|source| matches!(source, Source::Context(other) if other == name)));
-        lists.retain(|name, _| scopes.iter().any(|within| within.list() == Some(name)));
+        lists.retain(|name, _| handed.iter().any(|tool| tool.lists().any(|other| other == name)));
         let calls = self.calls_made();
         let own = Handed {
             profile: self.profile.handed(tools),
             task: facts.task.clone().filter(|_| sources().any(|source| *source == Source::Task)),
             context,
             lists,
+            said: self.said_for(&handed),
+            observed: self.observed_for(&handed),
             calls: if self.budget.same_call.is_some() { calls.clone() } else { Calls::new() },
             reserved,
         };
-        let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved));
+        let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved, &facts.said, &facts.observed));
         [own].into_iter().chain(above).collect()
     }
 

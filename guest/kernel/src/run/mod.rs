@@ -7,6 +7,7 @@
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
 //! - [`background`]: what a person learns about a call that they are asked to approve.
 //! - [`equal`]: equal calls that ran before.
+//! - [`said`]: what people said, and what results had, by which origins are proven.
 //! - [`message`]: what else a client and a server of tools tell each other.
 //! - [`delegation`]: calls that are runs of other agents.
 //! - [`resume`]: what is done again after an interruption.
@@ -27,6 +28,7 @@ mod output;
 mod prompt;
 mod results;
 mod resume;
+mod said;
 mod size;
 mod state;
 mod step;
@@ -253,6 +255,8 @@ impl<'p> Run<'p> {
             approvals: Vec::new(),
             programs: Programs::new(),
             remembered: Vec::new(),
+            said: Vec::new(),
+            observed: Vec::new(),
             parent: event.source("parent").map(raw),
         };
         let state = State::new(profile, facts);
@@ -304,8 +308,9 @@ impl<'p> Run<'p> {
             "tool_failed" => self.tool_failed(event)?,
             "job" => self.job(event),
             "approval" => self.approval(event)?,
-            "input" => self.input(event),
-            "user_message" => self.user_message(event),
+            "input" => self.input(event)?,
+            "user_message" => self.user_message(event)?,
+            "said" => self.said_outside(event)?,
             "context" => self.context_changed(event)?,
             "resolution" => self.resolution(event)?,
             "mode" => self.mode_changed(event)?,
@@ -384,26 +389,30 @@ impl<'p> Run<'p> {
         format!("{}/{}/{}", self.state.facts.run, self.state.step, self.actions.len())
     }
 
-    fn user_message(&mut self, event: &Event) {
+    fn user_message(&mut self, event: &Event) -> Result<(), Fault> {
         if !self.profile.has_loop() {
-            return self.ignore("no_loop", "a profile without 'prompt' and 'final' asks no model");
+            self.ignore("no_loop", "a profile without 'prompt' and 'final' asks no model");
+            return Ok(());
         }
         if let Some(turn) = event.text("turn") {
             self.state.turn = Some(turn.to_owned());
         }
         self.state.strikes = 0;
-        let text = said(event);
+        let text = shown(event);
         self.state.say(EntryKind::User, text);
+        self.hear_and_judge(event)
     }
 
-    fn input(&mut self, event: &Event) {
+    fn input(&mut self, event: &Event) -> Result<(), Fault> {
         let asked = self.state.question.as_ref().is_some_and(|asked| Some(asked.key.as_str()) == event.text("key"));
         if !asked {
-            return self.ignore("not_asked", "nobody was asked this, or it was answered");
+            self.ignore("not_asked", "nobody was asked this, or it was answered");
+            return Ok(());
         }
         self.state.question = None;
-        let text = said(event);
+        let text = shown(event);
         self.state.say(EntryKind::User, text);
+        self.hear_and_judge(event)
     }
 
     fn mode_changed(&mut self, event: &Event) -> Result<(), Fault> {
@@ -428,6 +437,8 @@ impl<'p> Run<'p> {
             task: task.clone(),
             context: context.clone(),
             lists: lists.clone(),
+            said: Vec::new(),
+            observed: Vec::new(),
             calls: BTreeMap::new(),
             reserved: 0,
         };
@@ -454,7 +465,7 @@ impl<'p> Run<'p> {
 }
 
 /// What a person said, without what cannot be seen.
-fn said(event: &Event) -> String {
+fn shown(event: &Event) -> String {
     sanitize(event.text("text").unwrap_or_default()).text
 }
 

@@ -33,6 +33,13 @@ impl Run<'_> {
             size -= freed.min(size);
             entries += 1;
         }
+        // Without a proof, a value has no origin: that is safe.
+        while size > limit && !self.state.facts.observed.is_empty() {
+            size -= json(&self.state.facts.observed.remove(0)).len().min(size);
+        }
+        while size > limit && !self.state.facts.said.is_empty() {
+            size -= written(&self.state.facts.said.remove(0)).min(size);
+        }
         if entries > 0 || !calls.is_empty() {
             self.records.push(Record::Cut { from: "state", calls, entries });
         }
@@ -75,6 +82,9 @@ impl Run<'_> {
         let counts = counts + state.ran.len() + 8 * state.uncertain.len();
         let parent = self.state.facts.parent.as_ref().map_or(0, |parent| parent.get().len());
         let given = self.given.len() + parent + state.frame.as_ref().map_or(0, String::len);
+        let said: usize = state.facts.said.iter().map(|text| text.len() + 8).sum();
+        let observed = state.facts.observed.iter().map(|result| 1024 + result.most_bytes()).sum::<usize>();
+        let given = given + said + observed;
         // Each byte of a text takes two at the most: what takes more was escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }

@@ -10,6 +10,7 @@ use super::state::{ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
+    proof::Proof,
 };
 
 /// What the host must do next. See `schemas/action.schema.json`.
@@ -141,6 +142,8 @@ pub(crate) enum Record {
         reasons: Vec<Reason>,
         #[serde(skip_serializing_if = "Option::is_none")]
         approval: Option<Used>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        origins: Vec<Proof>,
     },
     /// The host answers a call by an equal one.
     Joined { same: String },

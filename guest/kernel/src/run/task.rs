@@ -41,6 +41,7 @@ impl Run<'_> {
                     ));
                 }
                 self.state.frame = Some(text.to_owned());
+                self.hear(text);
             }
             (Some(at), Some(_)) => {
                 let text = source(document, at);

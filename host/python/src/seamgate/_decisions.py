@@ -74,6 +74,8 @@ class Facts(TypedDict, total=False):
         asks: What a person was asked.
         approvals: What persons decided. The host writes them, never the model.
         remembered: Approvals that persons gave for further calls of the run.
+        said: What people said in this run, by which `origins` are proven. The host writes it, never the model.
+        observed: Values that results had at the paths that `origins` name.
     """
 
     run: str
@@ -92,6 +94,8 @@ class Facts(TypedDict, total=False):
     asks: list[Mapping[str, Any]]
     approvals: list[Mapping[str, Any]]
     remembered: list[Mapping[str, Any]]
+    said: list[str]
+    observed: list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,17 @@ class Loop:
                 used[name] = used.get(name, 0) + more
             self._facts["used"] = used
 
+    def said(self, text: str) -> None:
+        """Tell the loop what a person said: `origins` of the profile are proven by it. The last 64 KiB count.
+
+        Args:
+            text: The person's words, unchanged. Never a text of the model, or one that a tool returned.
+        """
+        if not isinstance(text, str):
+            raise wrong("text", "a str", text)
+        with self._turns:
+            self._facts["said"] = [*self._facts.get("said", []), text][-64:]
+
     def update(self, **facts: Unpack[Facts]) -> None:
         """Put other facts in the place of the old ones: the mode, the surface, a value of the context.
 

@@ -88,6 +88,7 @@ ReasonCode = Literal[
     "deny",
     "mark",
     "scope",
+    "origin",
     "flow",
     "budget",
     "same_call",
@@ -138,9 +139,12 @@ class ParentRules(_ParentRules, total=False):
     Attributes:
         profile: The part of its profile that judges calls of the tools that were handed on: see
             profile.schema.json.
-        task: Its task, if a scope names it. The child's model does not see it.
-        context: The values of its context that a scope names. The child's model does not see them.
-        lists: The lists that a scope names.
+        task: Its task, if a scope or an origin names it. The child's model does not see it.
+        context: The values of its context that a scope or an origin names. The child's model does not see them.
+        lists: The lists that a scope or an origin names.
+        said: What people said to it, if an origin needs it. The child's model does not see it.
+        observed: Values of its results that an origin names: see facts.schema.json. The child's model does not see
+            them.
         calls: How often each call was permitted in its run and below it before the child started, where its budget
             has `same_call`. A call that waits for approval counts.
         reserved: How often other children, which run at the same time, may make each call that does more than read.
@@ -149,6 +153,8 @@ class ParentRules(_ParentRules, total=False):
     task: Any
     context: Mapping[str, Any]
     lists: Mapping[str, list[str]]
+    said: list[str]
+    observed: list[Mapping[str, Any]]
     calls: Mapping[str, int]
     reserved: int
 
@@ -449,6 +455,52 @@ class ReasonDict(TypedDict):
     code: ReasonCode
     message: str
     violations: list[Mapping[str, Any]]
+
+
+class _NamePlaceDict(TypedDict):
+    origin: str
+
+
+class NamePlaceDict(_NamePlaceDict, total=False):
+    """Where the name of its item stands.
+
+    Attributes:
+        origin: `user` or `task`.
+        message: The number of the text among those that people said, from 1.
+        at: A JSON Pointer into the task.
+        span: Bytes of the text there.
+    """
+
+    message: int
+    at: str
+    span: list[int]
+
+
+class _ProofDict(TypedDict):
+    pointer: str
+
+
+class ProofDict(_ProofDict, total=False):
+    """Where a value of a call comes from, or where it was looked for.
+
+    Attributes:
+        pointer: A JSON Pointer into the arguments.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        message: The number of the text among those that people said, from 1.
+        call: The call whose result has it.
+        at: A JSON Pointer into the task, the value of the context, the list or the result.
+        span: Bytes of the text there.
+        named: Where the name of its item stands.
+        sought: Where a value without an origin was looked for.
+    """
+
+    origin: str
+    message: int
+    call: str
+    at: str
+    span: list[int]
+    named: NamePlaceDict
+    sought: list[str]
 
 
 class InstructionDict(TypedDict):
@@ -778,6 +830,18 @@ class UserMessageEvent(_UserMessageEvent, total=False):
     turn: str
 
 
+class _SaidEvent(TypedDict):
+    type: Literal["said"]
+    at: int
+    text: str
+
+
+class SaidEvent(_SaidEvent, total=False):
+    """What a person said elsewhere, by which `origins` are proven. The model is not told it."""
+
+    principal: str
+
+
 class ContextEvent(TypedDict):
     """A declared value changed."""
 
@@ -940,6 +1004,7 @@ RunEvent = (
     | ApprovalEvent
     | InputEvent
     | UserMessageEvent
+    | SaidEvent
     | ContextEvent
     | ResolutionEvent
     | ModeEvent
@@ -1195,12 +1260,14 @@ class DecisionRecord(_DecisionRecord, total=False):
             written.
         message: What the model is told.
         approval: The approval that it uses.
+        origins: Where values of the arguments come from. See decision.schema.json.
     """
 
     server: str
     effect: Effect
     digest: str
     approval: ApprovalDict
+    origins: list[ProofDict]
 
 
 class JoinedRecord(TypedDict):
@@ -1425,6 +1492,48 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class NamePlace:
+    """Where the name of its item stands.
+
+    Attributes:
+        origin: `user` or `task`.
+        message: The number of the text among those that people said, from 1.
+        at: A JSON Pointer into the task.
+        span: Bytes of the text there.
+    """
+
+    origin: str
+    message: int | None = None
+    at: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Where a value of a call comes from, or where it was looked for.
+
+    Attributes:
+        pointer: A JSON Pointer into the arguments.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        message: The number of the text among those that people said, from 1.
+        call: The call whose result has it.
+        at: A JSON Pointer into the task, the value of the context, the list or the result.
+        span: Bytes of the text there.
+        named: Where the name of its item stands.
+        sought: Where a value without an origin was looked for.
+    """
+
+    pointer: str
+    origin: str | None = None
+    message: int | None = None
+    call: str | None = None
+    at: str | None = None
+    span: Span | None = None
+    named: NamePlace | None = None
+    sought: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Instruction:
     """A part of a word.
 
@@ -1548,6 +1657,8 @@ class AllowedDecision:
         reasons: Why it may not run, or needs approval.
         facts: The members of the facts that changed.
         approval: The approval that the call uses.
+        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
+            most 64 of them are listed.
     """
 
     permit: Literal["allow"]
@@ -1561,6 +1672,7 @@ class AllowedDecision:
     facts: dict[str, Any]
     server: str | None = None
     approval: Approval | None = None
+    origins: tuple[Proof, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 
@@ -1578,6 +1690,8 @@ class DeniedDecision:
         allowed: Where it is denied: the tools that are not.
         facts: The members of the facts that changed.
         digest: The digest of the action: what is approved is this, and nothing else.
+        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
+            most 64 of them are listed.
     """
 
     permit: Literal["deny"]
@@ -1590,6 +1704,7 @@ class DeniedDecision:
     server: str | None = None
     effect: Effect | None = None
     digest: str | None = None
+    origins: tuple[Proof, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 
@@ -1608,6 +1723,8 @@ class ApprovalDecision:
         reasons: Why it may not run, or needs approval.
         ask: What a person is asked.
         facts: The members of the facts that changed.
+        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
+            most 64 of them are listed.
     """
 
     permit: Literal["approval"]
@@ -1621,6 +1738,7 @@ class ApprovalDecision:
     ask: Ask
     facts: dict[str, Any]
     server: str | None = None
+    origins: tuple[Proof, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 

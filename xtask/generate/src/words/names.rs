@@ -9,7 +9,7 @@ pub(super) const LARGE: [(&str, &str); 2] = [("event:", "text"), ("action:ask_mo
 
 /// Names of types, by their places: `SCHEMA:DEFINITION.MEMBER`, with `[]` for the items of a list. A place that is not
 /// here is named after its definition and its member.
-pub(super) const NAMES: [(&str, &str); 69] = [
+pub(super) const NAMES: [(&str, &str); 73] = [
     ("action:ask", "Ask"),
     ("action:ask_model.prompt", "ModelPrompt"),
     ("action:asked", "RequestedCall"),
@@ -35,6 +35,8 @@ pub(super) const NAMES: [(&str, &str); 69] = [
     ("decision.reasons[]", "Reason"),
     ("decision.reasons[].code", "ReasonCode"),
     ("decision.reasons[].violations[]", "Violation"),
+    ("decision:named", "NamePlace"),
+    ("decision:span", "Span"),
     ("decision:allow", "AllowedDecision"),
     ("decision:approval", "ApprovalDecision"),
     ("decision:deny", "DeniedDecision"),
@@ -70,6 +72,8 @@ pub(super) const NAMES: [(&str, &str); 69] = [
     ("record:decision.reasons[]", "Reason"),
     ("record:decision.reasons[].code", "ReasonCode"),
     ("record:decision.reasons[].violations[]", "Violation"),
+    ("record:named", "NamePlace"),
+    ("record:span", "Span"),
     ("record:message.from", "Party"),
     ("record:message.permit", "Permit"),
     ("record:observation.confidence", "Confidence"),

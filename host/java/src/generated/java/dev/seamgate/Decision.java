@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param message What the model may be told. Empty where the call may run.
  * @param reasons Why it may not run, or needs approval.
  * @param approval The approval that the call uses.
+ * @param origins Where the values come from that the {@code origins} of the tool hold: those without an origin first.
+ * At most 64 of them are listed.
  * @param facts The members of the facts that changed.
  * @param allowed Where it is denied: the tools that are not.
  * @param ask What a person is asked.
@@ -30,6 +32,7 @@ public record Decision(
     String message,
     List<Reason> reasons,
     @Nullable Approval approval,
+    @Nullable List<Proof> origins,
     String facts,
     @Nullable List<String> allowed,
     @Nullable Ask ask,
@@ -37,6 +40,7 @@ public record Decision(
   /** Copies what could change. */
   public Decision {
     reasons = List.copyOf(reasons);
+    origins = origins == null ? null : List.copyOf(origins);
     allowed = allowed == null ? null : List.copyOf(allowed);
   }
 
@@ -52,6 +56,7 @@ public record Decision(
         json.need("message", Json::asText),
         json.need("reasons", Json.list(Reason::read)),
         json.find("approval", Approval::read),
+        json.find("origins", Json.list(Proof::read)),
         json.need("facts", Json::raw),
         json.find("allowed", Json.list(Json::asText)),
         json.find("ask", Ask::read),

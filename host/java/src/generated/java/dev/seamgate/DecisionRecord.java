@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * written.
  * @param message What the model is told.
  * @param approval The approval that it uses.
+ * @param origins Where values of the arguments come from. See decision.schema.json.
  */
 public record DecisionRecord(
     String call,
@@ -31,10 +32,12 @@ public record DecisionRecord(
     String same,
     String message,
     List<Reason> reasons,
-    @Nullable Approval approval) implements RunRecord {
+    @Nullable Approval approval,
+    @Nullable List<Proof> origins) implements RunRecord {
   /** Copies what could change. */
   public DecisionRecord {
     reasons = List.copyOf(reasons);
+    origins = origins == null ? null : List.copyOf(origins);
   }
 
   static DecisionRecord read(Json json) {
@@ -50,6 +53,7 @@ public record DecisionRecord(
         json.need("same", Json::asText),
         json.need("message", Json::asText),
         json.need("reasons", Json.list(Reason::read)),
-        json.find("approval", Approval::read));
+        json.find("approval", Approval::read),
+        json.find("origins", Json.list(Proof::read)));
   }
 }

@@ -10,9 +10,12 @@ import org.jspecify.annotations.Nullable;
  * The rules of one agent above a child.
  *
  * @param profile The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
- * @param task Its task, if a scope names it. The child's model does not see it.
- * @param context The values of its context that a scope names. The child's model does not see them.
- * @param lists The lists that a scope names.
+ * @param task Its task, if a scope or an origin names it. The child's model does not see it.
+ * @param context The values of its context that a scope or an origin names. The child's model does not see them.
+ * @param lists The lists that a scope or an origin names.
+ * @param said What people said to it, if an origin needs it. The child's model does not see it.
+ * @param observed Values of its results that an origin names: see facts.schema.json. The child's model does not see
+ * them.
  * @param calls How often each call was permitted in its run and below it before the child started, where its budget has
  * {@code same_call}. A call that waits for approval counts.
  * @param reserved How often other children, which run at the same time, may make each call that does more than read.
@@ -22,42 +25,56 @@ public record ParentRules(
     @Nullable String task,
     @Nullable String context,
     @Nullable Map<String, List<String>> lists,
+    @Nullable List<String> said,
+    @Nullable List<String> observed,
     @Nullable Map<String, Long> calls,
     @Nullable Long reserved) {
   /** Copies what could change. */
   public ParentRules {
     lists = lists == null ? null : Map.copyOf(lists);
+    said = said == null ? null : List.copyOf(said);
+    observed = observed == null ? null : List.copyOf(observed);
     calls = calls == null ? null : Map.copyOf(calls);
   }
 
   /** Returns one with what it must have. */
   public static ParentRules of(String profile) {
-    return new ParentRules(profile, null, null, null, null, null);
+    return new ParentRules(profile, null, null, null, null, null, null, null);
   }
 
   /** Returns the same with another {@code task}. */
   public ParentRules withTask(String task) {
-    return new ParentRules(profile, task, context, lists, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
   }
 
   /** Returns the same with another {@code context}. */
   public ParentRules withContext(String context) {
-    return new ParentRules(profile, task, context, lists, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
   }
 
   /** Returns the same with another {@code lists}. */
   public ParentRules withLists(Map<String, List<String>> lists) {
-    return new ParentRules(profile, task, context, lists, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+  }
+
+  /** Returns the same with another {@code said}. */
+  public ParentRules withSaid(List<String> said) {
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+  }
+
+  /** Returns the same with another {@code observed}. */
+  public ParentRules withObserved(List<String> observed) {
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
   }
 
   /** Returns the same with another {@code calls}. */
   public ParentRules withCalls(Map<String, Long> calls) {
-    return new ParentRules(profile, task, context, lists, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
   }
 
   /** Returns the same with another {@code reserved}. */
   public ParentRules withReserved(Long reserved) {
-    return new ParentRules(profile, task, context, lists, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
   }
 
   static ParentRules read(Json json) {
@@ -66,6 +83,8 @@ public record ParentRules(
         json.find("task", Json::raw),
         json.find("context", Json::raw),
         json.find("lists", Json.map(Json.list(Json::asText))),
+        json.find("said", Json.list(Json::asText)),
+        json.find("observed", Json.list(Json::raw)),
         json.find("calls", Json.map(Json::asLong)),
         json.find("reserved", Json::asLong));
   }
@@ -79,6 +98,8 @@ public record ParentRules(
     to.member("task", task, JsonWriter::raw);
     to.member("context", context, JsonWriter::raw);
     to.member("lists", lists, JsonWriter.map(JsonWriter.list(JsonWriter::text)));
+    to.member("said", said, JsonWriter.list(JsonWriter::text));
+    to.member("observed", observed, JsonWriter.list(JsonWriter::raw));
     to.member("calls", calls, JsonWriter.map(JsonWriter::number));
     to.member("reserved", reserved, JsonWriter::number);
   }

@@ -30,6 +30,8 @@ public enum ReasonCode implements Word {
 
   SCOPE("scope"),
 
+  ORIGIN("origin"),
+
   FLOW("flow"),
 
   BUDGET("budget"),

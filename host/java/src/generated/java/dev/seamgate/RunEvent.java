@@ -19,6 +19,7 @@ public sealed interface RunEvent
         ApprovalEvent,
         InputEvent,
         UserMessageEvent,
+        SaidEvent,
         ContextEvent,
         ResolutionEvent,
         ModeEvent,
@@ -52,6 +53,7 @@ public sealed interface RunEvent
       case "approval" -> ApprovalEvent.read(json);
       case "input" -> InputEvent.read(json);
       case "user_message" -> UserMessageEvent.read(json);
+      case "said" -> SaidEvent.read(json);
       case "context" -> ContextEvent.read(json);
       case "resolution" -> ResolutionEvent.read(json);
       case "mode" -> ModeEvent.read(json);

@@ -1,0 +1,51 @@
+//! What people say to a run, and what its results had: by these, rules about origins decide.
+
+use seamgate_core::Fault;
+
+use super::{Run, event::Event};
+use crate::{
+    observed::{Observed, bound_said},
+    tool::{Origin, Tool},
+};
+
+impl Run<'_> {
+    /// A text that a person said, of which the model learns elsewhere.
+    pub(super) fn said_outside(&mut self, event: &Event) -> Result<(), Fault> {
+        self.hear(event.text("text").unwrap_or_default());
+        self.judge_asked_again()
+    }
+
+    /// Keeps what a person said, if a rule is about it. Each character counts, so it is kept as it is.
+    pub(super) fn hear(&mut self, text: &str) {
+        let above = self.above.iter().flat_map(|above| &above.rules);
+        let mut profiles = above.map(|rules| &rules.profile).chain([self.profile]);
+        if !text.is_empty() && profiles.any(|profile| profile.has_origins()) {
+            self.state.facts.said.push(text.to_owned());
+            bound_said(&mut self.state.facts.said);
+        }
+    }
+
+    /// Keeps what a person said, and judges again what waits for approval.
+    pub(super) fn hear_and_judge(&mut self, event: &Event) -> Result<(), Fault> {
+        let before = self.state.facts.said.len();
+        self.hear(event.text("text").unwrap_or_default());
+        if self.state.facts.said.len() == before { Ok(()) } else { self.judge_asked_again() }
+    }
+
+    /// What people said, if a child that gets some tools is judged by it.
+    pub(super) fn said_for(&self, tools: &[&Tool]) -> Vec<String> {
+        let is_needed = tools.iter().flat_map(|tool| tool.origins()).any(Origin::needs_said);
+        if is_needed { self.state.facts.said.clone() } else { Vec::new() }
+    }
+
+    /// Values of results by which a child that gets some tools is judged.
+    pub(super) fn observed_for(&self, tools: &[&Tool]) -> Vec<Observed> {
+        let is_needed = |result: &&Observed| {
+            tools.iter().flat_map(|tool| tool.origins()).any(|origin| match origin {
+                Origin::Result(origin) => origin.is_of(&result.tool),
+                _ => false,
+            })
+        };
+        self.state.facts.observed.iter().filter(is_needed).cloned().collect()
+    }
+}

@@ -1,0 +1,46 @@
+// Made by `cargo xtask generate` from `schemas/` and `xtask/generate/`. Do not edit: run it again.
+
+package dev.seamgate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a value of a call comes from, or where it was looked for.
+ *
+ * @param pointer A JSON Pointer into the arguments.
+ * @param origin {@code user}, {@code task}, {@code context.NAME}, {@code list NAME}, {@code TOOL at PATH} and others,
+ * as the rule has it.
+ * @param message The number of the text among those that people said, from 1.
+ * @param call The call whose result has it.
+ * @param at A JSON Pointer into the task, the value of the context, the list or the result.
+ * @param span Bytes of the text there.
+ * @param named Where the name of its item stands.
+ * @param sought Where a value without an origin was looked for.
+ */
+public record Proof(
+    String pointer,
+    @Nullable String origin,
+    @Nullable Long message,
+    @Nullable String call,
+    @Nullable String at,
+    @Nullable Span span,
+    @Nullable NamePlace named,
+    @Nullable List<String> sought) {
+  /** Copies what could change. */
+  public Proof {
+    sought = sought == null ? null : List.copyOf(sought);
+  }
+
+  static Proof read(Json json) {
+    return new Proof(
+        json.need("pointer", Json::asText),
+        json.find("origin", Json::asText),
+        json.find("message", Json::asLong),
+        json.find("call", Json::asText),
+        json.find("at", Json::asText),
+        json.find("span", Span::read),
+        json.find("named", NamePlace::read),
+        json.find("sought", Json.list(Json::asText)));
+  }
+}
