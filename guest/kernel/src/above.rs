@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::{
     counts::{self, Calls, Class},
     profile::{self, Budget, Profile},
-    tool::{Effect, Permit, Tool},
+    tool::{Effect, Tool},
 };
 
 /// The call in the bounds of a run without a parent, whose profile was edited.
@@ -131,7 +131,7 @@ impl Above {
         }
         self.rules.iter().find_map(|rules| {
             let agent = quote(&rules.profile.agent, 128);
-            let allowed = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny);
+            let allowed = rules.tool(tool).filter(|theirs| !theirs.permit.is_never());
             if self.is_edit(rules) {
                 return allowed.is_none().then(|| format!("{name} is denied by the profile since it was edited"));
             }

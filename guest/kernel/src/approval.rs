@@ -8,7 +8,7 @@ use crate::{
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
     profile::Profile,
-    tool::{Permit, Tool},
+    tool::Tool,
 };
 
 /// The most bytes of a person's reason that the model reads.
@@ -145,9 +145,10 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
 pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool) -> bool {
     let rules = above.iter().flat_map(|above| &above.rules);
     let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
-    [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| {
-        matches!(tool.permit, Permit::Approval(_)) || profile.flows.iter().any(|flow| flow.may_ask(tool))
-    })
+    [(profile, tool)]
+        .into_iter()
+        .chain(judges)
+        .any(|(profile, tool)| tool.permit.may_ask() || profile.flows.iter().any(|flow| flow.may_ask(tool)))
 }
 
 /// Builds the ask for a person. `view` is the text that they read.

@@ -6,13 +6,7 @@ use seamgate_core::{
 };
 
 use crate::{
-    call::Call,
-    decision::Reason,
-    document::source,
-    permit,
-    profile::Profile,
-    scope,
-    tool::{Permit, Tool},
+    call::Call, cases::Decided, decision::Reason, document::source, permit, profile::Profile, scope, tool::Tool,
 };
 
 /// Try each example by what the profile itself decides: schemas, deny rules, values of scopes, and `permit`.
@@ -46,7 +40,7 @@ pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violat
 }
 
 fn denied(profile: &Profile, tool: &Tool, arguments: &str) -> Result<(), Reason> {
-    if tool.permit == Permit::Deny {
+    if tool.permit.is_never() {
         return Err(Reason::new("permit", "the tool is never permitted"));
     }
     let call = Call {
@@ -57,5 +51,9 @@ fn denied(profile: &Profile, tool: &Tool, arguments: &str) -> Result<(), Reason>
     };
     let arguments = permit::arguments(profile, tool, &call)?;
     // Without facts, no list can be missing.
-    scope::check(tool, &arguments, None).unwrap_or(Ok(()))
+    scope::check(tool, &arguments, None).unwrap_or(Ok(()))?;
+    match tool.permit.decide(&tool.full_name(), &arguments) {
+        Decided::Denied(reason) => Err(reason),
+        Decided::Approvals(_) => Ok(()),
+    }
 }

@@ -28,8 +28,8 @@ impl Flow {
     }
 }
 
-/// Look at all flows: one that denies wins.
-pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool) -> Flowing {
+/// Look at all flows: one that denies wins. `own` is the approval that the call needs anyway.
+pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, own: Option<&Approval>) -> Flowing {
     let read = surface::read(profile, facts);
     let concerns = |flow: &&Flow| flow.is_about(tool) && read.contains(&flow.after);
     let mut approvals: Vec<(Approval, Reason)> = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool) -> Flowing {
             }
             Then::Approval(named) => {
                 let message = format!("{name} {what}, which needs approval once data labelled {after} was read");
-                let approval = profile.flow_approval(tool, named.as_ref());
+                let approval = profile.flow_approval(own.or_else(|| tool.permit.approval()), named.as_ref());
                 if approvals.iter().all(|(other, _)| *other != approval) {
                     approvals.push((approval, Reason::new("flow", message)));
                 }

@@ -10,6 +10,7 @@ mod approval;
 mod base64;
 mod budget;
 mod call;
+mod cases;
 mod counts;
 mod cut;
 mod decide;

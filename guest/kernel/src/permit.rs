@@ -13,6 +13,7 @@ use crate::{
     approval::{self, Needed, State},
     budget,
     call::{Call, NotArguments},
+    cases::{Cases, Decided},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
@@ -21,7 +22,7 @@ use crate::{
     remembered,
     sanitize::{Clean, mark_in},
     scope, surface,
-    tool::{Effect, Permit, Tool},
+    tool::{Effect, Tool},
     view::{Background, view},
 };
 
@@ -141,7 +142,7 @@ struct Passed {
 /// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
 /// approve, so that no child may do what an agent above it may not.
 fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
-    let mut passed = match judge(profile, facts, (tool, &tool.permit), 0, call)? {
+    let mut passed = match judge(profile, facts, (tool, Some(&tool.permit)), 0, call)? {
         Ok(passed) => passed,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -157,9 +158,9 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
             Reason { message, ..reason }
         };
         let (theirs, permit) = match rules.tool(tool) {
-            Some(theirs) => (theirs, &theirs.permit),
+            Some(theirs) => (theirs, Some(&theirs.permit)),
             // The agent above has no such delegate, and its rules for all tools hold.
-            None if tool.is_delegate => (tool, &Permit::Allow),
+            None if tool.is_delegate => (tool, None),
             // Without one it is not on the surface.
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
@@ -193,11 +194,11 @@ pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call)
     Ok(check(profile, facts, tool, call)?.map(|passed| passed.needed).unwrap_or_default())
 }
 
-/// Look at a call by the rules of one agent. `reserved`: how often others may be permitted it meanwhile.
+/// Look at a call by the rules of one agent. Without `permit`, its rules for all tools decide. `reserved`: how often others may be permitted it meanwhile.
 fn judge(
     profile: &Profile,
     facts: &Facts,
-    (tool, permit): (&Tool, &Permit),
+    (tool, permit): (&Tool, Option<&Cases>),
     reserved: u64,
     call: &Call,
 ) -> Result<Result<Passed, Reason>, Fault> {
@@ -208,7 +209,8 @@ fn judge(
     if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
         return Ok(Err(reason));
     }
-    let by_flows = match flow::check(profile, facts, tool) {
+    let decided = permit.map(|permit| permit.decide(&tool.full_name(), &arguments));
+    let by_flows = match flow::check(profile, facts, tool, decided.as_ref().and_then(Decided::approval)) {
         Flowing::Denied(reason) => return Ok(Err(reason)),
         Flowing::Approvals(approvals) => approvals,
     };
@@ -216,11 +218,10 @@ fn judge(
     if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call, reserved) {
         return Ok(Err(reason));
     }
-    let name = quote(&tool.full_name(), 128);
-    let own = match permit {
-        Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
-        Permit::Allow => None,
-        Permit::Approval(approval) => Some((approval.clone(), Reason::new("permit", format!("{name} needs approval")))),
+    let own = match decided {
+        Some(Decided::Denied(reason)) => return Ok(Err(reason)),
+        Some(Decided::Approvals(approvals)) => approvals,
+        None => Vec::new(),
     };
     let needed = own.into_iter().chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),

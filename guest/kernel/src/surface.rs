@@ -11,7 +11,7 @@ use crate::{
     facts::Facts,
     profile::{Deny, Mode, Profile},
     reached::Reached,
-    tool::{Permit, Tool},
+    tool::Tool,
 };
 
 /// The mode that the facts name.
@@ -129,7 +129,7 @@ pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
 /// The full names of the tools that the model may call, with approval or without.
 pub(crate) fn allowed(profile: &Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<String> {
     let is_allowed = |tool: &&Tool| {
-        tool.permit != Permit::Deny && !is_denied(profile, facts, tool) && hidden(tool, mode, facts).is_none()
+        !tool.permit.is_never() && !is_denied(profile, facts, tool) && hidden(tool, mode, facts).is_none()
     };
     profile.tools.iter().filter(is_allowed).map(Tool::full_name).collect()
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
+    cases::Cases,
     names::Names,
     places::{Folder, Host},
     sanitize::Clean,
@@ -45,7 +46,7 @@ impl Effect {
     }
 }
 
-/// Whether a call that passed all checks runs. The later one is the stricter one.
+/// The decision about a call that passed all other checks. The later one is the stricter one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Permit {
     Allow,
@@ -74,7 +75,7 @@ pub(crate) struct Tool {
     /// The names of arguments in both, in the scope, and in the deny rules.
     pub(crate) names: Names,
     pub(crate) scope: Vec<Scope>,
-    pub(crate) permit: Permit,
+    pub(crate) permit: Cases,
     /// The longest arguments, in bytes.
     pub(crate) max_arguments_bytes: usize,
     pub(crate) result: ResultRule,

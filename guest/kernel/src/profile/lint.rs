@@ -8,7 +8,8 @@ use seamgate_core::{
 use super::{Profile, Then, tools_of};
 use crate::{
     definition::ARGUMENTS,
-    tool::{COMPUTED_LABELS, Effect, Permit, Tool},
+    document::text_in,
+    tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
 /// The tool of `seamgate mcp` by which a client reads whole results. It has no definition of a server, and no schema.
@@ -69,7 +70,7 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
             &format!("correct the server, and pin its definition again: the tool is disabled, because {why}"),
         );
     }
-    if tool.effect == Effect::Effectful && tool.permit == Permit::Allow {
+    if tool.effect == Effect::Effectful && tool.permit.allows_the_rest() {
         say(
             &place.clone().name("permit"),
             "no_approval",
@@ -79,20 +80,23 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     if tool.result.contract.is_none() {
         say(&place.clone().name("result"), "no_result_schema", "say what a result must be: no schema is checked");
     }
-    if tool.effect == Effect::Read && tool.permit != Permit::Deny && changes_something(tool, document, at) {
+    if tool.effect == Effect::Read && !tool.permit.is_never() && changes_something(tool, document, at) {
         let message = "check the effect: the tool's name or its annotations say that it changes something";
         say(&place.clone().name("effect"), "effect_read", message);
     }
+    let mut open = Vec::new();
     if let Some(schema) = document.member(at, "arguments") {
-        let mut open = Vec::new();
         open_patterns(document, schema, false, &mut open);
-        for pattern in open {
-            let message = "begin the pattern with '^' and end it with '$': it allows any text around what it matches";
-            say(&document.location(pattern), "open_pattern", message);
-        }
+    }
+    for (condition, permit) in conditions(document, at) {
+        open_patterns(document, condition, permit == "deny", &mut open);
+    }
+    for pattern in open {
+        let message = "begin the pattern with '^' and end it with '$': it allows any text around what it matches";
+        say(&document.location(pattern), "open_pattern", message);
     }
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
-    let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
+    let takes_text = !tool.permit.is_never() && tool.effect != Effect::Read && tool.scope.is_empty();
     if is_guarded && takes_text && takes_a_command(document, at) {
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
@@ -100,10 +104,19 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     }
 }
 
+/// Returns the conditions `when` of a tool's cases, each with what its case decides; an approval is no word.
+fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = (NodeId, &'d str)> {
+    let cases = document.member(tool, "permit").filter(|&at| document.kind(at) == Kind::Array);
+    let cases = cases.into_iter().flat_map(|at| document.items(at));
+    cases.filter_map(|case| {
+        Some((document.member(case, "when")?, text_in(document, case, "permit").unwrap_or_default()))
+    })
+}
+
 /// Finds approvers whose names the agent could use: it runs commands without approval, and they have no key.
 fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let mut tools = profile.tools.iter().zip(tools_of(document));
-    let shell = tools.find(|(tool, at)| tool.permit == Permit::Allow && takes_a_command(document, *at));
+    let shell = tools.find(|(tool, at)| tool.permit.may_allow() && takes_a_command(document, *at));
     let mut approvers = profile.approvers.iter().flat_map(|group| &group.approvers);
     if let Some((tool, _)) = shell
         && let Some(approver) = approvers.find(|approver| approver.key.is_none())
@@ -192,7 +205,7 @@ fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Ve
 fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     let guarded = |label: &str, to: &str| profile.flows.iter().any(|flow| flow.after == label && flow.to == to);
     let read = |label: &str| profile.tools.iter().any(|tool| tool.result.labels.iter().any(|other| other == label));
-    let permitted = |tool: &&Tool| tool.permit == Permit::Allow;
+    let permitted = |tool: &&Tool| tool.permit.may_allow();
     let acts = profile.tools.iter().filter(permitted).any(|tool| tool.effect == Effect::Effectful);
     let sends = profile.tools.iter().filter(permitted).any(|tool| tool.egress);
     let cases = [

@@ -14,7 +14,7 @@ pub(crate) use read::{DELEGATE, passed_as, read, read_part};
 
 use crate::{
     document::Format,
-    tool::{Approval, Permit, Tool},
+    tool::{Approval, Tool},
 };
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
@@ -294,12 +294,11 @@ impl Profile {
         keys
     }
 
-    /// Who approves a call that a flow concerns.
-    pub(crate) fn flow_approval(&self, tool: &Tool, named: Option<&Approval>) -> Approval {
-        match (named, &tool.permit) {
-            (Some(named), _) => named.clone(),
-            (None, Permit::Approval(own)) => own.clone(),
-            (None, _) => Approval {
+    /// Who approves a call that a flow concerns: those whom the flow names, else the tool's own approvers, else any.
+    pub(crate) fn flow_approval(&self, own: Option<&Approval>, named: Option<&Approval>) -> Approval {
+        match named.or(own) {
+            Some(approval) => approval.clone(),
+            None => Approval {
                 by: self.approvers.iter().map(|group| group.name.clone()).collect(),
                 ttl_s: read::DEFAULT_TTL_S,
             },

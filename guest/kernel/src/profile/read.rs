@@ -1,5 +1,7 @@
 //! A document that has the format of profiles -> a profile, or what contradicts itself in it.
 
+mod cases;
+
 use seamgate_core::{
     Contract, Violation,
     kernel_api::{
@@ -370,7 +372,7 @@ impl Reader<'_, '_> {
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
-            permit: self.permit(at, groups),
+            permit: self.permit(at, groups).into(),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
             is_delegate: true,
@@ -385,15 +387,18 @@ impl Reader<'_, '_> {
         let arguments = self.schema(at, "arguments");
         let scope = self.scope(at, sources);
         self.reachable(at, &scope, definition.as_ref(), arguments.as_ref());
+        let permit = self.cases(at, groups, definition.as_ref(), arguments.as_ref());
+        let mut names = names(definition.as_ref(), arguments.as_ref(), &scope);
+        permit.paths().iter().for_each(|path| names.add(path));
         Tool {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
-            names: names(definition.as_ref(), arguments.as_ref(), &scope),
+            names,
             definition,
             arguments,
             scope,
-            permit: self.permit(at, groups),
+            permit,
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
             result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
             name,
@@ -449,11 +454,9 @@ impl Reader<'_, '_> {
                 }
                 Within::From(named)
             } else if let Some(folders) = self.member(rule, "below") {
-                let say = "must be a folder without '..', '\\', ':' or '~' at its beginning";
-                Within::Below(self.read_each(folders, "a folder", say, Folder::read))
+                Within::Below(self.read_each(folders, "a folder", cases::FOLDERS, Folder::read))
             } else if let Some(hosts) = self.member(rule, "hosts") {
-                let say = "must be a host in ASCII, without scheme and port, or '*.' and a host";
-                Within::Hosts(self.read_each(hosts, "a host", say, Host::read))
+                Within::Hosts(self.read_each(hosts, "a host", cases::HOSTS, Host::read))
             } else {
                 let mut values = texts_in(document, rule, "values");
                 sort(&mut values);
@@ -482,15 +485,6 @@ impl Reader<'_, '_> {
     /// Hold the paths of a tool's scope to what its definition and its own schema describe. A definition that is not pinned yet
     /// holds them when it is.
     fn reachable(&mut self, tool: NodeId, scope: &[Scope], pinned: Option<&Definition>, own: Option<&Schema>) {
-        if self.is_part {
-            return;
-        }
-        let name = quote(text_in(self.document, tool, "name").unwrap_or_default(), 128);
-        let pinned = pinned.and_then(|definition| definition.arguments.as_ref());
-        let schemas = [
-            (pinned, Describes::All, format!("the pinned definition of {name}")),
-            (own, Describes::Part, format!("the 'arguments' of {name}")),
-        ];
         let document = self.document;
         let rules = self.member(tool, "scope").into_iter().flat_map(|at| document.items(at));
         // A path that cannot be read was told by itself.
@@ -501,16 +495,38 @@ impl Reader<'_, '_> {
                 Within::List(_) | Within::Values(_) | Within::Below(_) | Within::Hosts(_) => &[Kind::String],
                 Within::From(_) => &[Kind::String, Kind::Number, Kind::True],
             };
-            for (schema, describes, of) in &schemas {
-                let Some(schema) = schema else { continue };
-                let wrong = match schema.reach(&path.selectors, *describes) {
-                    Ok(kinds) => ends_wrongly(&path.selectors, kinds, wanted, of),
-                    Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
-                };
-                if let Some(wrong) = wrong {
-                    self.say(at, "a path of the tool's arguments", &wrong);
-                    break;
-                }
+            self.leads_to(at, path, wanted, tool, pinned, own);
+        }
+    }
+
+    /// Holds a path of a tool's arguments to what its definition and its own schema describe.
+    fn leads_to(
+        &mut self,
+        at: NodeId,
+        path: &Path,
+        wanted: &[Kind],
+        tool: NodeId,
+        pinned: Option<&Definition>,
+        own: Option<&Schema>,
+    ) {
+        if self.is_part {
+            return;
+        }
+        let name = quote(text_in(self.document, tool, "name").unwrap_or_default(), 128);
+        let pinned = pinned.and_then(|definition| definition.arguments.as_ref());
+        let schemas = [
+            (pinned, Describes::All, format!("the pinned definition of {name}")),
+            (own, Describes::Part, format!("the 'arguments' of {name}")),
+        ];
+        for (schema, describes, of) in &schemas {
+            let Some(schema) = schema else { continue };
+            let wrong = match schema.reach(&path.selectors, *describes) {
+                Ok(kinds) => ends_wrongly(&path.selectors, kinds, wanted, of),
+                Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
+            };
+            if let Some(wrong) = wrong {
+                self.say(at, "a path of the tool's arguments", &wrong);
+                return;
             }
         }
     }
@@ -521,13 +537,21 @@ impl Reader<'_, '_> {
         let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
         let definitions = meant.iter().filter_map(|tool| tool.definition.as_ref());
         let schemas: Vec<&Schema> = definitions.filter_map(|definition| definition.arguments.as_ref()).collect();
-        if self.is_part || meant.is_empty() || schemas.len() < meant.len() {
+        if meant.is_empty() || schemas.len() < meant.len() {
             return;
         }
         let of = match &meant[..] {
             [tool] => format!("the pinned definition of {}", quote(&tool.full_name(), 128)),
             _ => format!("the pinned definition of any tool that {} names", quote(&rule.tool, 128)),
         };
+        self.has_members(at, when, &schemas, &of);
+    }
+
+    /// Holds the members that a condition names to what some definitions describe: at least one of them has each.
+    fn has_members(&mut self, at: NodeId, when: &Schema, definitions: &[&Schema], of: &str) {
+        if self.is_part {
+            return;
+        }
         let mut all = when.paths();
         sort_by_key(&mut all, Vec::len);
         let mut wrong: Vec<Vec<Selector>> = Vec::new();
@@ -537,9 +561,9 @@ impl Reader<'_, '_> {
             }
             let found = path.clone();
             let lacking: Option<Vec<Lacking>> =
-                schemas.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
+                definitions.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
             if let Some(lacking) = lacking.and_then(|all| all.into_iter().max_by_key(|lacking| lacking.steps)) {
-                let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, &of));
+                let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, of));
                 let message = format!("can never apply: {path} {why}");
                 self.say(at, "members of the tool's arguments", &message);
                 wrong.push(found);
@@ -547,7 +571,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What `permit` of a tool says. Default: deny.
+    /// What `permit` of a delegate or of a case says. Default: deny.
     fn permit(&mut self, tool: NodeId, groups: &[&str]) -> Permit {
         let document = self.document;
         let Some(at) = self.member(tool, "permit") else {

@@ -246,7 +246,7 @@ impl Run<'_> {
             allowed.contains(&tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
-                && !matches!(flow::check(self.profile, &facts, tool), Flowing::Denied(_))
+                && !matches!(flow::check(self.profile, &facts, tool, None), Flowing::Denied(_))
         };
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
