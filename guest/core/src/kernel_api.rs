@@ -74,6 +74,11 @@ impl Schema {
         self.0.may_be_valid(document.within_caps())
     }
 
+    /// Returns whether it accepts a document, and no rule on which that hangs meets a value of a kind that it is not about.
+    pub fn must_be_valid(&self, document: &Json) -> bool {
+        self.0.must_be_valid(document.within_caps())
+    }
+
     /// The kinds of values to which a path leads in documents that it describes.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::{
     counts::{self, Calls, Class},
     observed::{Observed, bound, bound_said},
     profile::{self, Budget, Profile},
-    tool::{Effect, Permit, Tool},
+    tool::{Effect, Tool},
 };
 
 /// The call in the bounds of a run without a parent, whose profile was edited.
@@ -139,7 +139,7 @@ impl Above {
         }
         self.rules.iter().find_map(|rules| {
             let agent = quote(&rules.profile.agent, 128);
-            let allowed = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny);
+            let allowed = rules.tool(tool).filter(|theirs| !theirs.permit.is_never());
             if self.is_edit(rules) {
                 return allowed.is_none().then(|| format!("{name} is denied by the profile since it was edited"));
             }
@@ -240,7 +240,7 @@ impl Above {
 
     /// Whether equal calls have to be counted for anybody above.
     pub(crate) fn counts_calls(&self) -> bool {
-        self.rules.iter().any(|rules| rules.profile.budget.same_call.is_some())
+        self.rules.iter().any(|rules| rules.profile.limits_equal_calls())
     }
 
     /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.

@@ -8,7 +8,7 @@ use crate::{
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
     profile::Profile,
-    tool::{Otherwise, Permit, Tool},
+    tool::{Otherwise, Tool},
 };
 
 /// The most bytes of a person's reason that the model reads.
@@ -148,7 +148,7 @@ pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool
     let rules = above.iter().flat_map(|above| &above.rules);
     let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
     [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| {
-        matches!(tool.permit, Permit::Approval(_))
+        tool.permit.may_ask()
             || tool.origins.iter().any(|rule| matches!(rule.otherwise, Some(Otherwise::Approval(_))))
             || profile.flows.iter().any(|flow| flow.may_ask(tool))
     })

@@ -3,11 +3,12 @@
 use seamgate_core::kernel_api::quote;
 
 use crate::{
+    cases::Approval,
     decision::Reason,
     facts::Facts,
     profile::{Flow, Profile, Then},
     surface,
-    tool::{Approval, Tool},
+    tool::Tool,
 };
 
 /// What the flows of a profile say about a call.
@@ -17,8 +18,9 @@ pub(crate) enum Flowing {
     Approvals(Vec<(Approval, Reason)>),
 }
 
-/// Look at all flows: one that denies wins. `is_proven`: whether all origins of the call are proven.
-pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, is_proven: bool) -> Flowing {
+/// Look at all flows: one that denies wins. `own` is the approval that the call needs anyway, and `is_proven` says whether all
+/// origins of the call are proven.
+pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, own: Option<&Approval>, is_proven: bool) -> Flowing {
     let read = surface::read(profile, facts);
     let is_exempt = |flow: &Flow| flow.unless_origins && is_proven;
     let concerns = |flow: &&Flow| flow.is_about(tool) && read.contains(&flow.after) && !is_exempt(flow);
@@ -33,7 +35,7 @@ pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, is_proven: bo
             }
             Then::Approval(named) => {
                 let message = format!("{name} {what}, which needs approval once data labelled {after} was read");
-                let approval = profile.flow_approval(tool, named.as_ref());
+                let approval = profile.flow_approval(own.or_else(|| tool.permit.approval()), named.as_ref());
                 if approvals.iter().all(|(other, _)| *other != approval) {
                     approvals.push((approval, Reason::new("flow", message)));
                 }

@@ -14,7 +14,7 @@ use crate::{
     profile::{Mode, Profile},
     render::sanitized,
     surface,
-    tool::{Definition, Permit, Tool},
+    tool::{Definition, Tool},
 };
 
 pub(crate) static FORMAT: Format = Format::new("listed", include_str!("formats/lock.json"));
@@ -115,7 +115,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
                 server: tool.server.clone(),
                 tool: tool.name.clone(),
                 effect: above::effect(tool, facts.above.as_deref()).as_str(),
-                permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
+                permit: if tool.permit.may_ask() { "approval" } else { "allow" },
                 definition,
             }),
             Err(Unseen { code, message }) => {
@@ -185,7 +185,7 @@ fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs 
 /// Returns why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
 fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
     match () {
-        () if tool.permit == Permit::Deny => Some("permit"),
+        () if tool.permit.is_never() => Some("permit"),
         () if surface::is_denied(profile, facts, tool) => Some("deny"),
         () if !surface::is_in(tool, mode, facts) => Some("mode"),
         () if surface::withheld(tool, facts).is_some() => Some("parent"),

@@ -4,6 +4,7 @@
 use std::{cell::RefCell, collections::BTreeMap, ops::Range, rc::Rc};
 
 use crate::{
+    cases::Approval,
     decision::Reason,
     facts::Facts,
     observed::Observed,
@@ -11,7 +12,7 @@ use crate::{
     profile::Profile,
     proof::{Place, Proof, Span},
     reached::{Held, Why},
-    tool::{Approval, Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
+    tool::{Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
     words::{Word, decimal, numbers, whole_number},
 };
 use seamgate_core::{
@@ -110,7 +111,8 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
     Ok(Proofs { listed, is_proven, unproven: unproven.into_iter().map(reason).collect() })
 }
 
-/// Decides about the rules of a tool with values without an origin: who must approve the call, and why.
+/// Decides about the rules of a tool with values without an origin: who must approve the call, and why. `own` is the approval that
+/// the call needs anyway.
 ///
 /// # Errors
 ///
@@ -118,6 +120,7 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
 pub(crate) fn decide(
     profile: &Profile,
     tool: &Tool,
+    own: Option<&Approval>,
     unproven: Vec<(usize, Reason)>,
 ) -> Result<Vec<(Approval, Reason)>, Reason> {
     let mut approvals = Vec::new();
@@ -128,7 +131,7 @@ pub(crate) fn decide(
             Some(Otherwise::Approval(named)) => {
                 let name = quote(&tool.full_name(), 128);
                 let message = format!("{name} needs approval, because {}", reason.message);
-                approvals.push((profile.flow_approval(tool, named.as_ref()), Reason { message, ..reason }));
+                approvals.push((profile.flow_approval(own, named.as_ref()), Reason { message, ..reason }));
             }
         }
     }

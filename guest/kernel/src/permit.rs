@@ -13,25 +13,24 @@ use crate::{
     approval::{self, Needed, State},
     budget,
     call::{Call, NotArguments},
+    cases::{Cases, Decided},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
+    fitting,
     flow::{self, Flowing},
     origins,
-    profile::{Deny, Mode, Profile},
+    profile::{Budget, Deny, Mode, Profile},
     proof::Proof,
     remembered,
     sanitize::{Clean, mark_in},
     scope, surface,
-    tool::{Effect, Permit, Tool},
+    tool::{Effect, Tool},
     view::{Background, view},
 };
 
 /// What the model is told is cut to this many bytes.
 const MAX_MESSAGE: usize = 2048;
-
-/// So many allowed tools are named to the model.
-const MAX_NAMED: usize = 32;
 
 /// Decides about one call. `background` is asked for only if a person has to approve it.
 ///
@@ -123,15 +122,10 @@ impl Decision {
 
     fn deny(&mut self, profile: &Profile, mode: Option<&Mode>, facts: &Facts, reason: Reason) {
         let allowed = surface::allowed(profile, mode, facts);
-        let some = allowed.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let some = match allowed.len() {
-            0 => "No tool is allowed.".to_owned(),
-            1..=MAX_NAMED => format!("Allowed tools: {some}."),
-            all => format!("Allowed tools: {some} and {} more.", all - MAX_NAMED),
-        };
+        let some = fitting::sentence(&allowed, &self.tool, self.effect.map(Effect::of));
         self.message = short(format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
         self.reasons = vec![reason];
-        self.allowed = Some(allowed);
+        self.allowed = Some(allowed.into_iter().map(Tool::full_name).collect());
     }
 }
 
@@ -153,7 +147,7 @@ fn check(
     call: &Call,
     origins: &mut Vec<Proof>,
 ) -> Result<Result<Passed, Reason>, Fault> {
-    let mut passed = match judge(profile, facts, (tool, &tool.permit), 0, call, origins)? {
+    let mut passed = match judge(profile, facts, (tool, Some(&tool.permit)), 0, call, origins)? {
         Ok(passed) => passed,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -169,9 +163,9 @@ fn check(
             Reason { message, ..reason }
         };
         let (theirs, permit) = match rules.tool(tool) {
-            Some(theirs) => (theirs, &theirs.permit),
+            Some(theirs) => (theirs, Some(&theirs.permit)),
             // The agent above has no such delegate, and its rules for all tools hold.
-            None if tool.is_delegate => (tool, &Permit::Allow),
+            None if tool.is_delegate => (tool, None),
             // Without one it is not on the surface.
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
@@ -208,11 +202,11 @@ pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call)
     Ok(check(profile, facts, tool, call, &mut Vec::new())?.map(|passed| passed.needed).unwrap_or_default())
 }
 
-/// Look at a call by the rules of one agent. `reserved`: how often others may be permitted it meanwhile.
+/// Look at a call by the rules of one agent. Without `permit`, its rules for all tools decide. `reserved`: how often others may be permitted it meanwhile.
 fn judge(
     profile: &Profile,
     facts: &Facts,
-    (tool, permit): (&Tool, &Permit),
+    (tool, permit): (&Tool, Option<&Cases>),
     reserved: u64,
     call: &Call,
     origins: &mut Vec<Proof>,
@@ -226,25 +220,28 @@ fn judge(
     }
     let proofs = origins::prove(tool, &arguments, facts)?;
     *origins = proofs.listed;
-    let by_origins = match origins::decide(profile, tool, proofs.unproven) {
+    let decided = permit.map(|permit| permit.decide(&tool.full_name(), &arguments));
+    let own = decided.as_ref().and_then(Decided::approval);
+    let by_origins = match origins::decide(profile, tool, own, proofs.unproven) {
         Ok(approvals) => approvals,
         Err(reason) => return Ok(Err(reason)),
     };
-    let by_flows = match flow::check(profile, facts, tool, proofs.is_proven) {
+    let by_flows = match flow::check(profile, facts, tool, own, proofs.is_proven) {
         Flowing::Denied(reason) => return Ok(Err(reason)),
         Flowing::Approvals(approvals) => approvals,
     };
     let same_call = same_call(&tool.server, &tool.name, &arguments);
-    if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call, reserved) {
+    let own = Budget { same_call: tool.same_call.or(profile.budget.same_call), ..profile.budget.clone() };
+    if let Err(reason) = budget::check(&facts.budget(&own), &facts.used, &same_call, reserved) {
         return Ok(Err(reason));
     }
-    let name = quote(&tool.full_name(), 128);
-    let own = match permit {
-        Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
-        Permit::Allow => None,
-        Permit::Approval(approval) => Some((approval.clone(), Reason::new("permit", format!("{name} needs approval")))),
+    let own = match decided {
+        Some(Decided::Denied(reason)) => return Ok(Err(Reason::new("permit", reason))),
+        Some(Decided::Approvals(approvals)) => approvals,
+        None => Vec::new(),
     };
-    let needed = own.into_iter().chain(by_origins).chain(by_flows).map(|(approval, reason)| Needed {
+    let own = own.into_iter().map(|(approval, reason)| (approval, Reason::new("permit", reason)));
+    let needed = own.chain(by_origins).chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),
         ttl_s: approval.ttl_s,
         is_origin: reason.code == origins::CODE,

@@ -1,6 +1,15 @@
 //! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as the strictest of the programs that may get it.
 //! A value that some of them would read in another way is outside.
 
+/// The verdict of a condition about a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    /// Programs could read the value in different ways, or it is of another type than the condition is about.
+    Open,
+    Fails,
+}
+
 /// A folder, as its components.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Folder {
@@ -27,9 +36,34 @@ impl Folder {
 
     /// Returns whether a path is this folder or below it, by its text alone. Links are not followed: the kernel has no files.
     pub(crate) fn holds(&self, path: &str) -> bool {
-        let Some((is_absolute, mut inner)) = components(path) else { return false };
-        is_absolute == self.is_absolute && self.components.iter().all(|outer| inner.next() == Some(outer.as_str()))
+        self.verdict(path) == Verdict::Holds
     }
+
+    /// Returns whether a path is this folder or below it. Open: some programs, or some file systems, could find it there.
+    pub(crate) fn verdict(&self, path: &str) -> Verdict {
+        let Some((is_absolute, inner)) = components(path) else { return Verdict::Open };
+        let inner: Vec<&str> = inner.collect();
+        // Only the place where a program runs says where a relative path leads.
+        if is_absolute != self.is_absolute {
+            return Verdict::Open;
+        }
+        let is_same = |same: fn(&str, &str) -> bool| {
+            inner.len() >= self.components.len()
+                && self.components.iter().zip(&inner).all(|(outer, inner)| same(outer, inner))
+        };
+        match () {
+            () if is_same(|outer, inner| outer == inner) => Verdict::Holds,
+            () if is_same(is_alike) => Verdict::Open,
+            () => Verdict::Fails,
+        }
+    }
+}
+
+/// Returns whether a file system could take two names for one: some ignore case, some write letters beyond ASCII in another form, and
+/// some drop a full stop or a blank at the end.
+fn is_alike(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|name| name.trim_end_matches(['.', ' ']));
+    one.eq_ignore_ascii_case(other) || !(one.is_ascii() && other.is_ascii())
 }
 
 /// Returns whether a path is absolute, and its components without `.` and empty ones. `None` if programs could read it in different
@@ -64,12 +98,18 @@ impl Host {
 
     /// Returns whether a value is the address of this host: a URL over http or https, or the host itself. Both may have a port.
     pub(crate) fn holds(&self, value: &str) -> bool {
-        let Some(host) = host_of(value) else { return false };
+        self.verdict(value) == Verdict::Holds
+    }
+
+    /// Returns whether a value is the address of this host. Open: some programs could find another host in it than others.
+    pub(crate) fn verdict(&self, value: &str) -> Verdict {
+        let Some(host) = host_of(value) else { return Verdict::Open };
         let host = host.to_ascii_lowercase();
-        match self.is_below {
+        let is = match self.is_below {
             true => host.strip_suffix(&self.name).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
             false => host == self.name,
-        }
+        };
+        if is { Verdict::Holds } else { Verdict::Fails }
     }
 }
 

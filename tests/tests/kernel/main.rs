@@ -1,5 +1,6 @@
 //! The kernel by itself, natively: what agents may do, in any order of events, and what models may read.
 
+mod cases;
 mod children;
 mod clean;
 mod defaults;
@@ -8,5 +9,7 @@ mod media;
 mod model;
 mod odd_definitions;
 mod origins;
+mod patterns;
 mod permits;
+mod polls;
 mod truncation;

@@ -190,6 +190,13 @@ pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
     judge.is_valid(schemas.root, Document::ROOT)
 }
 
+/// Returns whether a document is valid even where such a rule counts as broken: the opposite of [`may_be_valid`].
+pub(super) fn must_be_valid(schemas: &Schemas, document: &Document) -> bool {
+    let mut judge = Judge::new(schemas, document);
+    judge.by_shape = true;
+    judge.is_valid(schemas.root, Document::ROOT)
+}
+
 /// What is wrong with a document, in no order; and whether the search ended before everything was looked at.
 pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>, bool) {
     let mut found = All::new(document);

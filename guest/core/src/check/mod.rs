@@ -226,6 +226,17 @@ impl Checker {
         }
     }
 
+    /// Returns whether a document is valid, and no rule on which that hangs meets a value of a kind that it is not about.
+    pub(crate) fn must_be_valid(&self, within_caps: WithinCaps) -> bool {
+        match &self.rules {
+            Rules::JsonSchema(schemas) => {
+                let document = within_caps.document();
+                judge::is_valid(schemas, document) && judge::must_be_valid(schemas, document)
+            }
+            Rules::Jtd(..) => self.is_valid(within_caps),
+        }
+    }
+
     /// The kinds of values to which a path leads in documents that this describes.
     ///
     /// # Errors

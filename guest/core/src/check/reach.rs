@@ -535,6 +535,29 @@ mod tests {
             let text = format!(r#"{{"p":{value}}}"#);
             let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
             assert_eq!(schema.may_be_valid(&document) || schema.is_valid(&document), may, "{condition} of {value}");
+            // What must hold holds, and its opposite cannot.
+            let must = schema.must_be_valid(&document);
+            let not = compiled(&format!(r#"{{"not":{{"required":["p"],"properties":{{"p":{condition}}}}}}}"#));
+            assert!(!must || schema.is_valid(&document), "{condition} of {value}");
+            assert_eq!(must, !not.may_be_valid(&document), "not {condition} of {value}");
+        }
+        for (condition, value, must) in [
+            (r#"{"pattern":"^/srv/"}"#, r#""/srv/x""#, true),
+            (r#"{"pattern":"^/srv/"}"#, r#"["/etc"]"#, false),
+            (r#"{"pattern":"^/srv/"}"#, "null", false),
+            (r#"{"not":{"pattern":"^/etc"}}"#, r#"["/etc"]"#, false),
+            (r#"{"not":{"pattern":"^/etc"}}"#, r#""/srv""#, true),
+            (r#"{"not":{"const":"prod"}}"#, r#"["prod"]"#, false),
+            (r#"{"maximum":100}"#, r#""1000""#, false),
+            (r#"{"maximum":100}"#, "7", true),
+            (r#"{"maxLength":3}"#, "[1,2,3,4]", false),
+            (r#"{"type":"array"}"#, "[]", true),
+            (r#"{"anyOf":[{"pattern":"^/srv/"},{"type":"array","maxItems":0}]}"#, "[]", true),
+        ] {
+            let schema = compiled(&format!(r#"{{"required":["p"],"properties":{{"p":{condition}}}}}"#));
+            let text = format!(r#"{{"p":{value}}}"#);
+            let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
+            assert_eq!(schema.must_be_valid(&document), must, "{condition} of {value}");
         }
         // What another rule excludes does not hang on it.
         let schema = compiled(r#"{"required":["q"],"properties":{"p":{"pattern":"^/etc"}}}"#);

@@ -3,11 +3,11 @@
 use seamgate_core::kernel_api::{quote, short};
 
 use super::Profile;
-use crate::tool::{Permit, Tool};
+use crate::tool::Tool;
 
 pub(super) fn describe(profile: &Profile) -> String {
     let mut out = String::from("Tools:\n");
-    for tool in profile.tools.iter().filter(|tool| tool.permit != Permit::Deny && tool.disabled().is_none()) {
+    for tool in profile.tools.iter().filter(|tool| !tool.permit.is_never() && tool.disabled().is_none()) {
         out.push_str(&line(tool));
     }
     for mode in &profile.modes {
@@ -35,7 +35,12 @@ pub(super) fn describe(profile: &Profile) -> String {
 }
 
 fn line(tool: &Tool) -> String {
-    let approval = if matches!(tool.permit, Permit::Approval(_)) { ", needs approval" } else { "" };
+    let approval = match (tool.permit.may_ask(), tool.permit.depends()) {
+        (true, false) => ", needs approval",
+        (true, true) => ", needs approval for some arguments",
+        (false, true) => ", for some arguments only",
+        (false, false) => "",
+    };
     let egress = if tool.egress { ", sends data out" } else { "" };
     format!("- {} ({}{egress}{approval})\n", tool.full_name(), tool.effect.as_str())
 }

@@ -1,5 +1,8 @@
 //! A document that has the format of profiles -> a profile, or what contradicts itself in it.
 
+mod cases;
+mod entries;
+
 use seamgate_core::{
     Contract, Violation,
     kernel_api::{
@@ -8,6 +11,7 @@ use seamgate_core::{
     },
 };
 
+use entries::Meant;
 use serde_json::value::RawValue;
 
 use super::{
@@ -16,6 +20,7 @@ use super::{
 };
 use crate::{
     call::DEFAULT_ARGUMENTS_BYTES,
+    cases::{Approval, Permit},
     definition,
     document::{number_in, source, text, text_in, texts_in},
     names::Names,
@@ -23,8 +28,8 @@ use crate::{
     render::sanitized,
     sanitize::Clean,
     tool::{
-        Approval, Definition, Effect, Freshness, OriginRule, Permit, ResultContract, ResultRule, Scope, Source,
-        Support, Template, Tool, Within,
+        Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, Source, Support, Template, Tool,
+        Within,
     },
 };
 
@@ -131,7 +136,8 @@ impl Reader<'_, '_> {
         let groups: Vec<&str> = approvers.iter().map(|group| group.name.as_str()).collect();
         let context = self.context();
         let sources: Vec<&str> = context.iter().map(|source| source.name.as_str()).collect();
-        let mut tools: Vec<Tool> = self.each("tools").into_iter().map(|at| self.tool(at, &groups, &sources)).collect();
+        let meant = self.meant();
+        let mut tools = self.each_meant(meant, |reader, at, meant| reader.tool(at, meant, &groups, &sources));
         let delegates = self.delegates();
         let delegate_tools = self.each("delegate");
         tools.extend(delegate_tools.into_iter().map(|at| self.delegate_tool(at, &groups)));
@@ -371,22 +377,24 @@ impl Reader<'_, '_> {
             // The child's run has the key of the call: the same one twice is one run.
             effect: Effect::Idempotent,
             egress: false,
+            same_call: None,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
             origins: Vec::new(),
             observed: Vec::new(),
-            permit: self.permit(at, groups),
+            permit: self.permit(at, groups).into(),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
             is_delegate: true,
+            entry: None,
         }
     }
 
-    fn tool(&mut self, at: NodeId, groups: &[&str], sources: &[&str]) -> Tool {
+    fn tool(&mut self, at: NodeId, meant: Meant, groups: &[&str], sources: &[&str]) -> Tool {
         let document = self.document;
-        let name = text_in(document, at, "name").unwrap_or_default().to_owned();
-        let definition = self.definition(at, &name);
+        let Meant { entry, name, definition: pinned } = meant;
+        let definition = pinned.and_then(|pinned| self.definition(at, pinned, &name));
         let is_disabled = definition.as_ref().is_some_and(|definition| definition.invalid.is_some());
         let arguments = self.schema(at, "arguments");
         let scope = self.scope(at, sources);
@@ -395,27 +403,31 @@ impl Reader<'_, '_> {
         self.reachable((at, "scope"), paths, definition.as_ref(), arguments.as_ref());
         let paths = origins.iter().map(|rule| (&rule.path, rule.kinds())).collect();
         self.reachable((at, "origins"), paths, definition.as_ref(), arguments.as_ref());
+        let permit = self.cases(at, groups, definition.as_ref(), arguments.as_ref());
+        let mut names = names(definition.as_ref(), arguments.as_ref(), &scope, &origins);
+        permit.paths().iter().for_each(|path| names.add(path));
         Tool {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
-            effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
+            effect: self.effect(at, pinned),
+            same_call: number_in(document, at, "same_call"),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
-            names: names(definition.as_ref(), arguments.as_ref(), &scope, &origins),
+            names,
             definition,
             arguments,
             scope,
             origins,
             observed: Vec::new(),
-            permit: self.permit(at, groups),
+            permit,
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
-            result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
+            result: self.result_rule(Some((at, pinned)).filter(|_| !is_disabled), self.member(at, "result")),
             name,
             is_delegate: false,
+            entry: Some(entry),
         }
     }
 
-    fn definition(&mut self, tool: NodeId, name: &str) -> Option<Definition> {
+    fn definition(&mut self, tool: NodeId, at: NodeId, name: &str) -> Option<Definition> {
         let document = self.document;
-        let at = self.member(tool, "definition")?;
         if text_in(document, at, "name") != Some(name) {
             let expected = quote(name, 128);
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
@@ -431,6 +443,14 @@ impl Reader<'_, '_> {
             arguments: arguments.ok().flatten(),
             invalid,
         })
+    }
+
+    /// Returns the effect of a tool. `annotated`: what its pinned definition says of itself, as far as that is not contradictory.
+    fn effect(&self, tool: NodeId, pinned: Option<NodeId>) -> Effect {
+        match text_in(self.document, tool, "effect").unwrap_or_default() {
+            "annotated" => pinned.map_or(Effect::Effectful, |pinned| definition::annotated(self.document, pinned)),
+            word => Effect::of(word),
+        }
     }
 
     /// Returns what `format` means in the schemas of a tool's definition.
@@ -461,11 +481,9 @@ impl Reader<'_, '_> {
                 }
                 Within::From(named)
             } else if let Some(folders) = self.member(rule, "below") {
-                let say = "must be a folder without '..', '\\', ':' or '~' at its beginning";
-                Within::Below(self.read_each(folders, "a folder", say, Folder::read))
+                Within::Below(self.read_each(folders, "a folder", cases::FOLDERS, Folder::read))
             } else if let Some(hosts) = self.member(rule, "hosts") {
-                let say = "must be a host in ASCII, without scheme and port, or '*.' and a host";
-                Within::Hosts(self.read_each(hosts, "a host", say, Host::read))
+                Within::Hosts(self.read_each(hosts, "a host", cases::HOSTS, Host::read))
             } else {
                 let mut values = texts_in(document, rule, "values");
                 sort(&mut values);
@@ -506,6 +524,26 @@ impl Reader<'_, '_> {
         pinned: Option<&Definition>,
         own: Option<&Schema>,
     ) {
+        let document = self.document;
+        let rules = self.member(tool, member).into_iter().flat_map(|at| document.items(at));
+        // A path that cannot be read was told by itself.
+        let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
+        for (path, wanted) in paths {
+            let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
+            self.leads_to(at, path, wanted, tool, pinned, own);
+        }
+    }
+
+    /// Holds a path of a tool's arguments to what its definition and its own schema describe.
+    fn leads_to(
+        &mut self,
+        at: NodeId,
+        path: &Path,
+        wanted: &[Kind],
+        tool: NodeId,
+        pinned: Option<&Definition>,
+        own: Option<&Schema>,
+    ) {
         if self.is_part {
             return;
         }
@@ -515,22 +553,15 @@ impl Reader<'_, '_> {
             (pinned, Describes::All, format!("the pinned definition of {name}")),
             (own, Describes::Part, format!("the 'arguments' of {name}")),
         ];
-        let document = self.document;
-        let rules = self.member(tool, member).into_iter().flat_map(|at| document.items(at));
-        // A path that cannot be read was told by itself.
-        let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
-        for (path, wanted) in paths {
-            let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
-            for (schema, describes, of) in &schemas {
-                let Some(schema) = schema else { continue };
-                let wrong = match schema.reach(&path.selectors, *describes) {
-                    Ok(kinds) => ends_wrongly(&path.selectors, kinds, wanted, of),
-                    Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
-                };
-                if let Some(wrong) = wrong {
-                    self.say(at, "a path of the tool's arguments", &wrong);
-                    break;
-                }
+        for (schema, describes, of) in &schemas {
+            let Some(schema) = schema else { continue };
+            let wrong = match schema.reach(&path.selectors, *describes) {
+                Ok(kinds) => ends_wrongly(&path.selectors, kinds, wanted, of),
+                Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
+            };
+            if let Some(wrong) = wrong {
+                self.say(at, entries::PATH, &wrong);
+                return;
             }
         }
     }
@@ -541,13 +572,21 @@ impl Reader<'_, '_> {
         let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
         let definitions = meant.iter().filter_map(|tool| tool.definition.as_ref());
         let schemas: Vec<&Schema> = definitions.filter_map(|definition| definition.arguments.as_ref()).collect();
-        if self.is_part || meant.is_empty() || schemas.len() < meant.len() {
+        if meant.is_empty() || schemas.len() < meant.len() {
             return;
         }
         let of = match &meant[..] {
             [tool] => format!("the pinned definition of {}", quote(&tool.full_name(), 128)),
             _ => format!("the pinned definition of any tool that {} names", quote(&rule.tool, 128)),
         };
+        self.has_members(at, when, &schemas, &of);
+    }
+
+    /// Holds the members that a condition names to what some definitions describe: at least one of them has each.
+    fn has_members(&mut self, at: NodeId, when: &Schema, definitions: &[&Schema], of: &str) {
+        if self.is_part {
+            return;
+        }
         let mut all = when.paths();
         sort_by_key(&mut all, Vec::len);
         let mut wrong: Vec<Vec<Selector>> = Vec::new();
@@ -557,17 +596,17 @@ impl Reader<'_, '_> {
             }
             let found = path.clone();
             let lacking: Option<Vec<Lacking>> =
-                schemas.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
+                definitions.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
             if let Some(lacking) = lacking.and_then(|all| all.into_iter().max_by_key(|lacking| lacking.steps)) {
-                let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, &of));
+                let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, of));
                 let message = format!("can never apply: {path} {why}");
-                self.say(at, "members of the tool's arguments", &message);
+                self.say(at, entries::MEMBERS, &message);
                 wrong.push(found);
             }
         }
     }
 
-    /// What `permit` of a tool says. Default: deny.
+    /// What `permit` of a delegate or of a case says. Default: deny.
     fn permit(&mut self, tool: NodeId, groups: &[&str]) -> Permit {
         let document = self.document;
         let Some(at) = self.member(tool, "permit") else {
@@ -601,7 +640,9 @@ impl Reader<'_, '_> {
     }
 
     fn unique_tools(&mut self, tools: &[Tool]) {
-        for (index, at) in [self.each("tools"), self.each("delegate")].concat().into_iter().enumerate() {
+        let (entries, delegates) = (self.each("tools"), self.each("delegate"));
+        let places = tools.iter().filter_map(|tool| tool.entry).map(|entry| entries[entry]).chain(delegates);
+        for (index, at) in places.collect::<Vec<_>>().into_iter().enumerate() {
             let same = |other: &&Tool| other.name == tools[index].name && other.server == tools[index].server;
             if tools[..index].iter().any(|other| same(&other)) {
                 self.say(at, "each tool once", "must be a tool that is not there yet: its server and name are taken");
@@ -720,7 +761,8 @@ impl Reader<'_, '_> {
         self.contract(&source(self.document, at), &self.document.location(at))
     }
 
-    fn result_rule(&mut self, tool: Option<NodeId>, rule: Option<NodeId>) -> ResultRule {
+    /// `tool`: its entry and its pinned definition.
+    fn result_rule(&mut self, tool: Option<(NodeId, Option<NodeId>)>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
         let (provenance, freshness, keep) = (inside("provenance"), inside("freshness"), inside("keep"));
@@ -735,7 +777,7 @@ impl Reader<'_, '_> {
                 (Some(_), Some(rule)) => texts_in(document, rule, "media"),
                 _ => vec!["*/*".to_owned()],
             },
-            contract: tool.filter(|_| are_items).and_then(|tool| self.result_contract(tool, rule)),
+            contract: tool.filter(|_| are_items).and_then(|(tool, pinned)| self.result_contract(tool, pinned, rule)),
             items,
             head: keep.map_or(usize::MAX, |_| self.size(keep, "head", DEFAULT_HEAD)),
             tail: keep.map_or(usize::MAX, |_| self.size(keep, "tail", DEFAULT_TAIL)),
@@ -787,10 +829,15 @@ impl Reader<'_, '_> {
     }
 
     /// The contract of a tool's result: its schema, its items, and the largest caps there are.
-    fn result_contract(&mut self, tool: NodeId, rule: Option<NodeId>) -> Option<ResultContract> {
+    fn result_contract(
+        &mut self,
+        tool: NodeId,
+        pinned: Option<NodeId>,
+        rule: Option<NodeId>,
+    ) -> Option<ResultContract> {
         let document = self.document;
         let own = rule.and_then(|rule| document.member(rule, "schema"));
-        let declared = self.member(tool, "definition").and_then(|at| document.member(at, "outputSchema"));
+        let declared = pinned.and_then(|at| document.member(at, "outputSchema"));
         let schema = own.or(declared);
         let items = rule.and_then(|rule| text_in(document, rule, "items"));
         if schema.is_none() && items.is_none() {

@@ -1,0 +1,210 @@
+//! `permit` of a tool: cases by the arguments of a call, of which the first that holds decides.
+//!
+//! A condition that meets a value of another type than it is about, or a value that programs could read in different ways, leaves its
+//! case open. Then the strictest holds of all open cases and of what decides after them, so that no such value leads to more than
+//! any case that might have held.
+
+use seamgate_core::kernel_api::{Document, Json, Kind, Path, Schema, Selector, quote};
+
+use crate::{
+    places::{Folder, Host, Verdict},
+    reached::Reached,
+};
+
+/// The decision about a call that passed all other checks. The later one is the stricter one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Permit {
+    Allow,
+    Approval(Approval),
+    Deny,
+}
+
+/// Who must approve, and for how long that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Approval {
+    /// Groups of the profile's approvers.
+    pub(crate) by: Vec<String>,
+    pub(crate) ttl_s: u64,
+}
+
+/// What decides about the calls of a tool, once all else permits them. Without a case that holds, a call is denied.
+pub(crate) struct Cases {
+    cases: Vec<Case>,
+    /// Whether the profile has a list of cases.
+    is_list: bool,
+}
+
+/// A case: all of its conditions must hold.
+pub(crate) struct Case {
+    pub(crate) when: Option<Schema>,
+    pub(crate) places: Vec<(Path, Places)>,
+    pub(crate) permit: Permit,
+}
+
+/// The places at which all values of a path must be.
+pub(crate) enum Places {
+    Below(Vec<Folder>),
+    Hosts(Vec<Host>),
+}
+
+/// The decision of cases about one call.
+pub(crate) enum Decided {
+    /// The reason.
+    Denied(String),
+    /// All of these must approve. Without any, the call is allowed.
+    Approvals(Vec<(Approval, String)>),
+}
+
+impl Decided {
+    /// Returns the first of those who must approve.
+    pub(crate) fn approval(&self) -> Option<&Approval> {
+        match self {
+            Decided::Denied(_) => None,
+            Decided::Approvals(approvals) => approvals.first().map(|(approval, _)| approval),
+        }
+    }
+}
+
+impl From<Permit> for Cases {
+    fn from(permit: Permit) -> Self {
+        Cases { cases: vec![Case { when: None, places: Vec::new(), permit }], is_list: false }
+    }
+}
+
+impl Cases {
+    pub(crate) fn list(cases: Vec<Case>) -> Self {
+        Cases { cases, is_list: true }
+    }
+
+    /// Returns whether no call is ever permitted.
+    pub(crate) fn is_never(&self) -> bool {
+        self.cases.iter().all(|case| case.permit == Permit::Deny)
+    }
+
+    /// Returns whether some calls run without an approval.
+    pub(crate) fn may_allow(&self) -> bool {
+        self.cases.iter().any(|case| case.permit == Permit::Allow)
+    }
+
+    /// Returns whether calls run without an approval that no condition tells apart.
+    pub(crate) fn allows_the_rest(&self) -> bool {
+        self.cases.iter().any(|case| case.is_for_all() && case.permit == Permit::Allow)
+    }
+
+    /// Returns whether some calls need an approval.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.approval().is_some()
+    }
+
+    /// Returns whether it depends on the arguments what becomes of a call.
+    pub(crate) fn depends(&self) -> bool {
+        !self.cases.first().is_some_and(Case::is_for_all)
+    }
+
+    /// Returns the first approval that a case asks for.
+    pub(crate) fn approval(&self) -> Option<&Approval> {
+        self.cases.iter().find_map(|case| match &case.permit {
+            Permit::Approval(approval) => Some(approval),
+            _ => None,
+        })
+    }
+
+    /// Returns the paths of arguments that conditions are about.
+    pub(crate) fn paths(&self) -> Vec<Vec<Selector>> {
+        let whens = self.cases.iter().filter_map(|case| case.when.as_ref()).flat_map(Schema::paths);
+        let places = self.cases.iter().flat_map(|case| &case.places).map(|(path, _)| path.selectors.clone());
+        whens.chain(places).collect()
+    }
+
+    /// Decides about a call. `tool` is the full name of the tool.
+    pub(crate) fn decide(&self, tool: &str, arguments: &Json) -> Decided {
+        let name = quote(tool, 128);
+        let mut approvals: Vec<(Approval, String)> = Vec::new();
+        for (number, case) in self.cases.iter().enumerate() {
+            let verdict = case.verdict(arguments);
+            if verdict == Verdict::Fails {
+                continue;
+            }
+            let by = if self.is_list { format!(", by case {} of its 'permit'", number + 1) } else { String::new() };
+            let open = match verdict {
+                Verdict::Open => ", which an argument leaves open",
+                _ => "",
+            };
+            match &case.permit {
+                Permit::Allow => {}
+                Permit::Approval(approval) => {
+                    let reason = format!("{name} needs approval{by}{open}");
+                    approvals.push((approval.clone(), reason));
+                }
+                Permit::Deny if self.is_list => {
+                    let message = format!("{name} is not permitted with these arguments{by}{open}");
+                    return Decided::Denied(message);
+                }
+                Permit::Deny => {
+                    return Decided::Denied(format!("{name} is never permitted"));
+                }
+            }
+            if verdict == Verdict::Holds {
+                return Decided::Approvals(approvals);
+            }
+        }
+        let message = format!("{name} is not permitted with these arguments: no case of its 'permit' holds");
+        Decided::Denied(message)
+    }
+}
+
+impl Case {
+    /// Returns whether the case has no condition, so that it holds for all arguments.
+    pub(crate) fn is_for_all(&self) -> bool {
+        self.when.is_none() && self.places.is_empty()
+    }
+
+    fn verdict(&self, arguments: &Json) -> Verdict {
+        let when = self.when.as_ref().map(|when| match () {
+            () if when.must_be_valid(arguments) => Verdict::Holds,
+            () if when.is_valid(arguments) || when.may_be_valid(arguments) => Verdict::Open,
+            () => Verdict::Fails,
+        });
+        let places = self.places.iter().map(|(path, places)| places.verdict(path, arguments));
+        all(when.into_iter().chain(places))
+    }
+}
+
+/// Returns whether all of some conditions hold.
+fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    verdicts.fold(Verdict::Holds, |so_far, one| match (so_far, one) {
+        (Verdict::Fails, _) | (_, Verdict::Fails) => Verdict::Fails,
+        (Verdict::Open, _) | (_, Verdict::Open) => Verdict::Open,
+        _ => Verdict::Holds,
+    })
+}
+
+impl Places {
+    /// Holds if all values of the path are there, and fails if none is. A path without a value fails.
+    fn verdict(&self, path: &Path, arguments: &Document) -> Verdict {
+        let Reached { ends, stopped, beside, is_absent, .. } = Reached::of(&path.selectors, arguments, Document::ROOT);
+        if !stopped.is_empty() || !beside.is_empty() || (is_absent && !ends.is_empty()) {
+            return Verdict::Open;
+        }
+        let is_at = |text: &str| match self {
+            Places::Below(folders) => any(folders.iter().map(|folder| folder.verdict(text))),
+            Places::Hosts(hosts) => any(hosts.iter().map(|host| host.verdict(text))),
+        };
+        let one = |at| match arguments.kind(at) {
+            Kind::String => is_at(arguments.string(at)),
+            _ => Verdict::Open,
+        };
+        let mut verdicts = ends.into_iter().map(one);
+        let Some(first) = verdicts.next() else { return Verdict::Fails };
+        verdicts.fold(first, |so_far, one| if one == so_far { one } else { Verdict::Open })
+    }
+}
+
+/// Returns whether any of some places holds a value.
+fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    verdicts.fold(Verdict::Fails, |so_far, one| match (so_far, one) {
+        (Verdict::Holds, _) | (_, Verdict::Holds) => Verdict::Holds,
+        (Verdict::Open, _) | (_, Verdict::Open) => Verdict::Open,
+        _ => Verdict::Fails,
+    })
+}
