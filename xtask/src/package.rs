@@ -32,6 +32,7 @@ const CRATES: [&str; 7] = [
     "seamgate-trace",
     "seamgate-runner",
     "seamgate-mcp",
+    "seamgate-hook",
     "seamgate-cli",
 ];
 
