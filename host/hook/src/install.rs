@@ -89,7 +89,12 @@ fn events(harness: Harness) -> &'static [(&'static str, Option<&'static str>)] {
 
 /// The command as a shell takes it. If it cannot be started, or fails, the harness denies the call.
 fn shell(command: &[String]) -> String {
-    let words: Vec<String> = command.iter().map(|word| seamgate_text::shell_word(Path::new(word))).collect();
+    let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let quoted = |word: &String| match is_plain(word) {
+        true => word.clone(),
+        false => seamgate_text::shell_word(Path::new(word)),
+    };
+    let words: Vec<String> = command.iter().map(quoted).collect();
     format!("{} || exit 2", words.join(" "))
 }
 
