@@ -251,7 +251,8 @@ fn insert_member(text: &mut String, object: Range<usize>, name: &str, value: &st
     let comma = if inside.trim().is_empty() { "" } else { "," };
     let member = format!("{comma}\n{indent}{}: {value}", json!(name));
     let is_closed_below = text[end..object.end - 1].contains('\n');
-    let member = if is_closed_below { member } else { format!("{member}\n{}", &indent[2..]) };
+    // What stands on one line goes on so, and comes back as it was when the member is removed.
+    let member = if is_closed_below || !comma.is_empty() { member } else { format!("{member}\n{}", &indent[2..]) };
     text.insert_str(end, &member);
 }
 
