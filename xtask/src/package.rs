@@ -25,13 +25,14 @@ const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "seamgate",
     "seamgate-text",
     "seamgate-authoring",
     "seamgate-trace",
     "seamgate-runner",
     "seamgate-mcp",
+    "seamgate-hook",
     "seamgate-cli",
 ];
 

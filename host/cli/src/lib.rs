@@ -15,6 +15,7 @@ mod error;
 mod evidence;
 mod export;
 mod format;
+mod hook;
 mod init;
 mod input;
 mod inspect;
@@ -63,6 +64,9 @@ enum Command {
     /// Stand between an MCP client and its server: the tools of a profile, judged, approved and journalled
     #[command(after_long_help = mcp::HELP)]
     Mcp(mcp::Arguments),
+    /// Answer a hook of a coding harness: one profile decides about all of its tools
+    #[command(after_long_help = hook::HELP)]
+    Hook(hook::Arguments),
     /// Decide about a call that waits for approval
     #[command(after_help = approve::HELP)]
     Approve(approve::Arguments),
@@ -164,6 +168,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Hook(arguments) => hook::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Explain(arguments) => codes::run(&arguments),

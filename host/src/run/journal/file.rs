@@ -98,6 +98,36 @@ impl FileJournal {
         Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
     }
 
+    /// Where the journal ends, as text for [`open_at`](FileJournal::open_at).
+    pub fn position(&self) -> String {
+        let Whole { lines, bytes, last: (length, digest) } = &self.whole;
+        format!("{lines} {bytes} {length} {digest}")
+    }
+
+    /// The journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its lines. This is
+    /// for short processes that go on with a run by a [snapshot](crate::Run::snapshot) of the same position.
+    ///
+    /// Who can write the position can write the run: the lines before the last one are not checked. Where another writer was there
+    /// since, [`is_behind`](FileJournal::is_behind) says so, and appending fails with [`JournalError::Conflict`].
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NotAJournal`] if the text is no position.
+    pub fn open_at(folder: impl AsRef<Path>, position: &str) -> Result<Self, JournalError> {
+        let mut words = position.split(' ');
+        let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
+        let numbers = (number(), number(), number());
+        let (Some(lines), Some(bytes), Some(length), Some(digest)) = (numbers.0, numbers.1, numbers.2, words.next())
+        else {
+            return Err(JournalError::NotAJournal {
+                journal: folder.as_ref().display().to_string(),
+                message: "the position of its end is changed".to_owned(),
+            });
+        };
+        let whole = Whole { lines, bytes, last: (length.min(bytes), digest.to_owned()) };
+        Ok(FileJournal { whole, ..FileJournal::at(folder.as_ref()) })
+    }
+
     /// A journal that need not outlast a crash of the machine, such as one in a temporary folder: the system writes it when it
     /// likes.
     #[must_use]

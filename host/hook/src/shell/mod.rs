@@ -1,0 +1,101 @@
+//! Shell commands: what a line of a shell would run, as far as its text says so.
+//!
+//! The reading is strict. Whatever is not exact is a doubt, and a line with a doubt is at best asked about.
+
+mod path;
+mod read;
+mod table;
+mod unwrap;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeSet, sync::mpsc, thread, time::Duration};
+
+/// The longest line that is read, in bytes.
+const MAX_LINE: usize = 64 * 1024;
+/// The deepest nesting of brackets.
+const MAX_DEPTH: usize = 24;
+/// The most commands of a line.
+const MAX_COMMANDS: usize = 64;
+/// The longest time that reading may take: some lines take a parser exponential time.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// The stack of the thread that reads.
+const STACK: usize = 64 * 1024 * 1024;
+
+/// What a line would run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Its commands, in the order of the text.
+    pub(crate) commands: Vec<Simple>,
+    /// Why the commands are not all that it may run.
+    pub(crate) doubts: BTreeSet<String>,
+    /// Files that redirections read.
+    pub(crate) reads: BTreeSet<String>,
+    /// Files that redirections write.
+    pub(crate) writes: BTreeSet<String>,
+}
+
+/// A simple command.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Simple {
+    /// The name of a program, or the absolute path of one that is in no folder of programs. Empty: it is not known.
+    pub(crate) program: String,
+    /// The arguments as far as they are known. One that is not is as the line writes it.
+    pub(crate) argv: Vec<String>,
+    /// The first operand of a program with commands of its own, such as `push` of `git`.
+    pub(crate) command: Option<String>,
+    /// Each argument as an absolute path, if it were one.
+    pub(crate) paths: BTreeSet<String>,
+    pub(crate) reads: BTreeSet<String>,
+    pub(crate) writes: BTreeSet<String>,
+    /// Variables that are set for it, as `NAME=VALUE`.
+    pub(crate) environment: Vec<String>,
+}
+
+/// Reads a line of a shell that runs in a folder. `home` is where `~` leads to.
+pub(crate) fn read(text: &str, folder: &str, home: Option<&str>) -> Line {
+    if text.len() > MAX_LINE {
+        return Line::doubted("the command is too long to read");
+    }
+    if is_deep(text) {
+        return Line::doubted("the command is nested too deeply");
+    }
+    let (sender, receiver) = mpsc::channel();
+    let (text, folder, home) = (text.to_owned(), folder.to_owned(), home.map(str::to_owned));
+    let read = move || {
+        let _ = sender.send(read::Reader::new(&folder, home).line(&text));
+    };
+    let started = thread::Builder::new().stack_size(STACK).spawn(read);
+    match started.ok().and_then(|_| receiver.recv_timeout(MAX_TIME).ok()) {
+        Some(line) => line,
+        None => Line::doubted("the command cannot be read in time"),
+    }
+}
+
+/// Reads a command that no shell takes apart: a program and its arguments.
+pub(crate) fn read_words(words: &[String], folder: &str, home: Option<&str>) -> Line {
+    read::Reader::new(folder, home.map(str::to_owned)).words(words)
+}
+
+impl Line {
+    /// A line of which nothing is known.
+    pub(crate) fn doubted(why: &str) -> Self {
+        Line { doubts: BTreeSet::from([why.to_owned()]), ..Line::default() }
+    }
+}
+
+/// Returns whether brackets may be nested more deeply than a reader should follow.
+fn is_deep(text: &str) -> bool {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'{' => depth += 1,
+            b')' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest > MAX_DEPTH
+}

@@ -1,0 +1,515 @@
+//! Reads a line with a parser, and collects what it would run.
+
+use std::{collections::BTreeSet, io::Cursor};
+
+use brush_parser::{
+    Parser, ParserOptions, SourceInfo,
+    ast::{
+        self, AndOr, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
+        CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
+        SimpleCommand,
+    },
+};
+
+use super::{
+    Line, MAX_COMMANDS, Simple,
+    path::{before_glob, resolve},
+    table::table,
+    word::{self, Found, Word},
+};
+
+/// The deepest nesting of commands in commands.
+const MAX_NESTED: usize = 8;
+/// The most folders in which a command may run.
+const MAX_FOLDERS: usize = 8;
+
+pub(super) struct Reader {
+    pub(super) line: Line,
+    /// The folders in which the next command may run.
+    folders: BTreeSet<String>,
+    home: Option<String>,
+    /// Variables that earlier commands set.
+    environment: Vec<String>,
+    nested: usize,
+    /// How many loops and functions are around.
+    repeated: usize,
+}
+
+/// What stands around the words of a command.
+#[derive(Default, Clone)]
+pub(super) struct Around {
+    pub(super) environment: Vec<String>,
+    reads: BTreeSet<String>,
+    writes: BTreeSet<String>,
+}
+
+impl Reader {
+    pub(super) fn new(folder: &str, home: Option<String>) -> Self {
+        let folders = BTreeSet::from([resolve("/", folder)]);
+        Reader { line: Line::default(), folders, home, environment: Vec::new(), nested: 0, repeated: 0 }
+    }
+
+    pub(super) fn line(mut self, text: &str) -> Line {
+        self.text(text);
+        self.line
+    }
+
+    pub(super) fn words(mut self, words: &[String]) -> Line {
+        let words: Vec<Word> = words.iter().map(|word| Word::literal(word)).collect();
+        self.command(&words, &Around::default());
+        self.line
+    }
+
+    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+        self.line.doubts.insert(why.into());
+    }
+
+    /// Reads the text of commands.
+    pub(super) fn text(&mut self, text: &str) {
+        if self.nested >= MAX_NESTED {
+            return self.doubt("commands are nested too deeply");
+        }
+        let mut parser = Parser::new(Cursor::new(text), &ParserOptions::default(), &SourceInfo::default());
+        let Ok(program) = parser.parse_program() else { return self.doubt("the command cannot be parsed") };
+        self.nested += 1;
+        for list in &program.complete_commands {
+            self.list(list);
+        }
+        self.nested -= 1;
+    }
+
+    fn list(&mut self, CompoundList(items): &CompoundList) {
+        for ast::CompoundListItem(list, _) in items {
+            self.pipeline(&list.first);
+            for next in &list.additional {
+                match next {
+                    AndOr::And(pipeline) | AndOr::Or(pipeline) => self.pipeline(pipeline),
+                }
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        for command in &pipeline.seq {
+            match command {
+                Command::Simple(simple) => self.simple(simple),
+                Command::Compound(compound, redirects) => {
+                    self.redirects(redirects.as_ref());
+                    self.compound(compound);
+                }
+                Command::Function(function) => {
+                    self.doubt("a function may take the place of a program");
+                    self.redirects(function.body.1.as_ref());
+                    self.repeated += 1;
+                    self.compound(&function.body.0);
+                    self.repeated -= 1;
+                }
+                Command::ExtendedTest(test) => self.test(&test.expr),
+            }
+        }
+    }
+
+    fn repeat(&mut self, list: &CompoundList) {
+        self.repeated += 1;
+        self.list(list);
+        self.repeated -= 1;
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::Arithmetic(command) => self.arithmetic(&command.expr.value),
+            CompoundCommand::ArithmeticForClause(command) => {
+                let parts = [&command.initializer, &command.condition, &command.updater];
+                for part in parts.into_iter().flatten() {
+                    self.arithmetic(&part.value);
+                }
+                self.repeat(&command.body.list);
+            }
+            CompoundCommand::BraceGroup(command) => self.list(&command.list),
+            CompoundCommand::Subshell(command) => self.list(&command.list),
+            CompoundCommand::ForClause(command) => {
+                if !is_own_variable(&command.variable_name) {
+                    self.doubt(format!("a loop sets {}", command.variable_name));
+                }
+                for value in command.values.iter().flatten() {
+                    self.word(&value.value);
+                }
+                self.repeat(&command.body.list);
+            }
+            CompoundCommand::CaseClause(command) => {
+                self.word(&command.value.value);
+                for case in &command.cases {
+                    for pattern in &case.patterns {
+                        self.word(&pattern.value);
+                    }
+                    if let Some(list) = &case.cmd {
+                        self.list(list);
+                    }
+                }
+            }
+            CompoundCommand::IfClause(command) => {
+                self.list(&command.condition);
+                self.list(&command.then);
+                for other in command.elses.iter().flatten() {
+                    if let Some(condition) = &other.condition {
+                        self.list(condition);
+                    }
+                    self.list(&other.body);
+                }
+            }
+            CompoundCommand::WhileClause(command) | CompoundCommand::UntilClause(command) => {
+                self.repeat(&command.0);
+                self.repeat(&command.1.list);
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, text: &str) {
+        if text.contains(['$', '`', '[']) {
+            self.doubt("arithmetic that may run code");
+        }
+    }
+
+    fn test(&mut self, test: &ExtendedTestExpr) {
+        match test {
+            ExtendedTestExpr::And(one, other) | ExtendedTestExpr::Or(one, other) => {
+                self.test(one);
+                self.test(other);
+            }
+            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => self.test(inner),
+            ExtendedTestExpr::UnaryTest(_, word) => self.tested(&word.value),
+            ExtendedTestExpr::BinaryTest(_, one, other) => {
+                self.tested(&one.value);
+                self.tested(&other.value);
+            }
+        }
+    }
+
+    fn tested(&mut self, source: &str) {
+        let word = self.word(source);
+        self.hold_tested(&word);
+    }
+
+    /// A test computes an index of a list, which may run code.
+    fn hold_tested(&mut self, word: &Word) {
+        if word.shown().contains('[') && word.shown().contains(['$', '`']) {
+            self.doubt("a test that may run code");
+        }
+    }
+
+    /// Reads a word, and the commands in it.
+    pub(super) fn word(&mut self, source: &str) -> Word {
+        let mut found = Vec::new();
+        let word = word::read(source, self.home.as_deref(), &mut found);
+        self.take(found);
+        word
+    }
+
+    fn take(&mut self, found: Vec<Found>) {
+        for found in found {
+            match found {
+                Found::Doubt(why) => self.doubt(why),
+                Found::Command(text) => self.text(&text),
+            }
+        }
+    }
+
+    /// Resolves a path in each folder in which the command may run.
+    fn resolved(&self, path: &str) -> BTreeSet<String> {
+        self.folders.iter().map(|folder| resolve(folder, path)).collect()
+    }
+
+    fn redirects(&mut self, list: Option<&RedirectList>) {
+        let mut around = Around::default();
+        for redirect in list.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect, &mut around);
+        }
+    }
+
+    fn redirect(&mut self, redirect: &IoRedirect, around: &mut Around) {
+        match redirect {
+            IoRedirect::File(_, kind, target) => match target {
+                IoFileRedirectTarget::Filename(word) => {
+                    let is_read = matches!(kind, IoFileRedirectKind::Read);
+                    let is_both = matches!(kind, IoFileRedirectKind::ReadAndWrite);
+                    self.file(&word.value, is_read || is_both, !is_read, around);
+                }
+                IoFileRedirectTarget::Fd(_) => {}
+                IoFileRedirectTarget::ProcessSubstitution(_, command) => self.list(&command.list),
+                IoFileRedirectTarget::Duplicate(word) => {
+                    let word = self.word(&word.value);
+                    let text = word.exact().unwrap_or_default();
+                    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+                        // `>&FILE` writes the file.
+                        self.file(&word.source, true, true, around);
+                    }
+                }
+            },
+            IoRedirect::HereDocument(_, document) => {
+                if document.requires_expansion {
+                    let mut found = Vec::new();
+                    word::read_document(&document.doc.value, &mut found);
+                    self.take(found);
+                }
+            }
+            IoRedirect::HereString(_, word) => {
+                self.word(&word.value);
+            }
+            IoRedirect::OutputAndError(word, _) => self.file(&word.value, false, true, around),
+        }
+    }
+
+    fn file(&mut self, source: &str, is_read: bool, is_written: bool, around: &mut Around) {
+        let word = self.word(source);
+        let Some(path) = word.exact().filter(|path| !path.is_empty()) else {
+            return self.doubt("the file of a redirection is not known");
+        };
+        for path in self.resolved(path) {
+            if table().devices.contains(&path) {
+                continue;
+            }
+            if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
+                self.doubt("a redirection to the network");
+            }
+            if is_read {
+                self.line.reads.insert(path.clone());
+                around.reads.insert(path.clone());
+            }
+            if is_written {
+                self.line.writes.insert(path.clone());
+                around.writes.insert(path);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &SimpleCommand) {
+        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        let mut around = Around::default();
+        let mut words = Vec::new();
+        let mut assigned = Vec::new();
+        for item in prefix {
+            self.item(item, &mut assigned, &mut words, &mut around);
+        }
+        if let Some(word) = &simple.word_or_name {
+            words.push(self.word(&word.value));
+        }
+        for item in suffix {
+            match item {
+                // After the program, it is an argument.
+                Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
+                item => self.item(item, &mut assigned, &mut words, &mut around),
+            }
+        }
+        match words.is_empty() {
+            true => self.environment.extend(assigned),
+            false => {
+                around.environment = self.environment.iter().cloned().chain(assigned).collect();
+                self.command(&words, &around);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item, assigned: &mut Vec<String>, words: &mut Vec<Word>, around: &mut Around) {
+        match item {
+            Item::IoRedirect(redirect) => self.redirect(redirect, around),
+            Item::Word(word) => words.push(self.word(&word.value)),
+            Item::AssignmentWord(assignment, _) => {
+                let AssignmentName::VariableName(name) = &assignment.name else {
+                    return self.doubt("an item of a list is set");
+                };
+                match &assignment.value {
+                    AssignmentValue::Scalar(word) => {
+                        let value = self.word(&word.value);
+                        assigned.push(format!("{name}={}", value.shown()));
+                    }
+                    AssignmentValue::Array(items) => {
+                        for (index, word) in items {
+                            if index.is_some() {
+                                self.doubt("an item of a list is set");
+                            }
+                            self.word(&word.value);
+                        }
+                        assigned.push(format!("{name}=()"));
+                    }
+                }
+                self.hold_variable(name);
+            }
+            Item::ProcessSubstitution(_, command) => {
+                self.list(&command.list);
+                words.push(Word { text: None, is_glob: false, source: "/dev/fd/63".to_owned() });
+            }
+        }
+    }
+
+    /// A variable may change which program runs, or what it does.
+    pub(super) fn hold_variable(&mut self, name: &str) {
+        if !table().variables.contains(name) && !is_own_variable(name) {
+            self.doubt(format!("the variable {name} may change what runs"));
+        }
+    }
+
+    /// Takes a command: a program and its arguments.
+    pub(super) fn command(&mut self, words: &[Word], around: &Around) {
+        let [program, arguments @ ..] = words else { return };
+        if self.line.commands.len() >= MAX_COMMANDS {
+            return self.doubt("there are too many commands");
+        }
+        let Some(name) = program.exact().filter(|name| !name.is_empty()) else {
+            self.doubt("the program is not a literal");
+            return self.push(String::new(), words, around);
+        };
+        let (name, base) = self.program(name);
+        if base == "cd" {
+            self.change_folder(arguments);
+        }
+        if matches!(base.as_str(), "test" | "[" | "printf" | "unset" | "export") {
+            arguments.iter().for_each(|word| self.hold_tested(word));
+        }
+        if base == "export" || base == "unset" {
+            self.exported(arguments);
+        }
+        let is_quiet = table().quiet.contains(&base) && name == base;
+        if !is_quiet {
+            self.push(name, arguments, around);
+        }
+        self.hold_arguments(&base, arguments);
+        self.unwrap(&base, arguments, around);
+    }
+
+    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has for it.
+    fn program(&mut self, name: &str) -> (String, String) {
+        if !name.contains('/') {
+            return (name.to_owned(), name.to_owned());
+        }
+        let mut paths = self.resolved(name).into_iter();
+        let path = paths.next().unwrap_or_default();
+        if paths.next().is_some() {
+            self.doubt("the folder of a program is not known");
+        }
+        let (folder, base) = path.rsplit_once('/').unwrap_or_default();
+        let base = base.to_owned();
+        match table().folders.contains(folder) {
+            true => (base.clone(), base),
+            false => (path, base),
+        }
+    }
+
+    fn change_folder(&mut self, arguments: &[Word]) {
+        let arguments: Vec<&Word> = arguments.iter().filter(|word| word.exact() != Some("--")).collect();
+        let target = match arguments.as_slice() {
+            [] => self.home.clone(),
+            [one] => one.exact().filter(|target| !target.starts_with('-') && !target.is_empty()).map(str::to_owned),
+            _ => None,
+        };
+        let Some(target) = target.filter(|_| self.repeated == 0) else {
+            return self.doubt("the folder of later commands is not known");
+        };
+        let changed = self.resolved(&target);
+        self.folders.extend(changed);
+        if self.folders.len() > MAX_FOLDERS {
+            self.doubt("the folder of later commands is not known");
+        }
+    }
+
+    fn exported(&mut self, arguments: &[Word]) {
+        for word in arguments {
+            match word.shown().split_once('=') {
+                Some((name, _)) => {
+                    self.environment.push(word.shown().to_owned());
+                    self.hold_variable(name);
+                }
+                None if word
+                    .exact()
+                    .is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')) =>
+                {
+                    if let Some(name) = word.exact() {
+                        self.hold_variable(name);
+                    }
+                }
+                None => self.doubt("a variable is not known"),
+            }
+        }
+    }
+
+    /// Arguments that are not known may be anything.
+    fn hold_arguments(&mut self, base: &str, arguments: &[Word]) {
+        let table = table();
+        if table.any_arguments.contains(base) {
+            return;
+        }
+        let is_plain = base == "printf" || base == "test" || base == "[";
+        for word in arguments {
+            match &word.text {
+                None if is_plain && word.source.starts_with('"') => {}
+                None => self.doubt(format!("an argument of {base} is not known: {}", word.source)),
+                // A file may be named like an option.
+                Some(text) if word.is_glob => {
+                    let may_be_option = text.starts_with(['*', '?', '[', '-']);
+                    if before_glob(text).is_none() || may_be_option && !table.any_options.contains(base) {
+                        self.doubt(format!("an argument of {base} is not known: {}", word.source));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn push(&mut self, program: String, arguments: &[Word], around: &Around) {
+        let mut paths = BTreeSet::new();
+        for word in arguments {
+            let Some(text) = &word.text else { continue };
+            let text = if word.is_glob { before_glob(text).unwrap_or_else(|| text.clone()) } else { text.clone() };
+            for path in paths_in(&text) {
+                paths.extend(self.resolved(path));
+            }
+        }
+        let base = program.rsplit('/').next().unwrap_or_default();
+        let command = self.command_of(base, arguments);
+        self.line.commands.push(Simple {
+            argv: arguments.iter().map(|word| word.shown().to_owned()).collect(),
+            command,
+            paths,
+            reads: around.reads.clone(),
+            writes: around.writes.clone(),
+            environment: around.environment.clone(),
+            program,
+        });
+    }
+}
+
+/// Returns the parts of an argument that may be paths.
+fn paths_in(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    match text.strip_prefix('-') {
+        // `-I/usr`, and the like.
+        Some(rest) if !rest.starts_with('-') => parts.extend(rest.char_indices().nth(1).map(|(at, _)| &rest[at..])),
+        Some(_) => {}
+        None => parts.push(text),
+    }
+    parts.extend(text.split_once('=').map(|(_, value)| value));
+    let is_path = |part: &&str| !part.is_empty() && (!text.starts_with('-') || part.contains(['/', '.']));
+    parts.into_iter().filter(is_path).collect()
+}
+
+/// Returns whether a variable is one that no program reads from its environment.
+fn is_own_variable(name: &str) -> bool {
+    const READ: [&str; 14] = [
+        "path",
+        "fpath",
+        "cdpath",
+        "manpath",
+        "module_path",
+        "mailpath",
+        "prompt",
+        "argv",
+        "http_proxy",
+        "https_proxy",
+        "ftp_proxy",
+        "all_proxy",
+        "no_proxy",
+        "psvar",
+    ];
+    let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    name.bytes().all(is_lower) && !READ.contains(&name)
+}
