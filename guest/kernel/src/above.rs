@@ -232,7 +232,7 @@ impl Above {
 
     /// Whether equal calls have to be counted for anybody above.
     pub(crate) fn counts_calls(&self) -> bool {
-        self.rules.iter().any(|rules| rules.profile.budget.same_call.is_some())
+        self.rules.iter().any(|rules| rules.profile.limits_equal_calls())
     }
 
     /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.

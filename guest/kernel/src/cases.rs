@@ -7,11 +7,25 @@
 use seamgate_core::kernel_api::{Document, Json, Kind, Path, Schema, Selector, quote};
 
 use crate::{
-    decision::Reason,
     places::{Folder, Host, Verdict},
     reached::Reached,
-    tool::{Approval, Permit},
 };
+
+/// The decision about a call that passed all other checks. The later one is the stricter one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Permit {
+    Allow,
+    Approval(Approval),
+    Deny,
+}
+
+/// Who must approve, and for how long that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Approval {
+    /// Groups of the profile's approvers.
+    pub(crate) by: Vec<String>,
+    pub(crate) ttl_s: u64,
+}
 
 /// What decides about the calls of a tool, once all else permits them. Without a case that holds, a call is denied.
 pub(crate) struct Cases {
@@ -35,9 +49,10 @@ pub(crate) enum Places {
 
 /// The decision of cases about one call.
 pub(crate) enum Decided {
-    Denied(Reason),
+    /// The reason.
+    Denied(String),
     /// All of these must approve. Without any, the call is allowed.
-    Approvals(Vec<(Approval, Reason)>),
+    Approvals(Vec<(Approval, String)>),
 }
 
 impl Decided {
@@ -104,7 +119,7 @@ impl Cases {
     /// Decides about a call. `tool` is the full name of the tool.
     pub(crate) fn decide(&self, tool: &str, arguments: &Json) -> Decided {
         let name = quote(tool, 128);
-        let mut approvals: Vec<(Approval, Reason)> = Vec::new();
+        let mut approvals: Vec<(Approval, String)> = Vec::new();
         for (number, case) in self.cases.iter().enumerate() {
             let verdict = case.verdict(arguments);
             if verdict == Verdict::Fails {
@@ -118,15 +133,15 @@ impl Cases {
             match &case.permit {
                 Permit::Allow => {}
                 Permit::Approval(approval) => {
-                    let reason = Reason::new("permit", format!("{name} needs approval{by}{open}"));
+                    let reason = format!("{name} needs approval{by}{open}");
                     approvals.push((approval.clone(), reason));
                 }
                 Permit::Deny if self.is_list => {
                     let message = format!("{name} is not permitted with these arguments{by}{open}");
-                    return Decided::Denied(Reason::new("permit", message));
+                    return Decided::Denied(message);
                 }
                 Permit::Deny => {
-                    return Decided::Denied(Reason::new("permit", format!("{name} is never permitted")));
+                    return Decided::Denied(format!("{name} is never permitted"));
                 }
             }
             if verdict == Verdict::Holds {
@@ -134,7 +149,7 @@ impl Cases {
             }
         }
         let message = format!("{name} is not permitted with these arguments: no case of its 'permit' holds");
-        Decided::Denied(Reason::new("permit", message))
+        Decided::Denied(message)
     }
 }
 

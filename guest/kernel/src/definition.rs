@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{document::text_in, sanitize::sanitize};
+use crate::{document::text_in, sanitize::sanitize, tool::Effect};
 
 /// The members of a definition that hold the schema of the tool's arguments, as servers name it.
 pub(crate) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
@@ -57,6 +57,23 @@ pub(crate) const LISTED_BY_LINE: [Step; 6] = [
 
 /// The way to definitions in a profile.
 pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::Member("definition")];
+
+/// The way to definitions in an entry of a profile whose name is a pattern.
+pub(crate) const PINNED_BY_PATTERN: [Step; 4] =
+    [Step::Member("tools"), Step::Each, Step::Member("definitions"), Step::Each];
+
+/// Returns the effect that a definition states for its tool: `read` by `readOnlyHint`, `idempotent` by `idempotentHint`. A
+/// definition that says nothing, or that contradicts itself, states none, and the tool counts as effectful.
+pub(crate) fn annotated(document: &Document, definition: NodeId) -> Effect {
+    let annotations = document.member(definition, "annotations");
+    let is = |name| annotations.and_then(|at| document.member(at, name)).map(|at| document.kind(at));
+    let (reads, destroys) = (is("readOnlyHint"), is("destructiveHint") == Some(Kind::True));
+    match () {
+        () if reads == Some(Kind::True) && !destroys => Effect::Read,
+        () if reads != Some(Kind::True) && is("idempotentHint") == Some(Kind::True) => Effect::Idempotent,
+        () => Effect::Effectful,
+    }
+}
 
 /// Compiles the schema of the arguments in a definition. `None` if it accepts everything.
 ///
@@ -191,6 +208,18 @@ pub(crate) fn read_each<'t, T, E>(
             Some(other) => read(replaced.insert(other)),
             None => Err(error),
         },
+    }
+}
+
+/// Returns a text, or if it cannot be read the same with replacements for the definitions that cannot.
+pub(crate) fn readable_text<'t>(
+    text: &'t str,
+    replaced: &'t mut Option<String>,
+    (way, caps): (&[Step], &Caps),
+) -> &'t str {
+    match Json::read(text, caps).is_err().then(|| readable(text, way, caps)).flatten() {
+        Some(other) => replaced.insert(other),
+        None => text,
     }
 }
 
@@ -342,7 +371,8 @@ mod tests {
         let schema: serde_json::Value =
             serde_json::from_str(include_str!("../../../schemas/profile.schema.json")).expect("JSON");
         let name = &schema["$defs"]["tool"]["properties"]["name"];
-        assert_eq!(name["pattern"], "^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
+        // A profile can also have patterns.
+        assert_eq!(name["pattern"], "^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$");
         assert_eq!(name["maxLength"], MAX_NAME);
     }
 }

@@ -2,34 +2,47 @@
 
 use seamgate_core::{
     Violation,
-    kernel_api::{Document, Json, NodeId},
+    kernel_api::{Json, NodeId},
 };
 
 use crate::{
-    call::Call, cases::Decided, decision::Reason, document::source, permit, profile::Profile, scope, tool::Tool,
+    call::Call,
+    cases::Decided,
+    decision::Reason,
+    document::source,
+    permit,
+    profile::{Profile, tools_of},
+    scope,
+    tool::Tool,
 };
 
-/// Try each example by what the profile itself decides: schemas, deny rules, values of scopes, and `permit`.
+/// Try each example by what the profile itself decides: schemas, deny rules, values of scopes, and `permit`. Where a pattern stands for
+/// several tools, one of them must allow what is allowed, and all must deny what is denied.
 ///
 /// # Errors
 ///
 /// Those that the profile contradicts.
 pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
-    let tools = document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at));
-    for (tool, at) in profile.tools.iter().zip(tools).filter(|(tool, _)| tool.disabled().is_none()) {
+    let all: Vec<(&Tool, NodeId)> = tools_of(profile, document).collect();
+    for of_entry in all.chunk_by(|(_, one), (_, other)| one == other) {
+        let at = of_entry[0].1;
+        let tools: Vec<&Tool> =
+            of_entry.iter().map(|(tool, _)| *tool).filter(|tool| tool.disabled().is_none()).collect();
         let examples = |kind: &str| -> Vec<NodeId> {
-            let kinds = document.member(at, "examples");
+            let kinds = document.member(at, "examples").filter(|_| !tools.is_empty());
             kinds.and_then(|kinds| document.member(kinds, kind)).into_iter().flat_map(|at| document.items(at)).collect()
         };
         for at in examples("allow") {
-            if let Err(reason) = denied(profile, tool, &source(document, at)) {
+            let arguments = source(document, at);
+            let reasons = tools.iter().map(|tool| denied(profile, tool, &arguments).err());
+            if let Some(Some(reason)) = reasons.collect::<Option<Vec<Reason>>>().map(|all| all.into_iter().next()) {
                 let message = format!("must be allowed, as the example says, and is denied: {}", reason.message);
                 found.push(Violation::of(document, at, "examples", "arguments that are allowed", &message));
             }
         }
         for at in examples("deny") {
-            if denied(profile, tool, &source(document, at)).is_ok() {
+            if tools.iter().any(|tool| denied(profile, tool, &source(document, at)).is_ok()) {
                 let message =
                     "must be denied, as the example says; no schema, deny rule, scope by values, or permit does";
                 found.push(Violation::of(document, at, "examples", "arguments that are denied", message));
@@ -53,7 +66,7 @@ fn denied(profile: &Profile, tool: &Tool, arguments: &str) -> Result<(), Reason>
     // Without facts, no list can be missing.
     scope::check(tool, &arguments, None).unwrap_or(Ok(()))?;
     match tool.permit.decide(&tool.full_name(), &arguments) {
-        Decided::Denied(reason) => Err(reason),
+        Decided::Denied(reason) => Err(Reason::new("permit", reason)),
         Decided::Approvals(_) => Ok(()),
     }
 }

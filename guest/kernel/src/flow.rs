@@ -3,11 +3,12 @@
 use seamgate_core::kernel_api::quote;
 
 use crate::{
+    cases::Approval,
     decision::Reason,
     facts::Facts,
     profile::{Flow, Profile, Then},
     surface,
-    tool::{Approval, Tool},
+    tool::Tool,
 };
 
 /// What the flows of a profile say about a call.

@@ -20,10 +20,11 @@ impl Profile {
     /// `bad_profile`: with the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
-        let mut replaced = None;
-        let place = (&definition::PINNED[..], &CONTRACT_CAPS);
-        let document = definition::read_each(text, &mut replaced, place, |text| Json::read(text, &CONTRACT_CAPS))
-            .map_err(wrong)?;
+        let (mut replaced, mut also) = (None, None);
+        let read = |text| Json::read(text, &CONTRACT_CAPS);
+        let [one, several] = [&definition::PINNED[..], &definition::PINNED_BY_PATTERN].map(|way| (way, &CONTRACT_CAPS));
+        let text = definition::readable_text(text, &mut also, several);
+        let document = definition::read_each(text, &mut replaced, one, read).map_err(wrong)?;
         let violations = profile::FORMAT.schema().violations(&document);
         if !violations.is_empty() {
             return Err(wrong(violations));

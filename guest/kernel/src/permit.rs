@@ -17,8 +17,9 @@ use crate::{
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
+    fitting,
     flow::{self, Flowing},
-    profile::{Deny, Mode, Profile},
+    profile::{Budget, Deny, Mode, Profile},
     remembered,
     sanitize::{Clean, mark_in},
     scope, surface,
@@ -28,9 +29,6 @@ use crate::{
 
 /// What the model is told is cut to this many bytes.
 const MAX_MESSAGE: usize = 2048;
-
-/// So many allowed tools are named to the model.
-const MAX_NAMED: usize = 32;
 
 /// Decides about one call. `background` is asked for only if a person has to approve it.
 ///
@@ -120,15 +118,10 @@ impl Decision {
 
     fn deny(&mut self, profile: &Profile, mode: Option<&Mode>, facts: &Facts, reason: Reason) {
         let allowed = surface::allowed(profile, mode, facts);
-        let some = allowed.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let some = match allowed.len() {
-            0 => "No tool is allowed.".to_owned(),
-            1..=MAX_NAMED => format!("Allowed tools: {some}."),
-            all => format!("Allowed tools: {some} and {} more.", all - MAX_NAMED),
-        };
+        let some = fitting::sentence(&allowed, &self.tool, self.effect.map(Effect::of));
         self.message = short(format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
         self.reasons = vec![reason];
-        self.allowed = Some(allowed);
+        self.allowed = Some(allowed.into_iter().map(Tool::full_name).collect());
     }
 }
 
@@ -215,15 +208,17 @@ fn judge(
         Flowing::Approvals(approvals) => approvals,
     };
     let same_call = same_call(&tool.server, &tool.name, &arguments);
-    if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call, reserved) {
+    let own = Budget { same_call: tool.same_call.or(profile.budget.same_call), ..profile.budget.clone() };
+    if let Err(reason) = budget::check(&facts.budget(&own), &facts.used, &same_call, reserved) {
         return Ok(Err(reason));
     }
     let own = match decided {
-        Some(Decided::Denied(reason)) => return Ok(Err(reason)),
+        Some(Decided::Denied(reason)) => return Ok(Err(Reason::new("permit", reason))),
         Some(Decided::Approvals(approvals)) => approvals,
         None => Vec::new(),
     };
-    let needed = own.into_iter().chain(by_flows).map(|(approval, reason)| Needed {
+    let own = own.into_iter().map(|(approval, reason)| (approval, Reason::new("permit", reason)));
+    let needed = own.chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),
         ttl_s: approval.ttl_s,
         reason,

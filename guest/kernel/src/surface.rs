@@ -126,12 +126,12 @@ pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
     profile.deny.iter().chain(above).any(denies)
 }
 
-/// The full names of the tools that the model may call, with approval or without.
-pub(crate) fn allowed(profile: &Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<String> {
+/// Returns the tools that the model may call, with approval or without.
+pub(crate) fn allowed<'p>(profile: &'p Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<&'p Tool> {
     let is_allowed = |tool: &&Tool| {
         !tool.permit.is_never() && !is_denied(profile, facts, tool) && hidden(tool, mode, facts).is_none()
     };
-    profile.tools.iter().filter(is_allowed).map(Tool::full_name).collect()
+    profile.tools.iter().filter(is_allowed).collect()
 }
 
 /// The labels of all data that the model has read: in observations, and in values of the context.

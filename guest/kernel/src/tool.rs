@@ -46,22 +46,6 @@ impl Effect {
     }
 }
 
-/// The decision about a call that passed all other checks. The later one is the stricter one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Permit {
-    Allow,
-    Approval(Approval),
-    Deny,
-}
-
-/// Who must approve, and for how long that holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Approval {
-    /// Groups of the profile's approvers.
-    pub(crate) by: Vec<String>,
-    pub(crate) ttl_s: u64,
-}
-
 /// A tool that the profile names.
 pub(crate) struct Tool {
     pub(crate) name: String,
@@ -70,6 +54,8 @@ pub(crate) struct Tool {
     pub(crate) definition: Option<Definition>,
     pub(crate) effect: Effect,
     pub(crate) egress: bool,
+    /// How often equal calls are permitted, if not as the budget says.
+    pub(crate) same_call: Option<u64>,
     /// In addition to the definition's own.
     pub(crate) arguments: Option<Schema>,
     /// The names of arguments in both, in the scope, and in the deny rules.
@@ -81,6 +67,8 @@ pub(crate) struct Tool {
     pub(crate) result: ResultRule,
     /// It starts another agent.
     pub(crate) is_delegate: bool,
+    /// The number of its entry in the profile. Several tools have the same one if its name is a pattern.
+    pub(crate) entry: Option<usize>,
 }
 
 /// A tool's definition, as the lock file pinned it.

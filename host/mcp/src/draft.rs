@@ -116,7 +116,9 @@ impl Draft {
         }
         frame.is_accepted(gate, &usable).map_err(Error::invalid)?;
         let mut permits = Permits::default();
-        let entries: Vec<String> = usable.iter().map(|tool| frame.entry(tool, rules, &mut permits)).collect();
+        let reads = frame.reads(gate, &usable).map_err(Error::invalid)?;
+        let each = usable.iter().zip(reads);
+        let entries: Vec<String> = each.map(|(tool, reads)| frame.entry(tool, reads, rules, &mut permits)).collect();
         // A person has seen what is left out, too: `mcp check` does not call it new.
         let definitions = |tools: &[&Tool]| {
             let definitions = tools.iter().map(|tool| tool.definition.get()).collect();
@@ -184,13 +186,13 @@ impl Permits {
 
 impl Rules {
     /// Returns the permit of a tool, and why it has it.
-    fn permit(&self, tool: &Tool) -> (Permit, Option<String>) {
+    fn permit(&self, tool: &Tool, reads: bool) -> (Permit, Option<String>) {
         let matching = self.patterns.iter().rev().find(|(_, pattern)| matches(pattern, &tool.name));
         match matching {
             Some((Permit::Approve, _)) => (Permit::Approve, None),
             Some((Permit::Allow, pattern)) => (Permit::Allow, Some(format!("Allowed by --allow '{pattern}'."))),
             Some((Permit::Deny, pattern)) => (Permit::Deny, Some(format!("Denied by --deny '{pattern}'."))),
-            None if self.allows_reads && tool.only_reads() => {
+            None if self.allows_reads && reads => {
                 (Permit::Allow, Some("Allowed because the server says that it only reads.".to_owned()))
             }
             None => (Permit::Approve, None),
@@ -332,10 +334,25 @@ impl Frame {
         }
     }
 
+    /// Returns for each of some tools whether it can count as a read: its server says that it changes nothing, and neither its name nor
+    /// its description says that it acts on something.
+    fn reads(&self, gate: &Gate, tools: &[&Tool]) -> Result<Vec<bool>, String> {
+        let entries = tools.iter().map(|tool| {
+            let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);
+            format!(r#"{{"name":{name},"server":{server},"effect":"read","permit":"allow","definition":{definition}}}"#)
+        });
+        let warnings = gate.lint_profile(&self.profile(entries.collect())).map_err(|fault| reason(&fault))?;
+        let acts = |number: usize| {
+            let place = format!("/tools/{number}/effect");
+            warnings.iter().any(|warning| warning.code == "effect_read" && warning.pointer == place)
+        };
+        Ok(tools.iter().enumerate().map(|(number, tool)| tool.only_reads() && !acts(number)).collect())
+    }
+
     /// Writes a tool of a profile, and counts its permit.
-    fn entry(&self, tool: &Tool, rules: &Rules, permits: &mut Permits) -> String {
-        let (permit, why) = rules.permit(tool);
-        let is_read = permit == Permit::Allow && tool.only_reads();
+    fn entry(&self, tool: &Tool, reads: bool, rules: &Rules, permits: &mut Permits) -> String {
+        let (permit, why) = rules.permit(tool, reads);
+        let is_read = permit == Permit::Allow && reads;
         let effect = if is_read { "read" } else { "effectful" };
         match permit {
             Permit::Allow => permits.allow += 1,

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{Gate, MAX_FILE, read_named};
+use seamgate::{Gate, MAX_FILE, is_tool_pattern, matches_tool, read_named};
 use seamgate_runner::{Error, Result};
 use seamgate_text::{count, escape_terminal, escaped, tool_name, truncate};
 use serde::Deserialize;
@@ -36,19 +36,25 @@ pub struct Pins {
     profile: PathBuf,
     /// The whole text of the profile.
     text: String,
+    /// The tools: those of the entries whose names are no patterns, and those that patterns have definitions of.
     tools: Vec<Pin>,
+    /// The entries of the profile.
+    entries: Vec<Pin>,
     /// A group of approvers.
     group: Option<String>,
     lock: Lock,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Pin {
     #[serde(default)]
     name: String,
     #[serde(default)]
     server: String,
     definition: Option<Box<RawValue>>,
+    /// Where the name is a pattern.
+    #[serde(default)]
+    definitions: Vec<Box<RawValue>>,
 }
 
 /// The lock file of a profile.
@@ -94,7 +100,8 @@ impl Pins {
             None => Lock::default(),
         };
         let group = approvers.into_keys().next();
-        Ok(Pins { profile: path.to_owned(), text: text.to_owned(), tools, group, lock })
+        let (profile, text) = (path.to_owned(), text.to_owned());
+        Ok(Pins { profile, text, tools: each_tool(&tools), entries: tools, group, lock })
     }
 
     /// Describes how what a server lists differs from what is pinned.
@@ -126,6 +133,11 @@ impl Pins {
             // A tool that the lock file has was seen, and left out of the profile.
             let seen = self.lock.definition(server, name).map(|seen| compare(seen, definition));
             if pinned.iter().any(|tool| tool.name == *name) || seen.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            if seen.is_none() && self.entries.iter().any(|entry| entry.is_pattern_of(server, name)) {
+                found.lines.push(format!("unpinned {}: the lock file lacks it", full(name)));
+                found.acceptable += 1;
                 continue;
             }
             let parsed: Value = serde_json::from_str(definition.get()).unwrap_or_default();
@@ -211,7 +223,12 @@ impl Pins {
             listed.iter().map(|(server, tools)| (server.as_str(), by_name(tools))).collect();
         if let Some(tools) = members.get_mut("tools") {
             let mut all: Vec<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(tools.get())?;
-            for (tool, pin) in all.iter_mut().zip(&self.tools) {
+            for (tool, pin) in all.iter_mut().zip(&self.entries) {
+                if is_tool_pattern(&pin.name) {
+                    let now = listed.get(pin.server.as_str());
+                    tool.insert("definitions".to_owned(), serde_json::value::to_raw_value(&pin.definitions_with(now))?);
+                    continue;
+                }
                 let now = listed.get(pin.server.as_str()).and_then(|tools| tools.get(&pin.name));
                 if let Some(now) = now.filter(|_| !self.is_inline(pin)) {
                     tool.insert("definition".to_owned(), (*now).to_owned());
@@ -226,6 +243,45 @@ impl Pins {
     fn is_inline(&self, pin: &Pin) -> bool {
         pin.definition.is_some() && self.lock.definition(&pin.server, &pin.name).is_none()
     }
+}
+
+impl Pin {
+    /// Returns whether this is a pattern that matches a tool.
+    fn is_pattern_of(&self, server: &str, name: &str) -> bool {
+        is_tool_pattern(&self.name) && self.server == server && matches_tool(&self.name, name)
+    }
+
+    /// Returns the definitions of a pattern, with those that its server lists in their place, and those that are new.
+    fn definitions_with<'p>(&'p self, listed: Option<&BTreeMap<String, &'p RawValue>>) -> Vec<&'p RawValue> {
+        let now = listed.into_iter().flatten().filter(|(name, _)| matches_tool(&self.name, name));
+        let mut all: BTreeMap<String, &RawValue> = BTreeMap::new();
+        for definition in &self.definitions {
+            if let Some(name) = name_of(definition.get()) {
+                all.entry(name).or_insert(definition);
+            }
+        }
+        all.extend(now.map(|(name, definition)| (name.clone(), *definition)));
+        all.into_values().collect()
+    }
+}
+
+/// Returns the tools that entries of a profile stand for: a name wins over patterns.
+fn each_tool(entries: &[Pin]) -> Vec<Pin> {
+    let (patterns, mut tools): (Vec<&Pin>, Vec<Pin>) = {
+        let (patterns, names): (Vec<&Pin>, Vec<&Pin>) = entries.iter().partition(|pin| is_tool_pattern(&pin.name));
+        (patterns, names.into_iter().cloned().collect())
+    };
+    for pattern in patterns {
+        for definition in &pattern.definitions {
+            let Some(name) = name_of(definition.get()) else { continue };
+            let is_known = |tool: &Pin| tool.server == pattern.server && tool.name == name;
+            if !tools.iter().any(is_known) {
+                let definition = Some(definition.clone());
+                tools.push(Pin { name, server: pattern.server.clone(), definition, definitions: Vec::new() });
+            }
+        }
+    }
+    tools
 }
 
 impl Lock {

@@ -8,6 +8,7 @@ pub(crate) mod references;
 pub(crate) mod registry;
 pub(crate) mod session;
 pub(crate) mod shared;
+pub(crate) mod tool_patterns;
 pub(crate) mod verdict;
 
 use std::sync::Arc;

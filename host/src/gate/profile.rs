@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::{
     contract::{folder, whole as whole_contract},
     references::{FileError, FileErrorKind, ObjectMembers, as_it_is, each_item, each_member, files, put_in, text},
+    tool_patterns::{is_tool_pattern, matches_tool},
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 
@@ -103,8 +104,20 @@ impl Lock {
     /// The definition of a tool as it was listed.
     fn definition(&self, tool: &str) -> Option<&str> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
-        let mut definitions = self.servers.get(&server)?.tools.iter().map(|definition| definition.get());
-        definitions.find(|definition| serde_json::from_str(definition).is_ok_and(|named: NamedTool| named.name == name))
+        self.matching(&server, &name).next()
+    }
+
+    /// The definitions of the tools that a pattern can stand for, as a list.
+    fn definitions(&self, tool: &str) -> Option<String> {
+        let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
+        is_tool_pattern(&name).then(|| format!("[{}]", self.matching(&server, &name).collect::<Vec<_>>().join(",")))
+    }
+
+    fn matching(&self, server: &str, pattern: &str) -> impl Iterator<Item = &str> {
+        let definitions = self.servers.get(server).into_iter().flat_map(|server| &server.tools).map(|tool| tool.get());
+        definitions.filter(move |definition| {
+            serde_json::from_str(definition).is_ok_and(|named: NamedTool| matches_tool(pattern, &named.name))
+        })
     }
 }
 
@@ -143,8 +156,13 @@ fn whole_tool(folder: &Path, index: usize, tool: &str, lock: &Lock) -> Result<St
     let Ok(ObjectMembers(members)) = serde_json::from_str(tool) else {
         return Ok(whole);
     };
-    let has_own = members.iter().any(|(name, _)| name == "definition");
-    if let Some(definition) = lock.definition(tool).filter(|_| !has_own) {
+    let has_own = members.iter().any(|(name, _)| name == "definition" || name == "definitions");
+    if has_own {
+        return Ok(whole);
+    }
+    if let Some(definitions) = lock.definitions(tool) {
+        whole.insert_str(1, &format!("\"definitions\":{definitions},"));
+    } else if let Some(definition) = lock.definition(tool) {
         whole.insert_str(1, &format!("\"definition\":{definition},"));
     }
     Ok(whole)

@@ -135,6 +135,20 @@ fn members() -> Vec<(&'static str, Member)> {
             ),
         ),
         (
+            "tools.definitions",
+            judges(
+                |parent| {
+                    parent["tools"][0]["name"] = json!("a*");
+                    parent["tools"][0]["definitions"] = json!([
+                        {"name": "acted"},
+                        {"name": "act", "inputSchema": {"type": "object", "properties": {"service": {"enum": ["cart"]}}}},
+                    ]);
+                },
+                &[ACT],
+                "definition",
+            ),
+        ),
+        (
             "tools.formats",
             judges(
                 |parent| {
@@ -216,6 +230,7 @@ fn members() -> Vec<(&'static str, Member)> {
         ),
         ("tools.examples", JudgesNone("they are tried when the profile is loaded")),
         ("tools.equal_calls", JudgesNone("it is for the gate for MCP, whose calls have no children")),
+        ("tools.same_call", judges(|parent| parent["tools"][0]["same_call"] = json!(1), &[ACT, ACT], "same_call")),
         ("budget.steps", JudgesNone(carved)),
         ("budget.tool_calls", JudgesNone(carved)),
         ("budget.tokens", JudgesNone(carved)),

@@ -169,6 +169,9 @@ fn write_out(
             if let Some(each) = keyword("items") {
                 items.iter_mut().for_each(|value| write_out(value, each, &format!("{place}/*"), choose));
             }
+            for alternative in keyword("anyOf").and_then(Value::as_array).into_iter().flatten() {
+                write_out(value, alternative, place, choose);
+            }
         }
         _ => {}
     }

@@ -8,5 +8,7 @@ mod equal;
 mod media;
 mod model;
 mod odd_definitions;
+mod patterns;
 mod permits;
+mod polls;
 mod truncation;

@@ -4,7 +4,7 @@
 use seamgate_core::kernel_api::{Document, NodeId, json};
 use serde_json::value::RawValue;
 
-use super::{Budget, Profile, tools_of};
+use super::{Budget, Profile, pinned_in, tools_of};
 use crate::{
     document::source,
     tool::{Source, Tool},
@@ -65,10 +65,11 @@ impl Profile {
         let members = document.members(Document::ROOT).filter_map(|(name, at)| {
             let value = match document.string(name) {
                 name if ROOT.contains(&name) => return None,
-                "tools" => {
-                    let all = tools.iter().zip(tools_of(&document));
-                    list(all.filter(|(tool, _)| is_handed(tool)).map(|(_, at)| without(&document, at, &TOOL)))
-                }
+                "tools" => list(
+                    tools_of(self, &document)
+                        .filter(|(tool, _)| is_handed(tool))
+                        .map(|(tool, at)| entry(&document, at, tool)),
+                ),
                 // A rule about none of the tools never applies.
                 "deny" => {
                     let all = deny.iter().zip(document.items(at));
@@ -96,6 +97,16 @@ impl Profile {
 
 fn list(values: impl Iterator<Item = String>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+/// The entry of a tool: where its name is a pattern, one of its own.
+fn entry(document: &Document, at: NodeId, tool: &Tool) -> String {
+    if document.member(at, "name").is_some_and(|name| document.string(name) == tool.name) {
+        return without(document, at, &TOOL);
+    }
+    let rest = without(document, at, &[&TOOL[..], &["name", "definitions"]].concat());
+    let pinned = pinned_in(document, at, tool).map(|at| format!("\"definition\":{},", source(document, at)));
+    format!("{{\"name\":{},{}{}", json(&tool.name), pinned.unwrap_or_default(), &rest[1..])
 }
 
 /// An object without some of its members.

@@ -1,14 +1,16 @@
 //! What is likely a mistake in a profile.
 
 use seamgate_core::{
-    Warning,
+    Level, Warning,
     kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Step, quote},
 };
 
-use super::{Profile, Then, tools_of};
+use super::{Profile, Then, pinned_in, tools_of};
 use crate::{
     definition::ARGUMENTS,
     document::text_in,
+    fitting::words,
+    pattern::is_pattern,
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
@@ -25,12 +27,24 @@ const CHANGES: &str = " add append apply approve archive assign book buy cancel 
     replace reset restart restore revoke rollback save send set share stop submit transfer truncate uninstall update upload upsert \
     write ";
 
+/// Verbs of what no read does, wherever they stand in a name, and at the beginning of a description.
+const ACTS: &str = " click delete drop erase pay post publish purchase remove send submit upload ";
+
+/// Verbs with which the names of reads begin: behind them, other words are what is read.
+const READS: &str = " check count describe fetch find get has is list lookup query read search show view ";
+
 pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(document) = profile.document() {
-        for (tool, at) in profile.tools.iter().zip(tools_of(&document)) {
-            of_tool(profile, tool, (&document, at), &mut warnings);
+        for (tool, at) in tools_of(profile, &document) {
+            let mut found = Vec::new();
+            of_tool(profile, tool, (&document, at), &mut found);
+            // Tools of one pattern share what is said of their entry.
+            found
+                .retain(|one| !warnings.iter().any(|known: &Warning| known.path == one.path && known.code == one.code));
+            warnings.extend(found);
         }
+        patterns(profile, &document, &mut warnings);
         self_approval(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
@@ -97,11 +111,33 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     }
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
     let takes_text = !tool.permit.is_never() && tool.effect != Effect::Read && tool.scope.is_empty();
-    if is_guarded && takes_text && takes_a_command(document, at) {
+    if is_guarded && takes_text && takes_a_command(document, at, tool) {
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
         say(&place.clone().name("arguments"), "free_text_command", message);
     }
+}
+
+/// Says which tools each pattern stands for.
+fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
+    let entries = document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at));
+    for (number, at) in entries.enumerate() {
+        let Some(pattern) = text_in(document, at, "name").filter(|name| is_pattern(name)) else { continue };
+        let tools = profile.tools.iter().filter(|tool| tool.entry == Some(number));
+        let names: Vec<String> = tools.map(|tool| quote(&tool.name, 128)).collect();
+        let (place, pattern) = (document.location(at).name("name"), quote(pattern, 128));
+        if names.is_empty() {
+            let message = format!("pin definitions in the lock file: {pattern} stands for no tool of it");
+            warnings.push(Warning::new(&place, "no_definition", &message));
+        } else {
+            let message = format!("{pattern} stands for {} of the lock file: {}", count(names.len()), names.join(", "));
+            warnings.push(Warning { level: Level::Hint, ..Warning::new(&place, "pattern", &message) });
+        }
+    }
+}
+
+fn count(tools: usize) -> String {
+    if tools == 1 { "one tool".to_owned() } else { format!("{tools} tools") }
 }
 
 /// Returns the conditions `when` of a tool's cases, each with what its case decides; an approval is no word.
@@ -115,8 +151,8 @@ fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = 
 
 /// Finds approvers whose names the agent could use: it runs commands without approval, and they have no key.
 fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
-    let mut tools = profile.tools.iter().zip(tools_of(document));
-    let shell = tools.find(|(tool, at)| tool.permit.may_allow() && takes_a_command(document, *at));
+    let mut tools = tools_of(profile, document);
+    let shell = tools.find(|(tool, at)| tool.permit.may_allow() && takes_a_command(document, *at, tool));
     let mut approvers = profile.approvers.iter().flat_map(|group| &group.approvers);
     if let Some((tool, _)) = shell
         && let Some(approver) = approvers.find(|approver| approver.key.is_none())
@@ -131,10 +167,10 @@ fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warn
 }
 
 /// Whether the arguments of a tool have a member by which it takes a command as free text.
-fn takes_a_command(document: &Document, tool: NodeId) -> bool {
-    let definition = document.member(tool, "definition");
+fn takes_a_command(document: &Document, entry: NodeId, tool: &Tool) -> bool {
+    let definition = pinned_in(document, entry, tool);
     let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
-    schemas.chain(document.member(tool, "arguments")).filter_map(|schema| document.member(schema, "properties")).any(
+    schemas.chain(document.member(entry, "arguments")).filter_map(|schema| document.member(schema, "properties")).any(
         |properties| {
             let is_text = |at| {
                 let kind = document.member(at, "type");
@@ -150,33 +186,32 @@ fn has_word(name: &str, list: &str) -> bool {
     words(name).any(|word| list.contains(&format!(" {word} ")))
 }
 
-/// The words of a name, in small letters: `runShell`, `run_shell` and `run-shell` have two.
-fn words(name: &str) -> impl Iterator<Item = String> {
-    let mut spaced = String::new();
-    let mut was_small = false;
-    for character in name.chars() {
-        if character.is_uppercase() && was_small {
-            spaced.push(' ');
-        }
-        was_small = character.is_lowercase() || character.is_numeric();
-        match character.is_alphanumeric() {
-            true => spaced.extend(character.to_lowercase()),
-            false => spaced.push(' '),
-        }
-    }
-    spaced.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
-}
-
 /// Returns whether a tool declares that it changes something: by the first word of its name, or by its annotations.
 fn changes_something(tool: &Tool, document: &Document, at: NodeId) -> bool {
-    let annotations = document.member(at, "definition").and_then(|at| document.member(at, "annotations"));
+    let annotations = pinned_in(document, at, tool).and_then(|at| document.member(at, "annotations"));
     let hint = |name: &str, kind: Kind| {
         annotations.and_then(|at| document.member(at, name)).is_some_and(|at| document.kind(at) == kind)
     };
     let is_verb = words(&tool.name).next().is_some_and(|word| CHANGES.contains(&format!(" {word} ")));
+    let description = pinned_in(document, at, tool).and_then(|at| text_in(document, at, "description"));
     hint("readOnlyHint", Kind::False)
         || hint("destructiveHint", Kind::True)
         || (is_verb && !hint("readOnlyHint", Kind::True))
+        || acts(&tool.name, description.unwrap_or_default())
+}
+
+/// Returns whether a tool acts on something by its name or by the first word of its description, whatever its annotations say.
+fn acts(name: &str, description: &str) -> bool {
+    let is_act = |word: &str| ACTS.contains(&format!(" {word} "));
+    let reads = words(name).next().is_some_and(|word| READS.contains(&format!(" {word} ")));
+    // `browser_click` begins with what it acts on, and `get_post` with what it does.
+    let by_name = !reads && words(name).any(|word| is_act(&word));
+    // "Clicks an element", "Submit the form".
+    let by_description = words(description).next().is_some_and(|word| {
+        let stems = [Some(word.as_str()), word.strip_suffix('s'), word.strip_suffix("es")];
+        stems.into_iter().flatten().any(is_act)
+    });
+    by_name || by_description
 }
 
 /// Finds the patterns that allow any text before or behind what they match. Under `not`, a pattern denies, and may be open.
@@ -207,11 +242,15 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     let read = |label: &str| profile.tools.iter().any(|tool| tool.result.labels.iter().any(|other| other == label));
     let permitted = |tool: &&Tool| tool.permit.may_allow();
     let acts = profile.tools.iter().filter(permitted).any(|tool| tool.effect == Effect::Effectful);
-    let sends = profile.tools.iter().filter(permitted).any(|tool| tool.egress);
+    // What asks or is denied by its effect anyway sends nothing unseen.
+    let sends = |label: &str| {
+        let mut open = profile.tools.iter().filter(permitted).filter(|tool| tool.egress);
+        open.any(|tool| !guarded(label, tool.effect.as_str()))
+    };
     let cases = [
         ("untrusted", "effectful", acts, "data from outside can cause effects without approval"),
-        ("untrusted", "egress", sends, "data from outside can make the agent send data out"),
-        ("private", "egress", sends, "private data can leave"),
+        ("untrusted", "egress", sends("untrusted"), "data from outside can make the agent send data out"),
+        ("private", "egress", sends("private"), "private data can leave"),
     ];
     for (label, to, can, why) in cases {
         if can && read(label) && !guarded(label, to) {
@@ -264,6 +303,44 @@ mod tests {
         };
         assert!(hinted(r#""readOnlyHint":false"#, "look").contains(&"effect_read".to_owned()));
         assert!(!hinted(r#""readOnlyHint":true"#, "write_of_query").contains(&"effect_read".to_owned()));
+        assert!(hinted(r#""readOnlyHint":true"#, "browser_click").contains(&"effect_read".to_owned()));
+        assert!(hinted(r#""readOnlyHint":true"#, "deletePage").contains(&"effect_read".to_owned()));
+        for (name, description, is_told) in [
+            ("page_action", "Clicks an element of the page.", true),
+            ("form", "Submit the form", true),
+            ("form", "POST a document to an address", true),
+            ("entry", "Deletes an entry", true),
+            ("entry", "Returns an entry that was deleted", false),
+            ("get_post", "Gets a post", false),
+            ("list_send_jobs", "Lists what is sent", false),
+            ("blog_post", "", true),
+        ] {
+            let definition = format!(r#"{{"name":"{name}","description":"{description}"}}"#);
+            let tool = format!(r#"{{"name":"{name}","effect":"read","permit":"allow","definition":{definition}}}"#);
+            let told = codes(&tool);
+            assert_eq!(told.contains(&"effect_read".to_owned()), is_told, "{name}, {description}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn flows_are_open_only_where_something_is_sent_unseen() {
+        for (effect, permit, flow, is_told) in [
+            ("effectful", r#""allow""#, r#"{"after":"untrusted","to":"effectful","then":"approval"}"#, false),
+            ("idempotent", r#""allow""#, r#"{"after":"untrusted","to":"effectful","then":"approval"}"#, true),
+            ("idempotent", r#""allow""#, r#"{"after":"untrusted","to":"egress","then":"deny"}"#, false),
+            ("read", r#""allow""#, r#"{"after":"untrusted","to":"idempotent","then":"deny"}"#, true),
+            ("read", r#"{"approval":{"by":["on"]}}"#, r#"{"after":"private","to":"egress","then":"deny"}"#, false),
+        ] {
+            let text = format!(
+                r#"{{"agent":"a","approvers":{{"on":[{{"principal":"anna"}}]}},"flows":[{flow}],
+                "tools":[{{"name":"out","effect":"{effect}","egress":true,"permit":{permit}}},{{"name":"look","effect":"read","permit":"allow"}}]}}"#
+            );
+            let profile = Profile::compile(&text).expect("a profile");
+            let told = lint(&profile, &text)
+                .iter()
+                .any(|warning| warning.code == "open_flow" && warning.message.contains("egress"));
+            assert_eq!(told, is_told, "{text}");
+        }
     }
 
     #[test]

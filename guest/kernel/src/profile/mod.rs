@@ -13,8 +13,9 @@ use seamgate_core::{
 pub(crate) use read::{DELEGATE, passed_as, read, read_part};
 
 use crate::{
-    document::Format,
-    tool::{Approval, Tool},
+    cases::Approval,
+    document::{Format, text_in},
+    tool::Tool,
 };
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
@@ -192,9 +193,19 @@ pub(crate) struct Delegate {
     pub(crate) limits_state: bool,
 }
 
-/// The tools of a profile that is read again, in its order.
-pub(crate) fn tools_of<'d>(profile: &'d Document) -> impl Iterator<Item = NodeId> + 'd {
-    profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at))
+/// The tools of a profile that is read again, each with its entry.
+pub(crate) fn tools_of<'p>(profile: &'p Profile, document: &Document) -> impl Iterator<Item = (&'p Tool, NodeId)> {
+    let entries: Vec<NodeId> =
+        document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
+    profile.tools.iter().filter_map(move |tool| Some((tool, *entries.get(tool.entry?)?)))
+}
+
+/// Returns the pinned definition of a tool in its entry.
+pub(crate) fn pinned_in(document: &Document, entry: NodeId, tool: &Tool) -> Option<NodeId> {
+    document.member(entry, "definition").or_else(|| {
+        let mut all = document.member(entry, "definitions").into_iter().flat_map(|at| document.items(at));
+        all.find(|&at| text_in(document, at, "name") == Some(&tool.name))
+    })
 }
 
 impl Profile {
@@ -244,6 +255,16 @@ impl Profile {
     /// Whether the kernel asks the model. Without, it decides about single calls.
     pub(crate) fn has_loop(&self) -> bool {
         self.prompt.is_some() && self.final_contract.is_some()
+    }
+
+    /// Returns whether equal calls are limited, of all tools or of one.
+    pub(crate) fn limits_equal_calls(&self) -> bool {
+        self.least_equal_calls().is_some()
+    }
+
+    /// Returns the strictest limit of equal calls, that of all tools or that of one.
+    pub(crate) fn least_equal_calls(&self) -> Option<u64> {
+        self.budget.same_call.into_iter().chain(self.tools.iter().filter_map(|tool| tool.same_call)).min()
     }
 
     /// Whether a method of the protocol exists between the client and a server.

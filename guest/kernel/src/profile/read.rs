@@ -1,6 +1,7 @@
 //! A document that has the format of profiles -> a profile, or what contradicts itself in it.
 
 mod cases;
+mod entries;
 
 use seamgate_core::{
     Contract, Violation,
@@ -10,6 +11,7 @@ use seamgate_core::{
     },
 };
 
+use entries::Meant;
 use serde_json::value::RawValue;
 
 use super::{
@@ -18,16 +20,14 @@ use super::{
 };
 use crate::{
     call::DEFAULT_ARGUMENTS_BYTES,
+    cases::{Approval, Permit},
     definition,
     document::{number_in, source, text, text_in, texts_in},
     names::Names,
     places::{Folder, Host},
     render::sanitized,
     sanitize::Clean,
-    tool::{
-        Approval, Definition, Effect, Freshness, Permit, ResultContract, ResultRule, Scope, Source, Support, Template,
-        Tool, Within,
-    },
+    tool::{Definition, Effect, Freshness, ResultContract, ResultRule, Scope, Source, Support, Template, Tool, Within},
 };
 
 /// An approval holds for so many seconds, if the profile does not say how long.
@@ -133,7 +133,8 @@ impl Reader<'_, '_> {
         let groups: Vec<&str> = approvers.iter().map(|group| group.name.as_str()).collect();
         let context = self.context();
         let sources: Vec<&str> = context.iter().map(|source| source.name.as_str()).collect();
-        let mut tools: Vec<Tool> = self.each("tools").into_iter().map(|at| self.tool(at, &groups, &sources)).collect();
+        let meant = self.meant();
+        let mut tools = self.each_meant(meant, |reader, at, meant| reader.tool(at, meant, &groups, &sources));
         let delegates = self.delegates();
         let delegate_tools = self.each("delegate");
         tools.extend(delegate_tools.into_iter().map(|at| self.delegate_tool(at, &groups)));
@@ -369,6 +370,7 @@ impl Reader<'_, '_> {
             // The child's run has the key of the call: the same one twice is one run.
             effect: Effect::Idempotent,
             egress: false,
+            same_call: None,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
@@ -376,13 +378,14 @@ impl Reader<'_, '_> {
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
             is_delegate: true,
+            entry: None,
         }
     }
 
-    fn tool(&mut self, at: NodeId, groups: &[&str], sources: &[&str]) -> Tool {
+    fn tool(&mut self, at: NodeId, meant: Meant, groups: &[&str], sources: &[&str]) -> Tool {
         let document = self.document;
-        let name = text_in(document, at, "name").unwrap_or_default().to_owned();
-        let definition = self.definition(at, &name);
+        let Meant { entry, name, definition: pinned } = meant;
+        let definition = pinned.and_then(|pinned| self.definition(at, pinned, &name));
         let is_disabled = definition.as_ref().is_some_and(|definition| definition.invalid.is_some());
         let arguments = self.schema(at, "arguments");
         let scope = self.scope(at, sources);
@@ -392,7 +395,8 @@ impl Reader<'_, '_> {
         permit.paths().iter().for_each(|path| names.add(path));
         Tool {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
-            effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
+            effect: self.effect(at, pinned),
+            same_call: number_in(document, at, "same_call"),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
             names,
             definition,
@@ -400,15 +404,15 @@ impl Reader<'_, '_> {
             scope,
             permit,
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
-            result: self.result_rule(Some(at).filter(|_| !is_disabled), self.member(at, "result")),
+            result: self.result_rule(Some((at, pinned)).filter(|_| !is_disabled), self.member(at, "result")),
             name,
             is_delegate: false,
+            entry: Some(entry),
         }
     }
 
-    fn definition(&mut self, tool: NodeId, name: &str) -> Option<Definition> {
+    fn definition(&mut self, tool: NodeId, at: NodeId, name: &str) -> Option<Definition> {
         let document = self.document;
-        let at = self.member(tool, "definition")?;
         if text_in(document, at, "name") != Some(name) {
             let expected = quote(name, 128);
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
@@ -424,6 +428,14 @@ impl Reader<'_, '_> {
             arguments: arguments.ok().flatten(),
             invalid,
         })
+    }
+
+    /// Returns the effect of a tool. `annotated`: what its pinned definition says of itself, as far as that is not contradictory.
+    fn effect(&self, tool: NodeId, pinned: Option<NodeId>) -> Effect {
+        match text_in(self.document, tool, "effect").unwrap_or_default() {
+            "annotated" => pinned.map_or(Effect::Effectful, |pinned| definition::annotated(self.document, pinned)),
+            word => Effect::of(word),
+        }
     }
 
     /// Returns what `format` means in the schemas of a tool's definition.
@@ -525,7 +537,7 @@ impl Reader<'_, '_> {
                 Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
             };
             if let Some(wrong) = wrong {
-                self.say(at, "a path of the tool's arguments", &wrong);
+                self.say(at, entries::PATH, &wrong);
                 return;
             }
         }
@@ -565,7 +577,7 @@ impl Reader<'_, '_> {
             if let Some(lacking) = lacking.and_then(|all| all.into_iter().max_by_key(|lacking| lacking.steps)) {
                 let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, of));
                 let message = format!("can never apply: {path} {why}");
-                self.say(at, "members of the tool's arguments", &message);
+                self.say(at, entries::MEMBERS, &message);
                 wrong.push(found);
             }
         }
@@ -605,7 +617,9 @@ impl Reader<'_, '_> {
     }
 
     fn unique_tools(&mut self, tools: &[Tool]) {
-        for (index, at) in [self.each("tools"), self.each("delegate")].concat().into_iter().enumerate() {
+        let (entries, delegates) = (self.each("tools"), self.each("delegate"));
+        let places = tools.iter().filter_map(|tool| tool.entry).map(|entry| entries[entry]).chain(delegates);
+        for (index, at) in places.collect::<Vec<_>>().into_iter().enumerate() {
             let same = |other: &&Tool| other.name == tools[index].name && other.server == tools[index].server;
             if tools[..index].iter().any(|other| same(&other)) {
                 self.say(at, "each tool once", "must be a tool that is not there yet: its server and name are taken");
@@ -723,7 +737,8 @@ impl Reader<'_, '_> {
         self.contract(&source(self.document, at), &self.document.location(at))
     }
 
-    fn result_rule(&mut self, tool: Option<NodeId>, rule: Option<NodeId>) -> ResultRule {
+    /// `tool`: its entry and its pinned definition.
+    fn result_rule(&mut self, tool: Option<(NodeId, Option<NodeId>)>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
         let (provenance, freshness, keep) = (inside("provenance"), inside("freshness"), inside("keep"));
@@ -738,7 +753,7 @@ impl Reader<'_, '_> {
                 (Some(_), Some(rule)) => texts_in(document, rule, "media"),
                 _ => vec!["*/*".to_owned()],
             },
-            contract: tool.filter(|_| are_items).and_then(|tool| self.result_contract(tool, rule)),
+            contract: tool.filter(|_| are_items).and_then(|(tool, pinned)| self.result_contract(tool, pinned, rule)),
             items,
             head: keep.map_or(usize::MAX, |_| self.size(keep, "head", DEFAULT_HEAD)),
             tail: keep.map_or(usize::MAX, |_| self.size(keep, "tail", DEFAULT_TAIL)),
@@ -790,10 +805,15 @@ impl Reader<'_, '_> {
     }
 
     /// The contract of a tool's result: its schema, its items, and the largest caps there are.
-    fn result_contract(&mut self, tool: NodeId, rule: Option<NodeId>) -> Option<ResultContract> {
+    fn result_contract(
+        &mut self,
+        tool: NodeId,
+        pinned: Option<NodeId>,
+        rule: Option<NodeId>,
+    ) -> Option<ResultContract> {
         let document = self.document;
         let own = rule.and_then(|rule| document.member(rule, "schema"));
-        let declared = self.member(tool, "definition").and_then(|at| document.member(at, "outputSchema"));
+        let declared = pinned.and_then(|at| document.member(at, "outputSchema"));
         let schema = own.or(declared);
         let items = rule.and_then(|rule| text_in(document, rule, "items"));
         if schema.is_none() && items.is_none() {

@@ -72,8 +72,9 @@ impl Run<'_> {
     /// run beside this run may make is left to them.
     fn same_call_limit(&self) -> u64 {
         let above = self.above.iter().flat_map(|above| &above.rules);
-        let above = above.filter_map(|rules| Some(rules.profile.budget.same_call?.saturating_sub(rules.reserved)));
-        self.budget.same_call.into_iter().chain(above).min().unwrap_or(u64::MAX)
+        let above = above.filter_map(|rules| Some(rules.profile.least_equal_calls()?.saturating_sub(rules.reserved)));
+        let own = self.budget.same_call.into_iter().chain(self.profile.least_equal_calls());
+        own.chain(above).min().unwrap_or(u64::MAX)
     }
 
     /// How often children under way may make each call, one of them excepted.
@@ -243,7 +244,7 @@ impl Run<'_> {
         let Ok(mode) = surface::mode(self.profile, &facts) else { return Vec::new() };
         let allowed = surface::allowed(self.profile, mode, &facts);
         let is_passed = |tool: &&Tool| {
-            allowed.contains(&tool.full_name())
+            allowed.iter().any(|allowed| allowed.full_name() == tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
                 && !matches!(flow::check(self.profile, &facts, tool, None), Flowing::Denied(_))

@@ -81,7 +81,9 @@ impl Run<'_> {
 
     /// Whether equal calls have to be counted, for this agent or for one above it.
     pub(super) fn counts_calls(&self) -> bool {
-        self.budget.same_call.is_some() || self.above.as_ref().is_some_and(|above| above.counts_calls())
+        self.budget.same_call.is_some()
+            || self.profile.limits_equal_calls()
+            || self.above.as_ref().is_some_and(|above| above.counts_calls())
     }
 
     /// Asks and approvals of calls that are settled, and without a loop the calls, too.

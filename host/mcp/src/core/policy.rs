@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use seamgate::{matches_tool, tool_pattern_rank};
 use serde::Deserialize;
 
 /// The smallest `max_bytes` with which the gate never truncates a result.
@@ -103,7 +104,8 @@ impl Policy {
     }
 
     fn tool(&self, server: &str, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.server == server && tool.name == name)
+        let matching = self.tools.iter().filter(|tool| tool.server == server && matches_tool(&tool.name, name));
+        matching.max_by_key(|tool| tool_pattern_rank(&tool.name))
     }
 }
 

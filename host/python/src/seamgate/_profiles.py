@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from . import _contracts, _disk, _json
@@ -104,6 +105,12 @@ def _name(source: str, member: str = "name") -> str | None:
     return str(value) if text.startswith('"') else None
 
 
+def _matching(lock: _Lock, server: str, pattern: str) -> list[str]:
+    """The definitions of a server's tools that a pattern matches, in which `*` stands for any text."""
+    whole = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    return [text for (of, name), text in lock.items() if of == server and whole.fullmatch(name)]
+
+
 def _whole(folder: Path, profile: str, lock: _Lock) -> str:
     def schema(source: str, where: str) -> str:
         """An object, of which the member `schema` may be a path."""
@@ -122,10 +129,13 @@ def _whole(folder: Path, profile: str, lock: _Lock) -> str:
 
         whole = _disk.each_member(source, member)
         server, name = _name(source, "server"), _name(source)
-        definition = None if server is None or name is None else lock.get((server, name))
-        if definition is None or any(name == "definition" for name, _, _ in _json.members(source, values=False)):
+        own = {"definition", "definitions"}
+        if server is None or name is None or any(name in own for name, _, _ in _json.members(source, values=False)):
             return whole
-        return f'{{"definition":{definition},{whole[1:]}'
+        if "*" in name:
+            return f'{{"definitions":[{",".join(_matching(lock, server, name))}],{whole[1:]}'
+        definition = lock.get((server, name))
+        return whole if definition is None else f'{{"definition":{definition},{whole[1:]}'
 
     def member(name: str, source: str) -> str:
         if name == "task":

@@ -1,0 +1,138 @@
+//! The entries of `tools`, and the tools that each stands for: one, or those of its pinned definitions that its pattern matches.
+
+use seamgate_core::{
+    Violation,
+    kernel_api::{NodeId, quote},
+};
+
+use super::Reader;
+use crate::{
+    definition::wrong_name,
+    document::text_in,
+    pattern::{is_pattern, matches, rank},
+};
+
+/// What is expected where a condition names something that a definition lacks.
+pub(super) const PATH: &str = "a path of the tool's arguments";
+pub(super) const MEMBERS: &str = "members of the tool's arguments";
+
+/// A tool that an entry stands for.
+pub(super) struct Meant {
+    /// The number of the entry.
+    pub(super) entry: usize,
+    pub(super) name: String,
+    pub(super) definition: Option<NodeId>,
+}
+
+/// An entry of `tools`.
+struct Entry<'d> {
+    at: NodeId,
+    server: &'d str,
+    name: &'d str,
+}
+
+impl Reader<'_, '_> {
+    /// Returns the tools that the entries stand for, in the order of the profile. A name wins over patterns, and a pattern with more
+    /// text before its first `*` over others. A pattern stands only for tools whose definitions are pinned.
+    pub(super) fn meant(&mut self) -> Vec<Meant> {
+        let document = self.document;
+        let entry = |at| Entry {
+            at,
+            server: text_in(document, at, "server").unwrap_or_default(),
+            name: text_in(document, at, "name").unwrap_or_default(),
+        };
+        let entries: Vec<Entry> = self.each("tools").into_iter().map(entry).collect();
+        let mut all = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            let one = document.member(entry.at, "definition");
+            let several = document.member(entry.at, "definitions");
+            match (is_pattern(entry.name), one, several) {
+                (false, _, Some(at)) => self.say(at, "definition", "must be 'definition': the name is not a pattern"),
+                (true, Some(at), _) => {
+                    self.say(at, "definitions", "must be 'definitions', a list: the name is a pattern")
+                }
+                _ => {}
+            }
+            if !is_pattern(entry.name) {
+                all.push(Meant { entry: number, name: entry.name.to_owned(), definition: one });
+                continue;
+            }
+            if entries[..number].iter().any(|other| other.server == entry.server && other.name == entry.name) {
+                self.say(entry.at, "each pattern once", "must be a pattern that its server does not have yet");
+            }
+            let first = all.len();
+            for at in several.into_iter().flat_map(|at| document.items(at)) {
+                let name = text_in(document, at, "name").unwrap_or_default();
+                let is_known = all[first..].iter().any(|other: &Meant| other.name == name);
+                if is_known || wrong_name(name).is_some() || !matches(entry.name, name) {
+                    continue;
+                }
+                let of_server = entries.iter().filter(|other| other.server == entry.server);
+                let ranked = of_server.filter(|other| matches(other.name, name)).map(|other| (rank(other.name), other));
+                let best: Vec<&Entry> = highest(ranked);
+                match &best[..] {
+                    [only] if only.at == entry.at => {
+                        all.push(Meant { entry: number, name: name.to_owned(), definition: Some(at) });
+                    }
+                    [one, .., last] if last.at == entry.at && one.name != entry.name => {
+                        let message = format!(
+                            "must not match {} as {} does, with as much text before the '*': name the tool in an entry of its own",
+                            quote(name, 128),
+                            quote(one.name, 128)
+                        );
+                        self.say(entry.at, "a pattern of another rank", &message);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        all
+    }
+
+    /// Reads each of some tools. Of a pattern, what one tool lacks that a rule names is no error if another one has it.
+    pub(super) fn each_meant<T>(
+        &mut self,
+        meant: Vec<Meant>,
+        mut read: impl FnMut(&mut Self, NodeId, Meant) -> T,
+    ) -> Vec<T> {
+        let entries = self.each("tools");
+        let mut tools = Vec::new();
+        let mut wrong: Vec<(usize, Vec<Violation>)> = Vec::new();
+        for one in meant {
+            let (entry, before) = (one.entry, std::mem::take(&mut self.wrong));
+            tools.push(read(self, entries[entry], one));
+            wrong.push((entry, std::mem::replace(&mut self.wrong, before)));
+        }
+        for of_entry in wrong.chunk_by(|(one, _), (other, _)| one == other) {
+            let lacks = |found: &Violation| found.expected == PATH || found.expected == MEMBERS;
+            let has = |all: &[Violation], found: &Violation| {
+                all.iter().any(|other| lacks(other) && other.pointer == found.pointer)
+            };
+            for (_, found) in of_entry {
+                for violation in found {
+                    let counts = !lacks(violation) || of_entry.iter().all(|(_, all)| has(all, violation));
+                    let is_known = self.wrong.iter().any(|known| {
+                        known.pointer == violation.pointer && (known.message == violation.message || lacks(known))
+                    });
+                    if counts && !(is_known && of_entry.len() > 1) {
+                        self.wrong.push(violation.clone());
+                    }
+                }
+            }
+        }
+        tools
+    }
+}
+
+/// Returns those of the highest rank.
+fn highest<T>(ranked: impl Iterator<Item = (usize, T)>) -> Vec<T> {
+    let mut best: (usize, Vec<T>) = (0, Vec::new());
+    for (rank, one) in ranked {
+        if rank > best.0 {
+            best = (rank, vec![one]);
+        } else if rank == best.0 {
+            best.1.push(one);
+        }
+    }
+    best.1
+}
