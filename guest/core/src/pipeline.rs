@@ -719,16 +719,16 @@ mod tests {
         r#""extract":{"raw_json":false}"#,
         r#""extract":{"select":"first_valid"}"#,
         r#""extract":{"select":"last_valid","embedded":true}"#,
-        r#""extract":{"within":{"open":"<a>","close":"</a>"}}"#,
+        r#""extract":{"within":"a"}"#,
         r#""repair":"syntax""#,
         r#""unwrap":true"#,
-        r#""coerce":true"#,
-        r#""unknown":"strip""#,
+        r#""coerce":"lossless""#,
+        r#""unknown_members":"strip""#,
         r#""caps":{"array_items":1}"#,
-        r#""allow":[{"path":"$.a","list":"names"}]"#,
-        r#""items":{"path":"$.a[*]"}"#,
+        r#""allow":[{"path":"$.a","list":"names","optional":true}]"#,
+        r#""items":{"path":"$.a[*]","schema":true}"#,
         r#""refusal":"$.a""#,
-        r#""evidence":{"claims":"$.a","text":"$.b"}"#,
+        r#""evidence":{"claims":"$.a[*]"}"#,
     ];
 
     const OUTPUTS: [&str; 20] = [
@@ -760,13 +760,16 @@ mod tests {
             r#"{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}"#;
         let (mut accepted, mut rejections) = (0, 0);
         for options in OPTIONS {
+            let mut compiled = 0;
             for schema in [r#"{"type":"object"}"#, schema] {
                 // Not every option fits every schema.
                 let source = format!(r#"{{"agent":"a","schema":{schema},{options}}}"#);
                 let Ok(contract) = Contract::compile(&source) else { continue };
+                compiled += 1;
                 for output in OUTPUTS {
                     for finish in [Finish::Stop, Finish::Length, Finish::ContentFilter, Finish::Refusal] {
-                        let request = Request { output, finish, ..Request::default() };
+                        let evidence = contract.evidence().map(|_| Vec::new().into());
+                        let request = Request { output, finish, evidence, ..Request::default() };
                         let Ok(short) = verdict(&contract, &request) else { continue };
                         accepted += usize::from(matches!(short, Verdict::Accepted(_)));
                         if let Some(lone) = Lone::find(output, &contract) {
@@ -780,6 +783,7 @@ mod tests {
                     }
                 }
             }
+            assert!(compiled > 0, "{options}");
         }
         assert!(accepted > 100 && rejections > 100, "{accepted}, {rejections}");
     }
