@@ -1,13 +1,5 @@
 //! Looking over bytes: eight at a time, or sixteen where the processor is WebAssembly's.
 
-const EACH: u64 = u64::MAX / 0xff;
-
-/// How many bytes of a word come before the first whose highest bit is set in a mask.
-#[inline(always)]
-fn before(mask: u64) -> usize {
-    mask.trailing_zeros() as usize / 8
-}
-
 /// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn plain(bytes: &[u8]) -> usize {
@@ -52,11 +44,13 @@ use wide::{CHUNK, Wide, first, is_no_space, is_not_printable, is_not_white, is_s
 /// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
 mod wide {
-    use super::{EACH, before, is_separator};
+    use super::is_separator;
 
     pub(super) const CHUNK: usize = 8;
 
     pub(super) type Wide = u64;
+
+    const EACH: u64 = u64::MAX / 0xff;
 
     const HIGH: u64 = EACH * 0x80;
 
@@ -75,7 +69,7 @@ mod wide {
     /// How many bytes come before the first that is marked.
     #[inline(always)]
     pub(super) fn first(marked: Wide) -> usize {
-        before(marked)
+        marked.trailing_zeros() as usize / 8
     }
 
     #[inline(always)]

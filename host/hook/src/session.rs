@@ -9,7 +9,8 @@ use std::{
 };
 
 use seamgate::{
-    Action, Event, FileJournal, Gate, JournalError, ProfileInfo, Record, Run, StartedEvent, StepError, digest,
+    Action, Event, FileJournal, Gate, JournalError, ProfileInfo, Record, Run, SaidEvent, StartedEvent, StepError,
+    digest,
 };
 use seamgate_runner::{
     Error, Result,
@@ -112,10 +113,9 @@ impl<'g> Session<'g> {
         Ok(Step { records: self.run.records()?, actions })
     }
 
-    /// Takes what the user said. The kernel has no event for that yet.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the place for the event `said`")]
-    pub(crate) fn said(&mut self, _prompt: &str) -> Result<()> {
-        Ok(())
+    /// Takes what the user said: values may come from it, where the profile's origins name the user.
+    pub(crate) fn said(&mut self, prompt: &str) -> Result<()> {
+        self.send(&SaidEvent::new(prompt).at(now())).map(drop)
     }
 
     /// Keeps a result that is too large for an event.
