@@ -1505,7 +1505,7 @@ type NamePlace struct {
 	// A JSON Pointer into the task.
 	At *string `json:"at,omitzero"`
 
-	// Bytes of the text there.
+	// A part of the text there, in bytes: the first byte, and the one after the last.
 	Span *Span `json:"span,omitzero"`
 }
 
@@ -1526,7 +1526,7 @@ type Proof struct {
 	// A JSON Pointer into the task, the value of the context, the list or the result.
 	At *string `json:"at,omitzero"`
 
-	// Bytes of the text there.
+	// A part of the text there, in bytes: the first byte, and the one after the last.
 	Span *Span `json:"span,omitzero"`
 
 	// Where the name of its item stands.

@@ -19,9 +19,8 @@ pub(crate) struct Needed {
     /// Principals: one of them is enough.
     pub(crate) by: Vec<String>,
     pub(crate) ttl_s: u64,
-    /// Whether it is because a value has no proven origin.
-    pub(crate) is_origin: bool,
-    pub(crate) reason: Reason,
+    /// At least one.
+    pub(crate) reasons: Vec<Reason>,
 }
 
 /// What is known about the approval that a call needs.

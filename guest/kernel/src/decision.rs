@@ -20,6 +20,16 @@ impl Reason {
         Reason { code, message: message.into(), violations: Vec::new() }
     }
 
+    /// Returns a text that equal reasons share, and no others: the message names only the first place in the arguments.
+    pub(crate) fn identity(&self) -> String {
+        match &self.violations[..] {
+            [] | [_] => self.message.clone(),
+            all => {
+                format!("{}; {}", self.message, all.iter().map(|one| &one.pointer[..]).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
     /// With what is wrong in the arguments. The first is said in the message.
     pub(crate) fn wrong(code: &'static str, what: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {

@@ -131,7 +131,10 @@ pub(crate) fn decide(
             Some(Otherwise::Approval(named)) => {
                 let name = quote(&tool.full_name(), 128);
                 let message = format!("{name} needs approval, because {}", reason.message);
-                approvals.push((profile.flow_approval(own, named.as_ref()), Reason { message, ..reason }));
+                approvals.push((
+                    profile.flow_approval(own.or_else(|| tool.permit.approval()), named.as_ref()),
+                    Reason { message, ..reason },
+                ));
             }
         }
     }

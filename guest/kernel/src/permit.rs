@@ -80,20 +80,20 @@ pub(crate) fn permit(
                     }
                     decision.allow(call, budget::spend(&facts.used, &same_call, class));
                 }
-                Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
+                Err((State::Asked(ask, why_not), Needed { by, reasons, .. })) => {
                     if let Some((used, remembered)) = remembered::find(facts, &action, call, &needed) {
                         decision.approval = Some(used);
                         decision.facts.remembered = Some(remembered);
                         decision.allow(call, budget::spend(&facts.used, &same_call, class));
                         return Ok(decision);
                     }
-                    let why = needed.iter().map(|needed| needed.reason.message.as_str());
+                    let why = needed.iter().flat_map(|needed| &needed.reasons).map(|reason| reason.message.as_str());
                     let view = view(profile, tool, facts, call, (why, &decision.origins), &background());
                     decision.permit = APPROVAL;
                     decision.arguments = Some(call.arguments.clone());
                     decision.ask = Some(approval::asked(profile, facts, &ask, by, view));
-                    decision.message = short(&reason.message, MAX_MESSAGE);
-                    decision.reasons = [vec![reason.clone()], why_not].concat();
+                    decision.message = short(reasons.first().map_or("", |first| &first.message), MAX_MESSAGE);
+                    decision.reasons = [reasons.clone(), why_not].concat();
                     if !facts.asks.contains(&ask) {
                         // What was decided before this ask does not answer it, not even within the same millisecond.
                         let places = approval::about(&facts.approvals, &ask);
@@ -171,23 +171,25 @@ fn check(
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
         match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call, &mut Vec::new())? {
-            Ok(more) => passed.needed.extend(more.needed.into_iter().map(|one| Needed {
-                reason: match is_edit {
-                    true => by(one.reason),
-                    false => Reason { code: "parent", ..by(one.reason) },
-                },
-                ..one
+            Ok(more) => passed.needed.extend(more.needed.into_iter().map(|one| {
+                let theirs = |reason| match is_edit {
+                    true => by(reason),
+                    false => Reason { code: "parent", ..by(reason) },
+                };
+                Needed { reasons: one.reasons.into_iter().map(theirs).collect(), ..one }
             })),
             Err(reason) => return Ok(Err(by(reason))),
         }
     }
     let mut needed: Vec<Needed> = Vec::new();
     for one in passed.needed {
-        // An approval that was given for other reasons covers no value without an origin.
-        let is_same =
-            |other: &Needed| other.by == one.by && other.ttl_s == one.ttl_s && other.is_origin == one.is_origin;
-        if !needed.iter().any(is_same) {
-            needed.push(one);
+        match needed.iter_mut().find(|other| other.by == one.by && other.ttl_s == one.ttl_s) {
+            Some(other) => {
+                let is_new = |reason: &Reason| !other.reasons.contains(reason);
+                let new: Vec<Reason> = one.reasons.into_iter().filter(is_new).collect();
+                other.reasons.extend(new);
+            }
+            None => needed.push(one),
         }
     }
     Ok(Ok(Passed { needed, ..passed }))
@@ -244,8 +246,7 @@ fn judge(
     let needed = own.chain(by_origins).chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),
         ttl_s: approval.ttl_s,
-        is_origin: reason.code == origins::CODE,
-        reason,
+        reasons: vec![reason],
     });
     Ok(Ok(Passed { same_call, needed: needed.collect() }))
 }

@@ -40,15 +40,13 @@ pub(crate) struct Place {
     pub(crate) around: String,
 }
 
+/// The first byte, and the one after the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Span {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
+pub(crate) struct Span(pub(crate) usize, pub(crate) usize);
 
 impl Span {
     /// Converts a range of bytes.
     pub(crate) fn of(range: Range<usize>) -> Self {
-        Span { start: range.start, end: range.end }
+        Span(range.start, range.end)
     }
 }

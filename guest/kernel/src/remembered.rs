@@ -36,7 +36,9 @@ pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed
     let covers = |one: &Remembered| {
         one.left > 0
             && facts.at < one.expires
-            && needed.iter().all(|now| now.by.contains(&one.principal) && one.why.contains(&now.reason.message))
+            && needed.iter().all(|now| {
+                now.by.contains(&one.principal) && now.reasons.iter().all(|reason| one.why.contains(&reason.identity()))
+            })
             && digest(action, call, &one.any).as_ref() == Some(&one.digest)
     };
     if facts.approvals.iter().any(|decided| decided.key == call.key) {

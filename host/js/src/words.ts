@@ -993,7 +993,7 @@ export interface NamePlace {
   readonly message?: number;
   /** A JSON Pointer into the task. */
   readonly at?: string;
-  /** Bytes of the text there. */
+  /** A part of the text there, in bytes: the first byte, and the one after the last. */
   readonly span?: Span;
 }
 
@@ -1009,7 +1009,7 @@ export interface Proof {
   readonly call?: string;
   /** A JSON Pointer into the task, the value of the context, the list or the result. */
   readonly at?: string;
-  /** Bytes of the text there. */
+  /** A part of the text there, in bytes: the first byte, and the one after the last. */
   readonly span?: Span;
   /** Where the name of its item stands. */
   readonly named?: NamePlace;

@@ -2056,7 +2056,7 @@ pub struct NamePlace {
     /// A JSON Pointer into the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Bytes of the text there.
+    /// A part of the text there, in bytes: the first byte, and the one after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
 }
@@ -2078,7 +2078,7 @@ pub struct Proof {
     /// A JSON Pointer into the task, the value of the context, the list or the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Bytes of the text there.
+    /// A part of the text there, in bytes: the first byte, and the one after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
     /// Where the name of its item stands.

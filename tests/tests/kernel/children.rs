@@ -206,6 +206,16 @@ fn members() -> Vec<(&'static str, Member)> {
             ),
         ),
         (
+            "tools.origins",
+            judges(
+                |parent| {
+                    parent["tools"][0]["origins"] = json!([{"path": "$.service", "from": ["task"], "else": "deny"}]);
+                },
+                &[ACT],
+                "origin",
+            ),
+        ),
+        (
             "tools.permit",
             judges(
                 |parent| {

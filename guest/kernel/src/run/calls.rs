@@ -123,7 +123,13 @@ impl Run<'_> {
         let is_same_ask = call.phase == Phase::Asked
             && call.digest == decision.digest
             && decision.ask.as_ref().is_some_and(|ask| ask.by == call.by && Some(ask.expires) == call.expires);
-        if is_same_ask {
+        // What is said or read after the ask cannot answer it: only a person, or the end of its time.
+        let is_proven_since = call.phase == Phase::Asked
+            && call.digest == decision.digest
+            && decision.permit == ALLOW
+            && decision.approval.is_none()
+            && !decision.origins.is_empty();
+        if is_same_ask || is_proven_since {
             return;
         }
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
@@ -434,7 +440,8 @@ impl Run<'_> {
         let Some(digest) = remembered::digest(&action(self.profile, &facts, tool, &call), &call, &any) else {
             return Ok(());
         };
-        let why = needed(self.profile, &facts, tool, &call)?.into_iter().map(|needed| needed.reason.message).collect();
+        let needed = needed(self.profile, &facts, tool, &call)?;
+        let why = needed.iter().flat_map(|needed| &needed.reasons).map(Reason::identity).collect();
         let at = self.now();
         let expires = at.saturating_add(ttl_s.saturating_mul(1000));
         let principal = principal.to_owned();

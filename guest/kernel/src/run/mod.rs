@@ -310,7 +310,7 @@ impl<'p> Run<'p> {
             "approval" => self.approval(event)?,
             "input" => self.input(event)?,
             "user_message" => self.user_message(event)?,
-            "said" => self.said_outside(event)?,
+            "said" => self.hear(event.text("text").unwrap_or_default()),
             "context" => self.context_changed(event)?,
             "resolution" => self.resolution(event)?,
             "mode" => self.mode_changed(event)?,
@@ -400,7 +400,8 @@ impl<'p> Run<'p> {
         self.state.strikes = 0;
         let text = shown(event);
         self.state.say(EntryKind::User, text);
-        self.hear_and_judge(event)
+        self.hear(event.text("text").unwrap_or_default());
+        Ok(())
     }
 
     fn input(&mut self, event: &Event) -> Result<(), Fault> {
@@ -412,7 +413,8 @@ impl<'p> Run<'p> {
         self.state.question = None;
         let text = shown(event);
         self.state.say(EntryKind::User, text);
-        self.hear_and_judge(event)
+        self.hear(event.text("text").unwrap_or_default());
+        Ok(())
     }
 
     fn mode_changed(&mut self, event: &Event) -> Result<(), Fault> {

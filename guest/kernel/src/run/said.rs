@@ -1,21 +1,14 @@
 //! What people say to a run, and what its results had: by these, rules about origins decide.
 
-use seamgate_core::Fault;
-
-use super::{Run, event::Event};
+use super::Run;
 use crate::{
     observed::{Observed, bound_said},
     tool::{Origin, Tool},
 };
 
 impl Run<'_> {
-    /// A text that a person said, of which the model learns elsewhere.
-    pub(super) fn said_outside(&mut self, event: &Event) -> Result<(), Fault> {
-        self.hear(event.text("text").unwrap_or_default());
-        self.judge_asked_again()
-    }
-
-    /// Keeps what a person said, if a rule is about it. Each character counts, so it is kept as it is.
+    /// Keeps what a person said, if a rule is about it. Each character counts, so it is kept as it is. It counts for later calls
+    /// only: who mentions a call that waits has not approved it.
     pub(super) fn hear(&mut self, text: &str) {
         let above = self.above.iter().flat_map(|above| &above.rules);
         let mut profiles = above.map(|rules| &rules.profile).chain([self.profile]);
@@ -23,13 +16,6 @@ impl Run<'_> {
             self.state.facts.said.push(text.to_owned());
             bound_said(&mut self.state.facts.said);
         }
-    }
-
-    /// Keeps what a person said, and judges again what waits for approval.
-    pub(super) fn hear_and_judge(&mut self, event: &Event) -> Result<(), Fault> {
-        let before = self.state.facts.said.len();
-        self.hear(event.text("text").unwrap_or_default());
-        if self.state.facts.said.len() == before { Ok(()) } else { self.judge_asked_again() }
     }
 
     /// What people said, if a child that gets some tools is judged by it.

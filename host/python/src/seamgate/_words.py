@@ -468,7 +468,7 @@ class NamePlaceDict(_NamePlaceDict, total=False):
         origin: `user` or `task`.
         message: The number of the text among those that people said, from 1.
         at: A JSON Pointer into the task.
-        span: Bytes of the text there.
+        span: A part of the text there, in bytes: the first byte, and the one after the last.
     """
 
     message: int
@@ -489,7 +489,7 @@ class ProofDict(_ProofDict, total=False):
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
-        span: Bytes of the text there.
+        span: A part of the text there, in bytes: the first byte, and the one after the last.
         named: Where the name of its item stands.
         sought: Where a value without an origin was looked for.
     """
@@ -1499,7 +1499,7 @@ class NamePlace:
         origin: `user` or `task`.
         message: The number of the text among those that people said, from 1.
         at: A JSON Pointer into the task.
-        span: Bytes of the text there.
+        span: A part of the text there, in bytes: the first byte, and the one after the last.
     """
 
     origin: str
@@ -1518,7 +1518,7 @@ class Proof:
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
-        span: Bytes of the text there.
+        span: A part of the text there, in bytes: the first byte, and the one after the last.
         named: Where the name of its item stands.
         sought: Where a value without an origin was looked for.
     """

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param origin {@code user} or {@code task}.
  * @param message The number of the text among those that people said, from 1.
  * @param at A JSON Pointer into the task.
- * @param span Bytes of the text there.
+ * @param span A part of the text there, in bytes: the first byte, and the one after the last.
  */
 public record NamePlace(
     String origin,

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param message The number of the text among those that people said, from 1.
  * @param call The call whose result has it.
  * @param at A JSON Pointer into the task, the value of the context, the list or the result.
- * @param span Bytes of the text there.
+ * @param span A part of the text there, in bytes: the first byte, and the one after the last.
  * @param named Where the name of its item stands.
  * @param sought Where a value without an origin was looked for.
  */
