@@ -2,12 +2,12 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{MAX_FILE, read_named, read_profile};
+use seamgate::{MAX_FILE, create_anew, read_named, read_profile};
 use seamgate_hook::{Change, Harness, Place, Setting, plan, respond};
 use seamgate_text::{escape_terminal, say};
 use serde_json::Value;
@@ -178,11 +178,34 @@ fn install(arguments: &Install) -> Result<Status> {
         Change::Remove => fs::remove_file(&file),
         _ => {
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, after))
+            folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| replace(&file, after.as_bytes()))
         }
     };
     written.with_context(|| format!("cannot write {}", file.display()))?;
     Ok(Status::Accepted)
+}
+
+/// Writes the whole file or nothing. A link stays: its target is replaced, with its permissions.
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = match file.symlink_metadata() {
+        Ok(_) => file.canonicalize()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => file.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let mut part = target.as_os_str().to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    // This does not follow a link of that name.
+    let written = create_anew(fs::File::options().write(true), Path::new(&part)).and_then(|mut new| {
+        new.write_all(bytes)?;
+        if let Ok(metadata) = target.metadata() {
+            new.set_permissions(metadata.permissions())?;
+        }
+        new.sync_all()?;
+        fs::rename(&part, &target)
+    });
+    written.inspect_err(|_| {
+        let _ = fs::remove_file(&part);
+    })
 }
 
 /// Shows the lines that differ.

@@ -24,7 +24,7 @@ use self::{
     session::Session,
 };
 
-/// What holds for all messages.
+/// The setting of all messages.
 pub struct Setting {
     /// The path of the profile.
     pub path: PathBuf,
@@ -38,9 +38,9 @@ pub struct Setting {
     pub lists: BTreeMap<String, Vec<String>>,
     /// The mode. `None`: the profile's first.
     pub mode: Option<String>,
-    /// Whether each step is safe from a crash of the machine before the harness gets the answer.
+    /// True if each step is safe from a crash of the machine before the harness gets the answer.
     pub is_synced: bool,
-    /// Where `~` leads to.
+    /// The folder that `~` stands for.
     pub home: Option<String>,
 }
 

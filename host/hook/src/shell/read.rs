@@ -5,17 +5,17 @@ use std::{collections::BTreeSet, io::Cursor, mem};
 use brush_parser::{
     Parser, ParserOptions, SourceInfo,
     ast::{
-        self, AndOr, BinaryPredicate, UnaryPredicate, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
-        CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
-        SimpleCommand,
+        self, AndOr, AssignmentName, AssignmentValue, BinaryPredicate, Command, CommandPrefixOrSuffixItem as Item,
+        CompoundCommand, CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect,
+        Pipeline, RedirectList, SimpleCommand, UnaryPredicate,
     },
 };
 
 use super::{
     Line, MAX_COMMANDS, Simple,
     path::{before_glob, resolve},
-    table::table,
     scan::{Scan, find, scan},
+    table::table,
     word::{Entry, Word, is_name},
 };
 
@@ -40,7 +40,7 @@ pub(super) struct Reader {
     work: usize,
 }
 
-/// What stands around the words of a command.
+/// The environment and the files of a command.
 #[derive(Default, Clone)]
 pub(super) struct Around {
     pub(super) environment: Vec<String>,
@@ -51,7 +51,16 @@ pub(super) struct Around {
 impl Reader {
     pub(super) fn new(folder: &str, home: Option<String>) -> Self {
         let folders = BTreeSet::from([resolve("/", folder)]);
-        Reader { line: Line::default(), folders, home, environment: Vec::new(), nested: 0, repeated: 0, entries: Vec::new(), work: 0 }
+        Reader {
+            line: Line::default(),
+            folders,
+            home,
+            environment: Vec::new(),
+            nested: 0,
+            repeated: 0,
+            entries: Vec::new(),
+            work: 0,
+        }
     }
 
     pub(super) fn line(mut self, text: &str) -> Line {
@@ -220,20 +229,21 @@ impl Reader {
 
     /// Doubts tests that compute: an index of a list in their operands may run code.
     fn hold_tests(&mut self, base: &str, arguments: &[Word]) {
-        let end = arguments.len() - usize::from(base == "[" && arguments.last().is_some_and(|word| word.shown() == "]"));
+        let end =
+            arguments.len() - usize::from(base == "[" && arguments.last().is_some_and(|word| word.shown() == "]"));
         let arguments = &arguments[..end];
         let is_numeric = |word: &Word| matches!(word.shown(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
         let is_computed = arguments.iter().enumerate().any(|(at, word)| {
             let is_number = |at: Option<usize>| at.and_then(|at| arguments.get(at)).is_some_and(Word::is_number);
-            matches!(word.shown(), "-v" | "-R") || is_numeric(word) && !(is_number(at.checked_sub(1)) && is_number(Some(at + 1)))
+            matches!(word.shown(), "-v" | "-R")
+                || is_numeric(word) && !(is_number(at.checked_sub(1)) && is_number(Some(at + 1)))
         });
         let operands = match arguments {
             [not, rest @ ..] if not.exact() == Some("!") => rest,
             all => all,
         };
-        let is_operator = |word: &Word| {
-            is_numeric(word) || matches!(word.exact(), Some("=" | "==" | "!=" | "-nt" | "-ot" | "-ef"))
-        };
+        let is_operator =
+            |word: &Word| is_numeric(word) || matches!(word.exact(), Some("=" | "==" | "!=" | "-nt" | "-ot" | "-ef"));
         // A word that is not known may be an operator, unless its place excludes that.
         let is_placed = match operands {
             [one] => one.is_one(),

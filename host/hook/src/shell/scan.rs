@@ -11,9 +11,8 @@ const MARK: &str = "qzw";
 /// The deepest nesting of substitutions.
 const MAX_DEPTH: usize = 8;
 /// The operators, the longer ones first.
-const OPERATORS: [&str; 19] = [
-    "&>>", "<<<", ";;&", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">|", ">&", "<>", "<&", ";", "&", "|", "<", ">",
-];
+const OPERATORS: [&str; 19] =
+    ["&>>", "<<<", ";;&", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">|", ">&", "<>", "<&", ";", "&", "|", "<", ">"];
 /// Words that stand for themselves although they have other characters than names.
 const SIGNS: [&str; 11] = ["!", "!=", "=", "==", "=~", "{", "}", "[", "]", "[[", "]]"];
 /// Reserved words before which a subshell may follow.
@@ -176,7 +175,7 @@ impl<'t> Scanner<'t> {
         let mut scan = Scan::default();
         let mut open = 0_usize;
         let mut document: Option<(&str, bool)> = None;
-        // Whether the last token is a word of a command.
+        // True after a word of a command.
         let mut is_after_word = false;
         while let Some(char) = self.peek() {
             let before = self.text[..self.at].chars().next_back();
@@ -272,6 +271,9 @@ impl<'t> Scanner<'t> {
                     if document.is_some() && source.contains('\n') {
                         return Err("a here-document that shells read in different ways");
                     }
+                    if source == "=~" {
+                        scan.doubt("a regular expression");
+                    }
                     if self.depth > 0 && source == "case" {
                         scan.doubt("a case in a substitution");
                     }
@@ -319,7 +321,9 @@ impl<'t> Scanner<'t> {
 
     /// Takes the lines of a here-document.
     fn document(&mut self, mark: &str, is_expanded: bool, scan: &mut Scan) -> Result<(), Unreadable> {
-        while let Some((line, _)) = self.rest().split_once('\n').or(Some((self.rest(), ""))).filter(|_| !self.rest().is_empty()) {
+        while let Some((line, _)) =
+            self.rest().split_once('\n').or(Some((self.rest(), ""))).filter(|_| !self.rest().is_empty())
+        {
             self.at = (self.at + line.len() + 1).min(self.text.len());
             if line == mark {
                 return Ok(());

@@ -53,7 +53,7 @@ pub(super) struct Options {
     /// Options that take the next word.
     #[serde(default)]
     pub(super) values: BTreeSet<String>,
-    /// Whether `+NAME` may stand first.
+    /// True if `+NAME` may stand first.
     #[serde(default)]
     pub(super) toolchain: bool,
 }
@@ -67,13 +67,13 @@ pub(super) struct Wrapper {
     /// Options that take the next word, or the rest of theirs.
     #[serde(default)]
     pub(super) values: BTreeSet<String>,
-    /// Whether assignments stand before the command.
+    /// True if assignments may stand before the command.
     #[serde(default)]
     pub(super) assignments: bool,
-    /// Whether `-N` is an option.
+    /// True if `-N` is an option.
     #[serde(default)]
     pub(super) numbers: bool,
-    /// How many operands stand before the command.
+    /// The number of operands before the command.
     #[serde(default)]
     pub(super) operands: usize,
 }

@@ -177,7 +177,7 @@ fn spellings(program: &str, arguments: &str) -> Vec<String> {
         format!("eval $(printf '{hex}') {arguments}"),
         format!("$(printf '{octal}') {arguments}"),
         format!("echo '{whole}' | python3"),
-        format!("python3 - <<< 'import os'"),
+        "python3 - <<< 'import os'".to_owned(),
         // Names.
         format!("alias q='{whole}'; q"),
         format!("alias ls={program}; ls {arguments}"),
@@ -391,6 +391,9 @@ const CRAFTED: [(&str, &[&str]); 10] = [
             "rm {} {/etc,}",
             "rm x{a,$(ls)}",
             "ls {fd}>x",
+            "{git push}",
+            "[[ a =~ b|c ]]",
+            "[[ a =~ b ]]",
         ],
     ),
     (
@@ -562,6 +565,7 @@ fn crafted_lines_are_doubts() {
             }
         }
     }
+    println!("{} crafted lines", CRAFTED.iter().map(|(_, lines)| lines.len()).sum::<usize>());
     assert!(missed.is_empty(), "{}:\n{}", missed.len(), missed.join("\n"));
 }
 
@@ -574,27 +578,75 @@ fn combined(parts: &[&[&str]]) -> Vec<String> {
 
 #[test]
 fn combinations_of_crafted_parts_are_doubts() {
-    let quote_pairs = combined(&[&["<<"], &["\\A", "A\\", "$A", "A'B'", "''A", "A\"\"", "$'A'", "`A`", "-A", "A.B", "''"]]);
-    let documents: Vec<String> =
-        quote_pairs.iter().flat_map(|mark| [format!("cat {mark}\nA\ngit push\nA\n"), format!("{mark} cat\nA\n")]).collect();
+    let quote_pairs =
+        combined(&[&["<<"], &["\\A", "A\\", "$A", "A'B'", "''A", "A\"\"", "$'A'", "`A`", "-A", "A.B", "''"]]);
+    let documents: Vec<String> = quote_pairs
+        .iter()
+        .flat_map(|mark| [format!("cat {mark}\nA\ngit push\nA\n"), format!("{mark} cat\nA\n")])
+        .collect();
     let classes: Vec<Vec<String>> = vec![
         documents,
-        combined(&[&["echo $(", "echo \"$(", "x=`", "cat <("], &["", ": ", "ls; "], &["# x", "a#", "#"], &["\n"], &[")", ")\"", "`"]]),
-        combined(&[&["echo $((", "echo \"$((", "((", "for (("], &["x", "a[1]", "1<<2", "$x", "x=1", "1#2", "(1)"], &["))", "))\"", ") )"]]),
-        combined(&[&["[[ ", "[ ", "test "], &["$x", "\"$x\"", "x", "1x", "''"], &[" -eq", " -ne", " -lt", " -ge"], &[" 0", " $y"], &[" ]]", " ]", ""]]),
-        combined(&[&["[[ ", "[ ", "test "], &["-v ", "! -v ", "-n a -a -v "], &["x", "$x", "\"$x\"", "'a[0]'"], &[" ]]", " ]", ""]]),
-        combined(&[&["unset ", "export ", "printf -v ", "read ", "mapfile ", "declare ", "wait -p "], &["'a[0]'", "a[x]", "\"$x\"", "$x"], &["", " x"]]),
+        combined(&[
+            &["echo $(", "echo \"$(", "x=`", "cat <("],
+            &["", ": ", "ls; "],
+            &["# x", "a#", "#"],
+            &["\n"],
+            &[")", ")\"", "`"],
+        ]),
+        combined(&[
+            &["echo $((", "echo \"$((", "((", "for (("],
+            &["x", "a[1]", "1<<2", "$x", "x=1", "1#2", "(1)"],
+            &["))", "))\"", ") )"],
+        ]),
+        combined(&[
+            &["[[ ", "[ ", "test "],
+            &["$x", "\"$x\"", "x", "1x", "''"],
+            &[" -eq", " -ne", " -lt", " -ge"],
+            &[" 0", " $y"],
+            &[" ]]", " ]", ""],
+        ]),
+        combined(&[
+            &["[[ ", "[ ", "test "],
+            &["-v ", "! -v ", "-n a -a -v "],
+            &["x", "$x", "\"$x\"", "'a[0]'"],
+            &[" ]]", " ]", ""],
+        ]),
+        combined(&[
+            &["unset ", "export ", "printf -v ", "read ", "mapfile ", "declare ", "wait -p "],
+            &["'a[0]'", "a[x]", "\"$x\"", "$x"],
+            &["", " x"],
+        ]),
         combined(&[&["tee ", "env x="], &["\\$'", "\\$\"", "$\""], &["a", "a\\"], &["'", "\"", "' \"'\""]]),
-        combined(&[&["rm ", "tee a", "cp @"], &["{"], &["a,b", "/etc,{}", "1..3", "$x,b", "a','b,c"], &["}", "}x", "}{}"]]),
+        combined(&[
+            &["rm ", "tee a", "cp @"],
+            &["{"],
+            &["a,b", "/etc,{}", "1..3", "$x,b", "a','b,c"],
+            &["}", "}x", "}{}"],
+        ]),
         combined(&[&["rsync -", "rsync -a", "rsync -avz"], &["e", "eb"], &[" x y", ""]]),
-        combined(&[&["GIT_", "LD_", "DYLD_", "BASH_", "PYTHON", "NODE_", "PERL", "RUBY", "RUSTC", "CARGO_", "npm_", "npm_config_"], &["X", "x", "ENV"], &["=1 ls"]]),
+        combined(&[
+            &[
+                "GIT_",
+                "LD_",
+                "DYLD_",
+                "BASH_",
+                "PYTHON",
+                "NODE_",
+                "PERL",
+                "RUBY",
+                "RUSTC",
+                "CARGO_",
+                "npm_",
+                "npm_config_",
+            ],
+            &["X", "x", "ENV"],
+            &["=1 ls"],
+        ]),
         combined(&[&["env ", "sudo "], &["GIT_X", "npm_x", "PATH", "NODE_OPTIONS"], &["=1 ls"]]),
         combined(&[&["x=", "dd of=", "tee a:", "tee a=b:"], &["~", "~/x", "~bob"], &["", " ls"]]),
     ];
     let lines: BTreeSet<String> = classes.concat().into_iter().collect();
-    let is_missed = |line: &&String| {
-        read(line, "/work/app", Some("/home/anna")).doubts.is_empty()
-    };
+    let is_missed = |line: &&String| read(line, "/work/app", Some("/home/anna")).doubts.is_empty();
     let missed: Vec<&String> = lines.iter().filter(is_missed).collect();
     println!("{} combinations", lines.len());
     assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), lines.len());
@@ -627,6 +679,12 @@ fn plain_forms_are_exact() {
             assert!(line.commands.iter().any(|one| one.program == program), "{text}: {line:?}");
         }
     }
+    for text in ["find -L /etc/x -delete", "find -H -P /etc/x -name a -delete"] {
+        let line = read(text, "/work/app", None);
+        let removed = line.commands.iter().any(|one| one.program == "rm" && one.paths.contains("/etc/x"));
+        assert!(removed, "{text}: {line:?}");
+    }
+    assert!(read("git add config x", "/work/app", None).doubts.is_empty());
     let line = read("find /etc/x ../y -name a -delete", "/work/app", None);
     let paths = &line.commands.iter().find(|one| one.program == "rm").expect("rm").paths;
     assert!(paths.contains("/etc/x") && paths.contains("/work/y"), "{paths:?}");

@@ -95,9 +95,9 @@ impl Reader {
     /// A program in a file is exact. Code in options, modules and the input are not.
     fn interpreter(&mut self, name: &str, arguments: &[Word]) {
         let is_python = unversioned(name) == "python" || unversioned(name) == "pypy";
-        let mut words = arguments.iter().skip_while(|word| {
-            is_python && word.exact().is_some_and(|option| table().python_flags.contains(option))
-        });
+        let mut words = arguments
+            .iter()
+            .skip_while(|word| is_python && word.exact().is_some_and(|option| table().python_flags.contains(option)));
         let is_exact = match words.next().and_then(Word::exact) {
             Some("--version" | "-V" | "--help" | "-h") => arguments.len() == 1,
             None | Some("") => false,
@@ -143,7 +143,10 @@ impl Reader {
         let is_exact = program.and_then(Word::exact).is_some_and(|text| {
             let base = unversioned(text.rsplit('/').next().unwrap_or_default().split('@').next().unwrap_or_default());
             let is_special = [&table.doubtful, &table.shells, &table.interpreters].iter().any(|set| set.contains(base));
-            !text.starts_with('-') && !is_special && !table.wrappers.contains_key(base) && !table.runs.contains_key(base)
+            !text.starts_with('-')
+                && !is_special
+                && !table.wrappers.contains_key(base)
+                && !table.runs.contains_key(base)
         });
         if !is_exact {
             self.doubt(format!("{name} may run anything"));
@@ -202,7 +205,11 @@ impl Reader {
 
     fn find(&mut self, arguments: &[Word], around: &Around) {
         let is_start = |word: &&Word| !word.shown().starts_with(['-', '(', ')', '!', ',']);
-        let starts: Vec<Word> = arguments.iter().take_while(is_start).cloned().collect();
+        let is_first = |word: &&Word| matches!(word.shown(), "-H" | "-L" | "-P") || word.shown().starts_with("-O");
+        let mut starts: Vec<Word> = arguments.iter().skip_while(is_first).take_while(is_start).cloned().collect();
+        if starts.is_empty() {
+            starts.push(Word::literal("."));
+        }
         let mut rest = arguments;
         while let [word, next @ ..] = rest {
             rest = next;
@@ -226,9 +233,9 @@ impl Reader {
                     self.command(&remove, around);
                 }
                 // These run a command in other folders, or after an answer, or write a file.
-                Some(
-                    "-execdir" | "-ok" | "-okdir" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-files0-from",
-                ) => self.doubt("what find does is not known"),
+                Some("-execdir" | "-ok" | "-okdir" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-files0-from") => {
+                    self.doubt("what find does is not known")
+                }
                 _ => {}
             }
         }
@@ -240,7 +247,9 @@ impl Reader {
         while let [word, next @ ..] = rest {
             match word.exact() {
                 Some("-0" | "-r" | "-t" | "--null" | "--no-run-if-empty") => rest = next,
-                Some(option @ ("-n" | "-P" | "-L" | "-I" | "-d" | "--max-args" | "--max-procs")) if !next.is_empty() => {
+                Some(option @ ("-n" | "-P" | "-L" | "-I" | "-d" | "--max-args" | "--max-procs"))
+                    if !next.is_empty() =>
+                {
                     if option == "-I" {
                         replaced = next[0].exact();
                     }
@@ -250,9 +259,7 @@ impl Reader {
                     if option.len() > 2
                         && ["-n", "-P", "-L", "-I", "-d"].iter().any(|name| option.starts_with(name)) =>
                 {
-                    if option.starts_with("-I") {
-                        replaced = Some(&option[2..]);
-                    }
+                    replaced = option.strip_prefix("-I").or(replaced);
                     rest = next;
                 }
                 Some(option) if option.starts_with('-') => return self.doubt("what xargs runs is not known"),
@@ -316,9 +323,12 @@ impl Reader {
     fn git(&mut self, arguments: &[Word]) {
         let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
         let runs = [["submodule", "foreach"], ["bisect", "run"]];
-        let config = words.iter().position(|word| *word == "config").map(|at| &words[at + 1..]);
+        let is_config = self.command_of("git", arguments).as_deref() == Some("config");
+        let config = words.iter().position(|word| *word == "config" && is_config).map(|at| &words[at + 1..]);
         let is_set = |rest: &[&str]| match rest {
-            ["--get" | "--get-all" | "get", name] | [name] => name.starts_with('-') && !matches!(*name, "-l" | "--list"),
+            ["--get" | "--get-all" | "get", name] | [name] => {
+                name.starts_with('-') && !matches!(*name, "-l" | "--list")
+            }
             _ => true,
         };
         if runs.iter().any(|pair| pair.iter().all(|word| words.contains(word)))

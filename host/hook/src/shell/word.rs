@@ -9,9 +9,9 @@ use super::scan::{Scan, Scanner, Unreadable};
 pub(super) struct Word {
     /// Its text. `None` if that depends on more than the line.
     pub(super) text: Option<String>,
-    /// Whether the shell puts names of files in its place.
+    /// True for a pattern: the shell puts names of files in its place.
     pub(super) is_glob: bool,
-    /// As the line writes it.
+    /// Its source in the line.
     pub(super) source: String,
 }
 
@@ -68,7 +68,7 @@ impl Word {
 #[derive(Default)]
 struct Part {
     text: String,
-    /// Whether the text depends on more than the line.
+    /// True if the text depends on more than the line.
     is_unknown: bool,
     is_glob: bool,
     commands: Vec<Scan>,
@@ -92,7 +92,7 @@ impl Scanner<'_> {
                 '$' => self.dollar(&mut part, scan, false)?,
                 '`' => self.backquotes(&mut part, scan, false)?,
                 '~' if self.at == begin => self.home_prefix(&mut part),
-                '~' if self.text[begin..self.at].ends_with(['=', ':']) => {
+                '~' if self.text[begin..self.at].ends_with(['=', ':']) && !self.rest().starts_with("~ ") => {
                     scan.doubt("a ~ within a word");
                     part.is_unknown = true;
                     self.at += 1;
@@ -114,7 +114,8 @@ impl Scanner<'_> {
         }
         let source = &self.text[begin..self.at];
         // Braces stand for several words.
-        let is_several = has_brace && (source.contains(',') || source.contains(".."));
+        let is_brace = source.starts_with('{') && !matches!(source, "{" | "{}");
+        let is_several = is_brace || has_brace && (source.contains(',') || source.contains(".."));
         // A shell may have a program's path in its place (zsh).
         let is_program = source.len() > 1 && source.starts_with('=') && !matches!(source, "==" | "=~");
         let is_known = !(part.is_unknown || is_several || is_program);
@@ -292,8 +293,8 @@ fn is_plain_arithmetic(text: &str) -> bool {
     inner.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%<>=!&|".contains(&byte)) && !inner.contains("<<")
 }
 
-/// Reads `(cat <<'MARK'…)`: returns the text that it prints, and its length. Quotes and brackets that older shells read
-/// in the text are not followed.
+/// Reads `(cat <<'MARK'…)`: returns the text that it prints, and its length. `None` if the text has characters that
+/// older shells take for quotes, or for the end.
 fn document(rest: &str) -> Option<(&str, usize)> {
     let (mark, lines) = rest.strip_prefix("(cat <<'")?.split_once("'\n")?;
     if mark.is_empty() || !mark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -399,8 +400,21 @@ mod tests {
             assert_eq!(read(source).as_deref(), Some(expected), "{source}");
         }
         for source in [
-            "$x", "g${y}it", "$(x)", "`x`", "{a,b}", "{a,{}}", "@{a,b}", "{1..2}", "~bob/x", "$((1))", "=git", r"$'\0'",
-            "a$'\\xff'", "of=~/x", "a:~/x",
+            "$x",
+            "g${y}it",
+            "$(x)",
+            "`x`",
+            "{a,b}",
+            "{a,{}}",
+            "@{a,b}",
+            "{1..2}",
+            "~bob/x",
+            "$((1))",
+            "=git",
+            r"$'\0'",
+            "a$'\\xff'",
+            "of=~/x",
+            "a:~/x",
         ] {
             assert_eq!(read(source), None, "{source}");
         }
