@@ -231,3 +231,29 @@ fn difference(file: &Path, before: &str, after: &str) -> String {
     }
     text
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn settings_are_replaced_behind_a_link_with_their_permissions() {
+        let folder = std::env::temp_dir().join(format!("seamgate-hook-replace-{}", std::process::id()));
+        drop(fs::remove_dir_all(&folder));
+        fs::create_dir_all(folder.join("real")).expect("a folder");
+        let (target, link) = (folder.join("real/settings.json"), folder.join("settings.json"));
+        fs::write(&target, "old").expect("written");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).expect("permissions");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        replace(&link, b"new").expect("replaced");
+        assert!(link.symlink_metadata().expect("a link").is_symlink());
+        assert_eq!(fs::read_to_string(&target).expect("text"), "new");
+        assert_eq!(target.metadata().expect("a file").permissions().mode() & 0o777, 0o640);
+        replace(&folder.join("other.json"), b"new").expect("written");
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 3);
+        assert_eq!(fs::read_dir(folder.join("real")).expect("a folder").count(), 1);
+        drop(fs::remove_dir_all(&folder));
+    }
+}

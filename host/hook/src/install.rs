@@ -41,7 +41,8 @@ impl Place {
     }
 }
 
-/// Returns what becomes of the settings file of a harness, whose text is `text`, so that it has the hook, or has it no more.
+/// Plans the change of the settings file of a harness, whose text is `text`, so that it has the hook, or has it no
+/// more.
 /// `command` is the command of the hook and its arguments.
 pub fn plan(harness: Harness, text: Option<&str>, command: &[String], is_installed: bool) -> Result<Change> {
     let whole = match harness {

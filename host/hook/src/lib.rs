@@ -1,5 +1,6 @@
-//! The hook of seamgate: it reads one message of a coding harness, lets the kernel decide by a run in a journal, and answers in the
-//! harness' form. One profile so decides about the harness' own tools, its shell commands and the tools of its MCP servers.
+//! The hook of seamgate: it reads one message of a coding harness, lets the kernel decide by a run in a journal, and
+//! answers in the harness' form. One profile so decides about the harness' own tools, its shell commands and the tools
+//! of its MCP servers.
 
 mod calls;
 mod decide;

@@ -76,8 +76,8 @@ pub(crate) struct Step {
 }
 
 impl<'g> Session<'g> {
-    /// Goes on with the run of a session, or starts it. An edited profile, or another version, starts another run, which
-    /// knows the labels of all that the session has read.
+    /// Goes on with the run of a session, or starts it. An edited profile, or another version, starts another run,
+    /// which knows the labels of all that the session has read.
     pub(crate) fn open(
         gate: &'g Gate,
         info: &ProfileInfo,
@@ -195,7 +195,7 @@ fn reopen<'g>(gate: &'g Gate, folder: &Path) -> Result<Run<'g, FileJournal>> {
 fn labels_in(whole: &Path) -> Result<BTreeSet<String>> {
     let failed = |folder: &Path, why: &dyn std::fmt::Display| {
         Error::NoVerdict(format!(
-            "the labels of an earlier run of this session, in {}, are not known: {why}; start another session of the harness",
+            "cannot read the labels of an earlier run of this session in {}: {why}; start another session",
             folder.display()
         ))
     };

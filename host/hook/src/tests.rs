@@ -1,4 +1,5 @@
-//! Messages of hooks as harnesses send them, and the answers: each file of `tests/hook` is a session. `BLESS=1` writes the answers.
+//! Messages of hooks as harnesses send them, and the answers: each file of `tests/hook` is a session. `BLESS=1` writes
+//! the answers.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

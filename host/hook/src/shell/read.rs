@@ -449,7 +449,8 @@ impl Reader {
         self.unwrap(&base, arguments, around);
     }
 
-    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has for it.
+    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has
+    /// for it.
     fn program(&mut self, name: &str) -> (String, String) {
         if !name.contains('/') {
             return (name.to_owned(), name.to_owned());

@@ -264,7 +264,7 @@ fn ordinary_commands_are_read_exactly() {
     assert!(doubted.len() * 20 <= lines.len(), "{doubted:#?}");
 }
 
-/// Lines that Bash, or another shell, may run otherwise than their text seems to say, by classes. All of them are doubts.
+/// Lines that a shell may run otherwise than their text seems to say, by classes. All of them are doubts.
 const CRAFTED: [(&str, &[&str]); 10] = [
     (
         "here-documents",

@@ -92,7 +92,7 @@ impl Scanner<'_> {
                 '$' => self.dollar(&mut part, scan, false)?,
                 '`' => self.backquotes(&mut part, scan, false)?,
                 '~' if self.at == begin => self.home_prefix(&mut part),
-                '~' if self.text[begin..self.at].ends_with(['=', ':']) && !self.rest().starts_with("~ ") => {
+                '~' if self.text[begin..self.at].ends_with(['=', ':']) && &self.text[begin..self.at] != "=" => {
                     scan.doubt("a ~ within a word");
                     part.is_unknown = true;
                     self.at += 1;
