@@ -2,12 +2,12 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{MAX_FILE, read_named, read_profile};
+use seamgate::{MAX_FILE, create_anew, read_named, read_profile};
 use seamgate_hook::{Change, Harness, Place, Setting, plan, respond};
 use seamgate_text::{escape_terminal, say};
 use serde_json::Value;
@@ -178,11 +178,34 @@ fn install(arguments: &Install) -> Result<Status> {
         Change::Remove => fs::remove_file(&file),
         _ => {
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, after))
+            folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| replace(&file, after.as_bytes()))
         }
     };
     written.with_context(|| format!("cannot write {}", file.display()))?;
     Ok(Status::Accepted)
+}
+
+/// Writes the whole file or nothing. A link stays: its target is replaced, with its permissions.
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = match file.symlink_metadata() {
+        Ok(_) => file.canonicalize()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => file.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let mut part = target.as_os_str().to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    // This does not follow a link of that name.
+    let written = create_anew(fs::File::options().write(true), Path::new(&part)).and_then(|mut new| {
+        new.write_all(bytes)?;
+        if let Ok(metadata) = target.metadata() {
+            new.set_permissions(metadata.permissions())?;
+        }
+        new.sync_all()?;
+        fs::rename(&part, &target)
+    });
+    written.inspect_err(|_| {
+        let _ = fs::remove_file(&part);
+    })
 }
 
 /// Shows the lines that differ.
@@ -207,4 +230,30 @@ fn difference(file: &Path, before: &str, after: &str) -> String {
         text.push_str(&format!("+{line}\n"));
     }
     text
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn settings_are_replaced_behind_a_link_with_their_permissions() {
+        let folder = std::env::temp_dir().join(format!("seamgate-hook-replace-{}", std::process::id()));
+        drop(fs::remove_dir_all(&folder));
+        fs::create_dir_all(folder.join("real")).expect("a folder");
+        let (target, link) = (folder.join("real/settings.json"), folder.join("settings.json"));
+        fs::write(&target, "old").expect("written");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).expect("permissions");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        replace(&link, b"new").expect("replaced");
+        assert!(link.symlink_metadata().expect("a link").is_symlink());
+        assert_eq!(fs::read_to_string(&target).expect("text"), "new");
+        assert_eq!(target.metadata().expect("a file").permissions().mode() & 0o777, 0o640);
+        replace(&folder.join("other.json"), b"new").expect("written");
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 3);
+        assert_eq!(fs::read_dir(folder.join("real")).expect("a folder").count(), 1);
+        drop(fs::remove_dir_all(&folder));
+    }
 }

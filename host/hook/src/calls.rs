@@ -28,7 +28,7 @@ const FOREIGN: [&str; 3] = ["PowerShell", "powershell", "Monitor"];
 /// Calls that belong together: the strictest decision counts.
 pub(crate) struct Calls {
     pub(crate) all: Vec<One>,
-    /// Why they are not all. Then they are at best asked about.
+    /// The reasons why there may be more of them. Then the harness asks its user at best.
     pub(crate) doubts: Vec<String>,
 }
 

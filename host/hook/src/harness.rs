@@ -31,7 +31,7 @@ pub(crate) struct Message {
     pub(crate) event: Event,
 }
 
-/// What a message says.
+/// The event of a message.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A session starts, or goes on.
@@ -59,7 +59,7 @@ pub(crate) struct Call {
     pub(crate) input: Value,
 }
 
-/// What is decided about a message.
+/// The decision about a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// There is nothing to say.

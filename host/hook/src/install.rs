@@ -14,7 +14,7 @@ use crate::harness::Harness;
 /// The seconds that a harness gives a hook.
 const TIMEOUT_S: u64 = 60;
 
-/// What becomes of a file.
+/// The change of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is as it should be.
@@ -25,7 +25,7 @@ pub enum Change {
     Remove,
 }
 
-/// Where the settings of a harness are.
+/// The place of a harness' settings.
 pub struct Place;
 
 impl Place {
@@ -41,7 +41,8 @@ impl Place {
     }
 }
 
-/// Returns what becomes of the settings file of a harness, whose text is `text`, so that it has the hook, or has it no more.
+/// Plans the change of the settings file of a harness, whose text is `text`, so that it has the hook, or has it no
+/// more.
 /// `command` is the command of the hook and its arguments.
 pub fn plan(harness: Harness, text: Option<&str>, command: &[String], is_installed: bool) -> Result<Change> {
     let whole = match harness {
@@ -211,13 +212,26 @@ fn tidy(text: &mut String, event: &str) -> Result<()> {
             if !matches!(text[value.clone()].split_whitespace().collect::<String>().as_str(), "[]" | "{}") {
                 return Ok(());
             }
-            // The name of the member stands before it.
-            let name = json!(name).to_string();
-            let Some(begin) = text[..value.start].rfind(&name) else { return Ok(()) };
+            let begin = name_before(text, value.start);
             remove(text, begin..value.end);
         }
     }
     Ok(())
+}
+
+/// Returns the place of the name of a member whose value begins at a place: the string before the colon.
+fn name_before(text: &str, value: usize) -> usize {
+    let name = text[..value].trim_end().trim_end_matches(':').trim_end();
+    // A quote in a name is escaped, with an odd number of backslashes before it.
+    let mut end = name.len() - 1;
+    loop {
+        let Some(begin) = name[..end].rfind('"') else { return value };
+        let before = &name[..begin];
+        if (before.len() - before.trim_end_matches('\\').len()).is_multiple_of(2) {
+            return begin;
+        }
+        end = begin;
+    }
 }
 
 fn add(text: &mut String, event: &str, entry: &str) -> Result<()> {
@@ -297,6 +311,23 @@ mod tests {
                     assert_eq!(back, file);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_member_is_removed_with_its_own_name() {
+        let entry = entry(Harness::Claude, None, &command());
+        let name = r#""S\u0065ssionStart""#;
+        for (before, after) in [
+            (format!(r#"{{"a":"SessionStart","hooks":{{{name}:[{entry}]}},"z":1}}"#), r#"{"a":"SessionStart","z":1}"#),
+            (
+                format!(r#"{{"hooks":{{"Stop":["SessionStart"], {name} : [{entry}]}}}}"#),
+                r#"{"hooks":{"Stop":["SessionStart"]}}"#,
+            ),
+        ] {
+            let text = written(plan(Harness::Claude, Some(&before), &command(), false).expect("a change"));
+            let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+            assert_eq!(value(&text), value(after), "{text}");
         }
     }
 

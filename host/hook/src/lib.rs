@@ -1,5 +1,6 @@
-//! The hook of seamgate: it reads one message of a coding harness, lets the kernel decide by a run in a journal, and answers in the
-//! harness' form. One profile so decides about the harness' own tools, its shell commands and the tools of its MCP servers.
+//! The hook of seamgate: it reads one message of a coding harness, lets the kernel decide by a run in a journal, and
+//! answers in the harness' form. One profile so decides about the harness' own tools, its shell commands and the tools
+//! of its MCP servers.
 
 mod calls;
 mod decide;
@@ -24,7 +25,7 @@ use self::{
     session::Session,
 };
 
-/// What holds for all messages.
+/// The setting of all messages.
 pub struct Setting {
     /// The path of the profile.
     pub path: PathBuf,
@@ -38,9 +39,9 @@ pub struct Setting {
     pub lists: BTreeMap<String, Vec<String>>,
     /// The mode. `None`: the profile's first.
     pub mode: Option<String>,
-    /// Whether each step is safe from a crash of the machine before the harness gets the answer.
+    /// True if each step is safe from a crash of the machine before the harness gets the answer.
     pub is_synced: bool,
-    /// Where `~` leads to.
+    /// The folder that `~` stands for.
     pub home: Option<String>,
 }
 

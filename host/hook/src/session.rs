@@ -26,7 +26,7 @@ use crate::{Setting, harness::Harness};
 const SNAPSHOT: &str = "hook.json";
 /// The longest time to wait for another message of the session.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// How many digits of a digest a name has.
+/// The number of digits of a digest that a name has.
 const DIGITS: usize = 16;
 
 /// The run of a session.
@@ -39,7 +39,7 @@ pub(crate) struct Session<'g> {
     _lock: File,
 }
 
-/// Where a run is, and where its journal ends.
+/// The state of a run, and the end of its journal.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
     position: String,
@@ -69,15 +69,15 @@ pub(crate) struct CallState {
     pub(crate) digest: Option<String>,
 }
 
-/// What an event led to.
+/// The records and actions of an event.
 pub(crate) struct Step {
     pub(crate) records: Vec<Record>,
     pub(crate) actions: Vec<Action>,
 }
 
 impl<'g> Session<'g> {
-    /// Goes on with the run of a session, or starts it. An edited profile, or another version, starts another run, which knows the
-    /// labels of all that the session has read.
+    /// Goes on with the run of a session, or starts it. An edited profile, or another version, starts another run,
+    /// which knows the labels of all that the session has read.
     pub(crate) fn open(
         gate: &'g Gate,
         info: &ProfileInfo,
@@ -160,6 +160,8 @@ fn start<'g>(
     whole: &Path,
     folder: &Path,
 ) -> Result<Run<'g, FileJournal>> {
+    // The folder of the new run has no journal yet.
+    let known = labels_in(whole)?;
     let journal = FileJournal::create(folder).map_err(|error| Error::NoVerdict(error.to_string()))?;
     let plan = Plan::new(vec![setting.path.clone()], None, ModelPlan::Client, setting.principal.clone())?;
     // The plan has a copy of the profile from then on.
@@ -168,7 +170,6 @@ fn start<'g>(
     let mut event = StartedEvent::new(format!("run-{}", random(8)?), setting.principal.clone(), new_nonce()?);
     event.mode.clone_from(&setting.mode);
     event.lists = (!setting.lists.is_empty()).then(|| setting.lists.clone());
-    let known = labels_in(whole);
     event.labels = (!known.is_empty()).then(|| known.into_iter().collect());
     let (run, _) = Run::start(gate, journal, &info.agent, &event.at(now()))?;
     Ok(run)
@@ -191,16 +192,54 @@ fn reopen<'g>(gate: &'g Gate, folder: &Path) -> Result<Run<'g, FileJournal>> {
 }
 
 /// Returns the labels of all that earlier runs of a session have read.
-fn labels_in(whole: &Path) -> BTreeSet<String> {
+fn labels_in(whole: &Path) -> Result<BTreeSet<String>> {
+    let failed = |folder: &Path, why: &dyn std::fmt::Display| {
+        Error::NoVerdict(format!(
+            "cannot read the labels of an earlier run of this session in {}: {why}; start another session",
+            folder.display()
+        ))
+    };
+    let mut labels = BTreeSet::new();
+    for entry in fs::read_dir(whole).map_err(|error| failed(whole, &error))? {
+        let folder = entry.map_err(|error| failed(whole, &error))?.path();
+        // Without a journal, or with an empty one, nothing was read.
+        let length = folder.join("journal.ndjson").metadata().map_or(0, |metadata| metadata.len());
+        if length == 0 {
+            continue;
+        }
+        let known = match labels_of_snapshot(&folder) {
+            Some(known) => known,
+            None => labels_of_journal(&folder).map_err(|error| failed(&folder, &error))?,
+        };
+        labels.extend(known);
+    }
+    Ok(labels)
+}
+
+/// Returns the labels in the snapshot of a run. `None` if it does not fit the journal.
+fn labels_of_snapshot(folder: &Path) -> Option<Vec<String>> {
     #[derive(Deserialize)]
-    struct Run {
+    struct Saved {
         state: State,
     }
-    let entries = fs::read_dir(whole).into_iter().flatten().flatten();
-    let snapshots = entries.filter_map(|entry| fs::read(entry.path().join(SNAPSHOT)).ok());
-    let snapshots = snapshots.filter_map(|bytes| serde_json::from_slice::<Snapshot>(&bytes).ok());
-    let states = snapshots.filter_map(|snapshot| serde_json::from_str::<Run>(&snapshot.run).ok());
-    states.flat_map(|run| run.state.facts.labels).collect()
+    let snapshot: Snapshot = serde_json::from_slice(&fs::read(folder.join(SNAPSHOT)).ok()?).ok()?;
+    if FileJournal::open_at(folder, &snapshot.position).ok()?.is_behind() {
+        return None;
+    }
+    let saved: Saved = serde_json::from_str(&snapshot.run).ok()?;
+    Some(saved.state.facts.labels)
+}
+
+/// Returns the labels in the journal of a run. Its folder has a copy of its profile.
+fn labels_of_journal(folder: &Path) -> Result<Vec<String>> {
+    let mut gate = Gate::new().map_err(|error| Error::NoVerdict(error.to_string()))?;
+    for copy in &Plan::read(folder)?.profiles {
+        let document = copy.document().ok_or_else(|| Error::NoVerdict("its profile is missing".to_owned()))?;
+        gate.register_profile(document).map_err(|error| Error::NoVerdict(error.to_string()))?;
+    }
+    let run = reopen(&gate, folder)?;
+    let state: State = serde_json::from_str(run.state())?;
+    Ok(state.facts.labels)
 }
 
 /// Returns a name for the folder of a session: its id, if that can be one.

@@ -1,4 +1,5 @@
-//! Messages of hooks as harnesses send them, and the answers: each file of `tests/hook` is a session. `BLESS=1` writes the answers.
+//! Messages of hooks as harnesses send them, and the answers: each file of `tests/hook` is a session. `BLESS=1` writes
+//! the answers.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -17,13 +18,13 @@ struct Session {
 struct Exchange {
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<Box<RawValue>>,
-    /// In place of a message: text that is none.
+    /// Text in place of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// What the hook prints. `null`: nothing.
+    /// The output of the hook. `null` if it prints nothing.
     #[serde(default)]
     answer: Value,
-    /// Why it fails.
+    /// The reason of its failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
 }
@@ -137,7 +138,6 @@ fn damaged_snapshots_are_replaced_and_damaged_journals_deny() {
 
 #[test]
 fn labels_outlast_an_edit_of_the_profile() {
-    let mut setting = setting("edit");
     let call = |event: &str, id: &str, more: Value| {
         let mut message = json!({
             "session_id": "s", "cwd": "/work/app", "hook_event_name": event, "tool_name": "WebFetch",
@@ -146,9 +146,38 @@ fn labels_outlast_an_edit_of_the_profile() {
         message["tool_response"] = more;
         message.to_string()
     };
-    assert_eq!(decided(&setting, &call("PreToolUse", "1", Value::Null)), "allow");
-    respond(&setting, Harness::Claude, call("PostToolUse", "1", json!("text")).as_bytes());
-    setting.profile = setting.profile.replace("1.0.0", "1.0.1");
-    assert_eq!(decided(&setting, &call("PreToolUse", "2", Value::Null)), "ask");
-    drop(fs::remove_dir_all(&setting.journal));
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage, &str); 6] = [
+        ("none", |_| {}, "ask"),
+        ("no snapshot", |run| fs::remove_file(run.join("hook.json")).expect("removed"), "ask"),
+        ("empty snapshot", |run| fs::write(run.join("hook.json"), "").expect("written"), "ask"),
+        (
+            "other snapshot",
+            |run| fs::write(run.join("hook.json"), r#"{"position":"1 2 3","run":"{}"}"#).expect("written"),
+            "ask",
+        ),
+        ("old snapshot", |run| fs::rename(run.join("hook.json.old"), run.join("hook.json")).expect("renamed"), "ask"),
+        (
+            "no snapshot and a damaged journal",
+            |run| {
+                fs::remove_file(run.join("hook.json")).expect("removed");
+                let journal = fs::read_to_string(run.join("journal.ndjson")).expect("a journal");
+                fs::write(run.join("journal.ndjson"), journal.replacen("WebFetch", "WebFetsh", 1)).expect("written");
+            },
+            "deny",
+        ),
+    ];
+    for (name, damage, expected) in damages {
+        let mut setting = setting(&format!("edit-{}", name.replace(' ', "-")));
+        assert_eq!(decided(&setting, &call("PreToolUse", "1", Value::Null)), "allow");
+        let session = setting.journal.join("claude-s");
+        let mut entries = fs::read_dir(&session).expect("a session").flatten().map(|entry| entry.path());
+        let run = entries.find(|path| path.is_dir()).expect("a run");
+        fs::copy(run.join("hook.json"), run.join("hook.json.old")).expect("copied");
+        respond(&setting, Harness::Claude, call("PostToolUse", "1", json!("text")).as_bytes());
+        damage(&run);
+        setting.profile = setting.profile.replace("1.0.0", "1.0.1");
+        assert_eq!(decided(&setting, &call("PreToolUse", "2", Value::Null)), expected, "{name}");
+        drop(fs::remove_dir_all(&setting.journal));
+    }
 }

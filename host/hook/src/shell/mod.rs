@@ -1,9 +1,11 @@
-//! Shell commands: what a line of a shell would run, as far as its text says so.
+//! Reads lines of a shell: the programs, arguments and files of their commands.
 //!
-//! The reading is strict. Whatever is not exact is a doubt, and a line with a doubt is at best asked about.
+//! A strict scanner reads quotes, substitutions and here-documents, and a parser the grammar of what is left. All that
+//! does not fit their rules is a doubt, and a line with a doubt is at best asked about.
 
 mod path;
 mod read;
+mod scan;
 mod table;
 mod unwrap;
 mod word;
@@ -24,12 +26,12 @@ const MAX_TIME: Duration = Duration::from_secs(1);
 /// The stack of the thread that reads.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// What a line would run.
+/// The commands, files and doubts of one shell line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Its commands, in the order of the text.
     pub(crate) commands: Vec<Simple>,
-    /// Why the commands are not all that it may run.
+    /// The reasons why it may run more than the commands.
     pub(crate) doubts: BTreeSet<String>,
     /// Files that redirections read.
     pub(crate) reads: BTreeSet<String>,
@@ -54,7 +56,7 @@ pub(crate) struct Simple {
     pub(crate) environment: Vec<String>,
 }
 
-/// Reads a line of a shell that runs in a folder. `home` is where `~` leads to.
+/// Reads a line of a shell that runs in a folder. `home` is the folder that `~` stands for.
 pub(crate) fn read(text: &str, folder: &str, home: Option<&str>) -> Line {
     if text.len() > MAX_LINE {
         return Line::doubted("the command is too long to read");

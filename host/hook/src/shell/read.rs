@@ -1,21 +1,22 @@
 //! Reads a line with a parser, and collects what it would run.
 
-use std::{collections::BTreeSet, io::Cursor};
+use std::{collections::BTreeSet, io::Cursor, mem};
 
 use brush_parser::{
     Parser, ParserOptions, SourceInfo,
     ast::{
-        self, AndOr, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
-        CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
-        SimpleCommand,
+        self, AndOr, AssignmentName, AssignmentValue, BinaryPredicate, Command, CommandPrefixOrSuffixItem as Item,
+        CompoundCommand, CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect,
+        Pipeline, RedirectList, SimpleCommand, UnaryPredicate,
     },
 };
 
 use super::{
     Line, MAX_COMMANDS, Simple,
     path::{before_glob, resolve},
+    scan::{Scan, find, scan},
     table::table,
-    word::{self, Found, Word},
+    word::{Entry, Word, is_name},
 };
 
 /// The deepest nesting of commands in commands.
@@ -31,11 +32,15 @@ pub(super) struct Reader {
     /// Variables that earlier commands set.
     environment: Vec<String>,
     nested: usize,
-    /// How many loops and functions are around.
+    /// The number of loops and functions around.
     repeated: usize,
+    /// The words of the text that is read.
+    entries: Vec<Entry>,
+    /// The number of commands so far, with those that nobody decides about.
+    work: usize,
 }
 
-/// What stands around the words of a command.
+/// The environment and the files of a command.
 #[derive(Default, Clone)]
 pub(super) struct Around {
     pub(super) environment: Vec<String>,
@@ -46,7 +51,16 @@ pub(super) struct Around {
 impl Reader {
     pub(super) fn new(folder: &str, home: Option<String>) -> Self {
         let folders = BTreeSet::from([resolve("/", folder)]);
-        Reader { line: Line::default(), folders, home, environment: Vec::new(), nested: 0, repeated: 0 }
+        Reader {
+            line: Line::default(),
+            folders,
+            home,
+            environment: Vec::new(),
+            nested: 0,
+            repeated: 0,
+            entries: Vec::new(),
+            work: 0,
+        }
     }
 
     pub(super) fn line(mut self, text: &str) -> Line {
@@ -69,11 +83,29 @@ impl Reader {
         if self.nested >= MAX_NESTED {
             return self.doubt("commands are nested too deeply");
         }
-        let mut parser = Parser::new(Cursor::new(text), &ParserOptions::default(), &SourceInfo::default());
+        let home = self.home.clone();
+        match scan(text, home.as_deref()) {
+            Ok(scan) => self.scanned(scan),
+            Err(why) => self.doubt(why),
+        }
+    }
+
+    fn scanned(&mut self, scan: Scan) {
+        if self.nested >= MAX_NESTED {
+            return self.doubt("commands are nested too deeply");
+        }
+        scan.doubts.iter().for_each(|why| self.doubt(*why));
+        let text = Cursor::new(scan.skeleton);
+        let mut parser = Parser::new(text, &ParserOptions::default(), &SourceInfo::default());
         let Ok(program) = parser.parse_program() else { return self.doubt("the command cannot be parsed") };
         self.nested += 1;
+        let around = mem::replace(&mut self.entries, scan.entries);
         for list in &program.complete_commands {
             self.list(list);
+        }
+        let entries = mem::replace(&mut self.entries, around);
+        if entries.iter().any(|entry| !entry.is_seen) {
+            self.doubt("a word has no place in a command");
         }
         self.nested -= 1;
     }
@@ -117,18 +149,15 @@ impl Reader {
 
     fn compound(&mut self, compound: &CompoundCommand) {
         match compound {
-            CompoundCommand::Arithmetic(command) => self.arithmetic(&command.expr.value),
+            CompoundCommand::Arithmetic(_) => self.doubt("arithmetic that may run code"),
             CompoundCommand::ArithmeticForClause(command) => {
-                let parts = [&command.initializer, &command.condition, &command.updater];
-                for part in parts.into_iter().flatten() {
-                    self.arithmetic(&part.value);
-                }
+                self.doubt("arithmetic that may run code");
                 self.repeat(&command.body.list);
             }
             CompoundCommand::BraceGroup(command) => self.list(&command.list),
             CompoundCommand::Subshell(command) => self.list(&command.list),
             CompoundCommand::ForClause(command) => {
-                if !is_own_variable(&command.variable_name) {
+                if !is_name(&command.variable_name) || !is_own_variable(&command.variable_name) {
                     self.doubt(format!("a loop sets {}", command.variable_name));
                 }
                 for value in command.values.iter().flatten() {
@@ -164,12 +193,6 @@ impl Reader {
         }
     }
 
-    fn arithmetic(&mut self, text: &str) {
-        if text.contains(['$', '`', '[']) {
-            self.doubt("arithmetic that may run code");
-        }
-    }
-
     fn test(&mut self, test: &ExtendedTestExpr) {
         match test {
             ExtendedTestExpr::And(one, other) | ExtendedTestExpr::Or(one, other) => {
@@ -177,45 +200,92 @@ impl Reader {
                 self.test(other);
             }
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => self.test(inner),
-            ExtendedTestExpr::UnaryTest(_, word) => self.tested(&word.value),
-            ExtendedTestExpr::BinaryTest(_, one, other) => {
-                self.tested(&one.value);
-                self.tested(&other.value);
+            ExtendedTestExpr::UnaryTest(test, word) => {
+                self.word(&word.value);
+                if matches!(
+                    test,
+                    UnaryPredicate::ShellVariableIsSetAndAssigned | UnaryPredicate::ShellVariableIsSetAndNameRef
+                ) {
+                    self.doubt("a test that may run code");
+                }
+            }
+            ExtendedTestExpr::BinaryTest(test, one, other) => {
+                let (one, other) = (self.word(&one.value), self.word(&other.value));
+                let is_numeric = matches!(
+                    test,
+                    BinaryPredicate::ArithmeticEqualTo
+                        | BinaryPredicate::ArithmeticNotEqualTo
+                        | BinaryPredicate::ArithmeticLessThan
+                        | BinaryPredicate::ArithmeticLessThanOrEqualTo
+                        | BinaryPredicate::ArithmeticGreaterThan
+                        | BinaryPredicate::ArithmeticGreaterThanOrEqualTo
+                );
+                if is_numeric && !(one.is_number() && other.is_number()) {
+                    self.doubt("a test that may run code");
+                }
             }
         }
     }
 
-    fn tested(&mut self, source: &str) {
-        let word = self.word(source);
-        self.hold_tested(&word);
+    /// Doubts tests that compute: an index of a list in their operands may run code.
+    fn hold_tests(&mut self, base: &str, arguments: &[Word]) {
+        let end =
+            arguments.len() - usize::from(base == "[" && arguments.last().is_some_and(|word| word.shown() == "]"));
+        let arguments = &arguments[..end];
+        let is_numeric = |word: &Word| matches!(word.shown(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+        let is_computed = arguments.iter().enumerate().any(|(at, word)| {
+            let is_number = |at: Option<usize>| at.and_then(|at| arguments.get(at)).is_some_and(Word::is_number);
+            matches!(word.shown(), "-v" | "-R")
+                || is_numeric(word) && !(is_number(at.checked_sub(1)) && is_number(Some(at + 1)))
+        });
+        let operands = match arguments {
+            [not, rest @ ..] if not.exact() == Some("!") => rest,
+            all => all,
+        };
+        let is_operator =
+            |word: &Word| is_numeric(word) || matches!(word.exact(), Some("=" | "==" | "!=" | "-nt" | "-ot" | "-ef"));
+        // A word that is not known may be an operator, unless its place excludes that.
+        let is_placed = match operands {
+            [one] => one.is_one(),
+            [operator, one] => operator.exact().is_some_and(|text| text.starts_with('-')) && one.is_one(),
+            [one, operator, other] => one.is_one() && is_operator(operator) && other.is_one(),
+            all => all.iter().all(|word| word.exact().is_some()),
+        };
+        if is_computed || !is_placed {
+            self.doubt("a test that may run code");
+        }
     }
 
-    /// A test computes an index of a list, which may run code.
-    fn hold_tested(&mut self, word: &Word) {
-        if word.shown().contains('[') && word.shown().contains(['$', '`']) {
-            self.doubt("a test that may run code");
+    /// Doubts a `printf` that sets a variable or computes numbers.
+    fn hold_format(&mut self, arguments: &[Word]) {
+        let (format, rest) = match arguments {
+            [end, format, rest @ ..] if end.exact() == Some("--") => (format, rest),
+            [format, rest @ ..] => (format, rest),
+            [] => return,
+        };
+        let Some(text) = format.exact().filter(|text| !text.starts_with('-')) else {
+            return self.doubt("the format of printf is not known");
+        };
+        let is_text = text.replace("%%", "").split('%').skip(1).all(|part| {
+            let part = part.trim_start_matches(|char: char| char.is_ascii_digit() || char == '-' || char == '.');
+            part.starts_with(['s', 'b', 'q'])
+        });
+        if !is_text && !rest.iter().all(Word::is_number) {
+            self.doubt("printf may compute what runs code");
         }
     }
 
     /// Reads a word, and the commands in it.
     pub(super) fn word(&mut self, source: &str) -> Word {
-        let mut found = Vec::new();
-        let word = word::read(source, self.home.as_deref(), &mut found);
-        self.take(found);
+        let (word, commands) = find(&mut self.entries, source);
+        for scan in commands {
+            self.scanned(scan);
+        }
         word
     }
 
-    fn take(&mut self, found: Vec<Found>) {
-        for found in found {
-            match found {
-                Found::Doubt(why) => self.doubt(why),
-                Found::Command(text) => self.text(&text),
-            }
-        }
-    }
-
     /// Resolves a path in each folder in which the command may run.
-    fn resolved(&self, path: &str) -> BTreeSet<String> {
+    pub(super) fn resolved(&self, path: &str) -> BTreeSet<String> {
         self.folders.iter().map(|folder| resolve(folder, path)).collect()
     }
 
@@ -237,21 +307,16 @@ impl Reader {
                 IoFileRedirectTarget::Fd(_) => {}
                 IoFileRedirectTarget::ProcessSubstitution(_, command) => self.list(&command.list),
                 IoFileRedirectTarget::Duplicate(word) => {
-                    let word = self.word(&word.value);
-                    let text = word.exact().unwrap_or_default();
+                    let read = self.word(&word.value);
+                    let text = read.exact().unwrap_or_default();
                     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
                         // `>&FILE` writes the file.
-                        self.file(&word.source, true, true, around);
+                        self.file(&word.value, true, true, around);
                     }
                 }
             },
-            IoRedirect::HereDocument(_, document) => {
-                if document.requires_expansion {
-                    let mut found = Vec::new();
-                    word::read_document(&document.doc.value, &mut found);
-                    self.take(found);
-                }
-            }
+            // The scanner has taken all of them.
+            IoRedirect::HereDocument(..) => self.doubt("a here-document that shells read in different ways"),
             IoRedirect::HereString(_, word) => {
                 self.word(&word.value);
             }
@@ -337,7 +402,7 @@ impl Reader {
             }
             Item::ProcessSubstitution(_, command) => {
                 self.list(&command.list);
-                words.push(Word { text: None, is_glob: false, source: "/dev/fd/63".to_owned() });
+                words.push(Word::unknown("/dev/fd/63"));
             }
         }
     }
@@ -352,7 +417,8 @@ impl Reader {
     /// Takes a command: a program and its arguments.
     pub(super) fn command(&mut self, words: &[Word], around: &Around) {
         let [program, arguments @ ..] = words else { return };
-        if self.line.commands.len() >= MAX_COMMANDS {
+        self.work += 1;
+        if self.work > MAX_COMMANDS {
             return self.doubt("there are too many commands");
         }
         let Some(name) = program.exact().filter(|name| !name.is_empty()) else {
@@ -363,8 +429,14 @@ impl Reader {
         if base == "cd" {
             self.change_folder(arguments);
         }
-        if matches!(base.as_str(), "test" | "[" | "printf" | "unset" | "export") {
-            arguments.iter().for_each(|word| self.hold_tested(word));
+        if matches!(base.as_str(), "test" | "[") {
+            self.hold_tests(&base, arguments);
+        }
+        if base == "printf" {
+            self.hold_format(arguments);
+        }
+        if base == "wait" && arguments.iter().any(|word| !is_process(word)) {
+            self.doubt("wait may set a variable");
         }
         if base == "export" || base == "unset" {
             self.exported(arguments);
@@ -377,7 +449,8 @@ impl Reader {
         self.unwrap(&base, arguments, around);
     }
 
-    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has for it.
+    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has
+    /// for it.
     fn program(&mut self, name: &str) -> (String, String) {
         if !name.contains('/') {
             return (name.to_owned(), name.to_owned());
@@ -405,29 +478,24 @@ impl Reader {
         let Some(target) = target.filter(|_| self.repeated == 0) else {
             return self.doubt("the folder of later commands is not known");
         };
+        if self.folders.len() * 2 > MAX_FOLDERS {
+            return self.doubt("the folder of later commands is not known");
+        }
         let changed = self.resolved(&target);
         self.folders.extend(changed);
-        if self.folders.len() > MAX_FOLDERS {
-            self.doubt("the folder of later commands is not known");
-        }
     }
 
+    /// Holds the variables that `export` and `unset` name: plain names alone, since an index may run code.
     fn exported(&mut self, arguments: &[Word]) {
         for word in arguments {
-            match word.shown().split_once('=') {
-                Some((name, _)) => {
-                    self.environment.push(word.shown().to_owned());
-                    self.hold_variable(name);
-                }
-                None if word
-                    .exact()
-                    .is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')) =>
-                {
-                    if let Some(name) = word.exact() {
-                        self.hold_variable(name);
-                    }
-                }
-                None => self.doubt("a variable is not known"),
+            let name = word.source.split('=').next().unwrap_or_default();
+            if word.source.contains('=') && is_name(name) {
+                self.environment.push(word.shown().to_owned());
+                self.hold_variable(name);
+            } else if let Some(name) = word.exact().filter(|name| is_name(name)) {
+                self.hold_variable(name);
+            } else {
+                self.doubt("a variable is not known");
             }
         }
     }
@@ -441,7 +509,7 @@ impl Reader {
         let is_plain = base == "printf" || base == "test" || base == "[";
         for word in arguments {
             match &word.text {
-                None if is_plain && word.source.starts_with('"') => {}
+                None if is_plain && word.is_one() => {}
                 None => self.doubt(format!("an argument of {base} is not known: {}", word.source)),
                 // A file may be named like an option.
                 Some(text) if word.is_glob => {
@@ -466,6 +534,11 @@ impl Reader {
         }
         let base = program.rsplit('/').next().unwrap_or_default();
         let command = self.command_of(base, arguments);
+        if let (Some(command), Some(running)) = (&command, table().running.get(base))
+            && running.contains(command)
+        {
+            self.doubt(format!("{base} {command} may run anything"));
+        }
         self.line.commands.push(Simple {
             argv: arguments.iter().map(|word| word.shown().to_owned()).collect(),
             command,
@@ -482,8 +555,12 @@ impl Reader {
 fn paths_in(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     match text.strip_prefix('-') {
-        // `-I/usr`, and the like.
-        Some(rest) if !rest.starts_with('-') => parts.extend(rest.char_indices().nth(1).map(|(at, _)| &rest[at..])),
+        // `-I/usr` and `-vt/usr`: a path may begin after each letter of a bundle.
+        Some(rest) if !rest.starts_with('-') => {
+            let is_letter = |char: &char| char.is_ascii_alphanumeric();
+            let letters = rest.chars().take_while(is_letter).count();
+            parts.extend((1..=letters).map(|at| &rest[at..]));
+        }
         Some(_) => {}
         None => parts.push(text),
     }
@@ -492,24 +569,18 @@ fn paths_in(text: &str) -> Vec<&str> {
     parts.into_iter().filter(is_path).collect()
 }
 
+/// Returns whether a word names a process for `wait`.
+fn is_process(word: &Word) -> bool {
+    word.is_number()
+        || matches!(word.source.trim_matches('"'), "$!")
+        || word.exact().is_some_and(|text| text == "-n" || text.starts_with('%'))
+}
+
 /// Returns whether a variable is one that no program reads from its environment.
 fn is_own_variable(name: &str) -> bool {
-    const READ: [&str; 14] = [
-        "path",
-        "fpath",
-        "cdpath",
-        "manpath",
-        "module_path",
-        "mailpath",
-        "prompt",
-        "argv",
-        "http_proxy",
-        "https_proxy",
-        "ftp_proxy",
-        "all_proxy",
-        "no_proxy",
-        "psvar",
-    ];
     let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    name.bytes().all(is_lower) && !READ.contains(&name)
+    name.bytes().all(is_lower)
+        && !table().read_variables.contains(name)
+        && !["npm_", "pnpm_", "yarn_", "dis_", "zsh", "fish_"].iter().any(|prefix| name.starts_with(prefix))
+        && !name.ends_with("_functions")
 }

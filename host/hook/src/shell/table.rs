@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(super) struct Table {
     /// Folders whose programs are known by their names.
     pub(super) folders: BTreeSet<String>,
-    /// Files that are no files: to write them changes nothing.
+    /// Devices that keep nothing of what is written.
     pub(super) devices: BTreeSet<String>,
     /// Programs without an effect, about which nobody decides.
     pub(super) quiet: BTreeSet<String>,
@@ -22,18 +22,24 @@ pub(super) struct Table {
     pub(super) any_options: BTreeSet<String>,
     /// Variables of the environment that change no program into another one.
     pub(super) variables: BTreeSet<String>,
+    /// Variables in lower case that shells or programs read.
+    pub(super) read_variables: BTreeSet<String>,
     /// Programs whose arguments are code, or that change what later commands mean.
     pub(super) doubtful: BTreeSet<String>,
     pub(super) shells: BTreeSet<String>,
     /// Options of shells that leave the meaning of `-c` as it is.
     pub(super) shell_flags: BTreeSet<String>,
     pub(super) interpreters: BTreeSet<String>,
-    /// Options of interpreters that bring no code.
-    pub(super) interpreter_flags: BTreeSet<String>,
+    /// Options of Python that bring no code.
+    pub(super) python_flags: BTreeSet<String>,
+    /// Options of `make` that name no other file and set nothing.
+    pub(super) make_flags: BTreeSet<String>,
     /// Programs that run the command in their arguments.
     pub(super) wrappers: BTreeMap<String, Wrapper>,
     /// Programs whose first operand is a command of their own, with the options that stand before it.
     pub(super) commands: BTreeMap<String, Options>,
+    /// Commands of such programs that run other programs.
+    pub(super) running: BTreeMap<String, BTreeSet<String>>,
     /// Options with which a program runs others, or writes files.
     pub(super) runs: BTreeMap<String, Vec<String>>,
 }
@@ -47,7 +53,7 @@ pub(super) struct Options {
     /// Options that take the next word.
     #[serde(default)]
     pub(super) values: BTreeSet<String>,
-    /// Whether `+NAME` may stand first.
+    /// True if `+NAME` may stand first.
     #[serde(default)]
     pub(super) toolchain: bool,
 }
@@ -61,13 +67,13 @@ pub(super) struct Wrapper {
     /// Options that take the next word, or the rest of theirs.
     #[serde(default)]
     pub(super) values: BTreeSet<String>,
-    /// Whether assignments stand before the command.
+    /// True if assignments may stand before the command.
     #[serde(default)]
     pub(super) assignments: bool,
-    /// Whether `-N` is an option.
+    /// True if `-N` is an option.
     #[serde(default)]
     pub(super) numbers: bool,
-    /// How many operands stand before the command.
+    /// The number of operands before the command.
     #[serde(default)]
     pub(super) operands: usize,
 }

@@ -1,5 +1,7 @@
 //! Spellings of commands: none may pass for another one.
 
+use std::collections::BTreeSet;
+
 use super::{Line, read};
 
 /// Commands that a profile denies: a program and its arguments.
@@ -175,7 +177,7 @@ fn spellings(program: &str, arguments: &str) -> Vec<String> {
         format!("eval $(printf '{hex}') {arguments}"),
         format!("$(printf '{octal}') {arguments}"),
         format!("echo '{whole}' | python3"),
-        format!("python3 - <<< 'import os'"),
+        "python3 - <<< 'import os'".to_owned(),
         // Names.
         format!("alias q='{whole}'; q"),
         format!("alias ls={program}; ls {arguments}"),
@@ -260,6 +262,436 @@ fn ordinary_commands_are_read_exactly() {
     let doubted: Vec<&&str> = lines.iter().filter(is_doubted).collect();
     println!("{} of {} are asked about: {doubted:#?}", doubted.len(), lines.len());
     assert!(doubted.len() * 20 <= lines.len(), "{doubted:#?}");
+}
+
+/// Lines that a shell may run otherwise than their text seems to say, by classes. All of them are doubts.
+const CRAFTED: [(&str, &[&str]); 10] = [
+    (
+        "here-documents",
+        &[
+            "echo \"$(cat <<'EOF'\nhi\nEOF\ngit push\nEOF\n)\"",
+            "cat <<$'A'\nA\ngit push\n$A\n",
+            "cat <<$\"A\"\nA\ngit push\n$A\n",
+            "cat <<'A\\B'\nAB\ngit push\nA\\B\n",
+            "cat <<\"A\\B\"\nA\\B\ngit push\nAB\n",
+            "cat <<A\\B\nAB\ngit push\nA\\B\n",
+            "cat <<'A'B\nAB\ngit push\nA\n",
+            "cat <<A\nx\\\nA\ngit push\nA\n",
+            "echo $(cat <<  A\n  A\ngit push\nA\n)",
+            "echo `cat <<A\nA\ngit push\n`",
+            "cat <<A <<B\nA\nB\n",
+            "cat <<-A\n\tA\ngit push\nA\n",
+            "cat <<A 'x\nA\n'\ngit push\nA\n",
+            "cat <<A $(\nA\n)\ngit push\nA\n",
+            "cat <<A\n`git push`\nA\n",
+            "cat <<A\n$(git push)\nA\n",
+            "cat <<A\n${x:-$(git push)}\nA\n",
+            "cat <<A",
+            "cat <<A\nx",
+            "cat 3<<A\nA\n",
+            "cat {x}<<A\nA\n",
+            "cat x<<A\n  A\n",
+        ],
+    ),
+    (
+        "comments",
+        &[
+            "echo $(:  # )'\ngit push\n# '$(\n)",
+            "echo $(: #)\n)",
+            "echo \"$(:\n# )\n)\"",
+            "echo `: #`",
+            "cat <(: # )\ngit push\n)",
+            "cat <(ls)#; git push",
+            "echo $(echo a#b)",
+            "echo $(case a in a) git push;; esac)",
+        ],
+    ),
+    (
+        "arithmetic",
+        &[
+            "(( ((1)) << A ))\ngit push\nA",
+            "for ((i=1<<A;;)); do ls; done\ngit push\nA",
+            "((git push) )",
+            "((\ngit push\n) )",
+            "((git push); ls)",
+            "echo $((git push) )",
+            "echo $((1 << A))\ngit push\nA",
+            "x='a[$(git push)]'; echo $((x))",
+            "x='a[$(git push)]'; ((x))",
+            "x='a[$(git push)]'; echo $[x]",
+            "x='a[$(git push)]'; [[ x -eq 0 ]]",
+            "x='a[$(git push)]'; [[ $x -eq 0 ]]",
+            "x='a[$(git push)]'; [[ 0 -lt $x ]]",
+            "x='a[$(git push)]'; [[ -v $x ]]",
+            "x='a[$(git push)]'; [[ -n a && ( -v $x ) ]]",
+            "x='a[$(git push)]'; [[ -R $x ]]",
+            "x='a[$(git push)]'; test -v \"$x\"",
+            "x='a[$(git push)]'; [ -v \"$x\" ]",
+            "x='a[$(git push)]'; [ ! -v \"$x\" ]",
+            "x='a[$(git push)]'; y=-v; [ \"$y\" \"$x\" ]",
+            "x='a[$(git push)]'; y='-v '$x; [ $y ]",
+            "x='a[$(git push)]'; test \"$x\" -eq 0",
+            "[ -v 'a[$(git push)]' ]",
+            "x='a[$(git push)]'; for ((i=x; i<1; i++)); do ls; done",
+            "x='a[$(git push)]'; cat <<< $((x))",
+            "x='a[$(git push)]'; a[x]=1",
+            "x='a[$(git push)]'; echo ${a[x]}",
+            "x='a[$(git push)]'; echo ${y:x:1}",
+            "x='a[$(git push)]'; echo ${y:0:x}",
+            "x='a[$(git push)]'; let x",
+            "x='a[$(git push)]'; declare -i y=x",
+            "x='a[$(git push)]'; printf %d \"$x\"",
+            "echo $x[$(git push)]",
+        ],
+    ),
+    (
+        "names of variables",
+        &[
+            "wait -p 'a[$(git push)]'",
+            "wait -n -p \"$x\"",
+            "wait $x",
+            "printf -v 'a[$(git push)]' x",
+            "printf \"$x\" y",
+            "read 'a[$(git push)]'",
+            "mapfile 'a[$(git push)]'",
+            "unset 'a[$(git push)]'",
+            "export 'a[$(git push)]'=1",
+            "export \"$x\"",
+            "declare 'a[$(git push)]=1'",
+            "local 'a[$(git push)]=1'",
+            "readonly 'a[$(git push)]=1'",
+            "getopts a 'a[$(git push)]'",
+        ],
+    ),
+    (
+        "quotes",
+        &[
+            "env x=\\$'a\\' y=\"'\" git push \"'\"\\'",
+            "tee \\$'a\\' \"'\" /etc/passwd \"'\"\\'",
+            "echo \\$\"a\"",
+            "echo $\"a\"",
+            "echo 'a",
+            "echo \"a",
+            "echo $'a\\'",
+            "echo a\\\nb",
+            "git\\\n push",
+            "echo a\\",
+            "git\rpush",
+            "git\u{a0}push",
+        ],
+    ),
+    (
+        "braces",
+        &[
+            "rm -rf {/etc,{}}",
+            "{git,{}} push",
+            "tee @{/etc/passwd,a}",
+            "rm a{1..9}",
+            "rm {a','b,c}",
+            "rm {} {/etc,}",
+            "rm x{a,$(ls)}",
+            "ls {fd}>x",
+            "{git push}",
+            "[[ a =~ b|c ]]",
+            "[[ a =~ b ]]",
+        ],
+    ),
+    (
+        "programs that run others",
+        &[
+            "find . -exec rm + /etc/x",
+            "find . -execdir rm {} \\;",
+            "find . -ok rm {} \\;",
+            "find . -fprintf x y",
+            "find . -fls x",
+            "make -f -",
+            "make -f /dev/stdin",
+            "make -f x",
+            "make CC=x",
+            "make SHELL=x",
+            "tar -cI x y",
+            "tar cIf x y",
+            "tar -x --to-command=x",
+            "tar -x --to-c=x",
+            "tar -c --rmt-command=x y",
+            "tar --use-compress-program=x -c y",
+            "tar -cF x y",
+            "tar -c --checkpoint-action=exec=x y",
+            "tar cf host:x y",
+            "rsync -ae x y z",
+            "fd -Hx rm",
+            "fd -HX rm",
+            "npx -c 'git push'",
+            "npx -y sh -c 'git push'",
+            "npx env git push",
+            "sort -uo x y",
+            "sort --output=x y",
+            "sort --compress-prog=x y",
+            "uniq a b",
+            "awk '@load \"x\"'",
+            "awk 'BEGIN{\"ls\"|getline}'",
+            "awk -nf x",
+            "sed e x",
+            "sed 'w x' y",
+            "sed 'r x' y",
+            "sed '1e ls' y",
+            "sed 's/a/b/w x' y",
+            "sed 's/a/b/e' y",
+            "sed -f x",
+            "sed -e p -e e y",
+            "ls | xargs -I % git % origin",
+            "ls | xargs -I% sh -c %",
+            "ls | xargs rm",
+            "rustc -C linker=x a.rs",
+            "cargo --config x build",
+            "cargo build --conf x",
+            "less '+!git push'",
+        ],
+    ),
+    (
+        "commands that run others",
+        &[
+            "git rebase -ix ls",
+            "git grep -nOvi x",
+            "git -c a.b=c x",
+            "git config a.b c",
+            "git config --global a.b c",
+            "git config set a.b c",
+            "git config --unset a.b",
+            "git config --edit",
+            "git --exec-path=x status",
+            "git fetch --upload-pack=x",
+            "git fetch --upload-p x",
+            "git push --receive-pack=x",
+            "git bisect run x",
+            "git submodule foreach x",
+            "git difftool",
+            "git filter-branch x",
+            "uv run x",
+            "poetry run x",
+            "bundle exec x",
+            "pnpm exec x",
+            "pnpm dlx x",
+            "yarn exec x",
+            "yarn dlx x",
+            "npm exec x",
+            "npm x y",
+            "rustup run stable x",
+        ],
+    ),
+    (
+        "interpreters",
+        &[
+            "python3",
+            "python3 -",
+            "python3 -m x",
+            "python3 -Bm x",
+            "python3 -I -c x",
+            "python3 /dev/stdin",
+            "python3 ../../dev/stdin",
+            "python3 /dev/fd/0",
+            "python3 /proc/self/fd/0",
+            "perl -I . -e x",
+            "perl -Mx y",
+            "ruby -rx y",
+            "node -e x",
+            "node -p x",
+            "node -r x y",
+            "node --import x y",
+            "node --require=x y",
+            "node --test",
+            "deno eval x",
+            "deno run x",
+            "bun exec x",
+            "bun x y",
+            "bun test --preload x",
+            "php -r x",
+        ],
+    ),
+    (
+        "variables and paths",
+        &[
+            "npm_config_script_shell=/tmp/x npm test",
+            "GIT_SSH_COMMAND=x git fetch",
+            "env GIT_PAGER=x git log",
+            "LD_PRELOAD=x ls",
+            "DYLD_INSERT_LIBRARIES=x ls",
+            "BASH_ENV=x ls",
+            "PYTHONSTARTUP=x ls",
+            "NODE_OPTIONS=x ls",
+            "PERL5OPT=x ls",
+            "RUBYOPT=x ls",
+            "RUSTC_WRAPPER=x cargo build",
+            "CARGO_BUILD_RUSTC=x cargo build",
+            "PATH=x ls",
+            "ENV=x ls",
+            "IFS=x ls",
+            "PS4=x ls",
+            "PROMPT_COMMAND=x ls",
+            "SHELLOPTS=x ls",
+            "BASHOPTS=x ls",
+            "PAGER=x git log",
+            "EDITOR=x git commit",
+            "VISUAL=x ls",
+            "BROWSER=x ls",
+            "SHELL=x ls",
+            "HOME=x git log",
+            "commands=x ls",
+            "aliases=x ls",
+            "functions=x ls",
+            "options=x ls",
+            "for path in x; do ls; done",
+            "export PATH",
+            "dd of=~/x",
+            "tee dd=~/x",
+            "tee a:~/x",
+            "cd a; cd b; cd c; cd d; ls",
+        ],
+    ),
+];
+
+#[test]
+fn crafted_lines_are_doubts() {
+    let mut missed = Vec::new();
+    for (class, lines) in CRAFTED {
+        for text in lines {
+            // Around a substitution or in a list, a line means the same.
+            let shapes = [(*text).to_owned(), format!("ls\n{text}"), format!("ls && {text}")];
+            for shape in shapes {
+                let line = read(&shape, "/work/app", Some("/home/anna"));
+                if line.doubts.is_empty() {
+                    missed.push(format!("{class}: {shape:?}\n  {line:?}"));
+                }
+            }
+        }
+    }
+    println!("{} crafted lines", CRAFTED.iter().map(|(_, lines)| lines.len()).sum::<usize>());
+    assert!(missed.is_empty(), "{}:\n{}", missed.len(), missed.join("\n"));
+}
+
+/// Returns lines of a class, made of all combinations of parts.
+fn combined(parts: &[&[&str]]) -> Vec<String> {
+    parts.iter().fold(vec![String::new()], |lines, next| {
+        lines.iter().flat_map(|line| next.iter().map(move |part| format!("{line}{part}"))).collect()
+    })
+}
+
+#[test]
+fn combinations_of_crafted_parts_are_doubts() {
+    let quote_pairs =
+        combined(&[&["<<"], &["\\A", "A\\", "$A", "A'B'", "''A", "A\"\"", "$'A'", "`A`", "-A", "A.B", "''"]]);
+    let documents: Vec<String> = quote_pairs
+        .iter()
+        .flat_map(|mark| [format!("cat {mark}\nA\ngit push\nA\n"), format!("{mark} cat\nA\n")])
+        .collect();
+    let classes: Vec<Vec<String>> = vec![
+        documents,
+        combined(&[
+            &["echo $(", "echo \"$(", "x=`", "cat <("],
+            &["", ": ", "ls; "],
+            &["# x", "a#", "#"],
+            &["\n"],
+            &[")", ")\"", "`"],
+        ]),
+        combined(&[
+            &["echo $((", "echo \"$((", "((", "for (("],
+            &["x", "a[1]", "1<<2", "$x", "x=1", "1#2", "(1)"],
+            &["))", "))\"", ") )"],
+        ]),
+        combined(&[
+            &["[[ ", "[ ", "test "],
+            &["$x", "\"$x\"", "x", "1x", "''"],
+            &[" -eq", " -ne", " -lt", " -ge"],
+            &[" 0", " $y"],
+            &[" ]]", " ]", ""],
+        ]),
+        combined(&[
+            &["[[ ", "[ ", "test "],
+            &["-v ", "! -v ", "-n a -a -v "],
+            &["x", "$x", "\"$x\"", "'a[0]'"],
+            &[" ]]", " ]", ""],
+        ]),
+        combined(&[
+            &["unset ", "export ", "printf -v ", "read ", "mapfile ", "declare ", "wait -p "],
+            &["'a[0]'", "a[x]", "\"$x\"", "$x"],
+            &["", " x"],
+        ]),
+        combined(&[&["tee ", "env x="], &["\\$'", "\\$\"", "$\""], &["a", "a\\"], &["'", "\"", "' \"'\""]]),
+        combined(&[
+            &["rm ", "tee a", "cp @"],
+            &["{"],
+            &["a,b", "/etc,{}", "1..3", "$x,b", "a','b,c"],
+            &["}", "}x", "}{}"],
+        ]),
+        combined(&[&["rsync -", "rsync -a", "rsync -avz"], &["e", "eb"], &[" x y", ""]]),
+        combined(&[
+            &[
+                "GIT_",
+                "LD_",
+                "DYLD_",
+                "BASH_",
+                "PYTHON",
+                "NODE_",
+                "PERL",
+                "RUBY",
+                "RUSTC",
+                "CARGO_",
+                "npm_",
+                "npm_config_",
+            ],
+            &["X", "x", "ENV"],
+            &["=1 ls"],
+        ]),
+        combined(&[&["env ", "sudo "], &["GIT_X", "npm_x", "PATH", "NODE_OPTIONS"], &["=1 ls"]]),
+        combined(&[&["x=", "dd of=", "tee a:", "tee a=b:"], &["~", "~/x", "~bob"], &["", " ls"]]),
+    ];
+    let lines: BTreeSet<String> = classes.concat().into_iter().collect();
+    let is_missed = |line: &&String| read(line, "/work/app", Some("/home/anna")).doubts.is_empty();
+    let missed: Vec<&String> = lines.iter().filter(is_missed).collect();
+    println!("{} combinations", lines.len());
+    assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), lines.len());
+}
+
+#[test]
+fn plain_forms_are_exact() {
+    let cases = [
+        ("git commit -m \"$(cat <<'EOF'\nFix it (#)\nEOF\n)\"", None),
+        ("git commit -m \"$(cat <<'EOF'\nFix it\n\nCo-Authored-By: A <a@b.example>\nEOF\n)\"", Some("git")),
+        ("cat > a.txt <<'EOF'\n$(git push) `x` \\\nEOF\ngit status", Some("git")),
+        ("cat <<EOF | wc -l\n$x\nEOF\ngit status", Some("git")),
+        ("cargo build \\\n  --release", Some("cargo")),
+        ("( (git push) )", None),
+        ("(git push)", Some("git")),
+        ("echo $((1 + 2)); git push", Some("git")),
+        ("[ $? -eq 0 ] && git push", Some("git")),
+        ("[[ -n \"$x\" ]] && git push", Some("git")),
+        ("ls # a 'comment\ngit push", Some("git")),
+        ("echo a#b; git push", Some("git")),
+        ("git show 'stash@{0}' HEAD@{1}", Some("git")),
+        ("echo \"$(git push)\" 'it'\\''s'", Some("git")),
+        ("find /etc/x -delete", Some("rm")),
+        ("find a -exec rm + /etc/x \\;", Some("rm")),
+    ];
+    for (text, program) in cases {
+        let line = read(text, "/work/app", Some("/home/anna"));
+        assert_eq!(line.doubts.is_empty(), program.is_some(), "{text}: {line:?}");
+        if let Some(program) = program {
+            assert!(line.commands.iter().any(|one| one.program == program), "{text}: {line:?}");
+        }
+    }
+    for text in ["find -L /etc/x -delete", "find -H -P /etc/x -name a -delete"] {
+        let line = read(text, "/work/app", None);
+        let removed = line.commands.iter().any(|one| one.program == "rm" && one.paths.contains("/etc/x"));
+        assert!(removed, "{text}: {line:?}");
+    }
+    assert!(read("git add config x", "/work/app", None).doubts.is_empty());
+    let line = read("find /etc/x ../y -name a -delete", "/work/app", None);
+    let paths = &line.commands.iter().find(|one| one.program == "rm").expect("rm").paths;
+    assert!(paths.contains("/etc/x") && paths.contains("/work/y"), "{paths:?}");
+    for text in ["cp -vt/etc passwd", "cp -t/etc passwd", "cp --target-directory=/etc passwd"] {
+        let line = read(text, "/work/app", None);
+        assert!(!line.doubts.is_empty() || line.commands[0].paths.contains("/etc"), "{text}: {line:?}");
+    }
 }
 
 #[test]

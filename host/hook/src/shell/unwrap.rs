@@ -43,40 +43,24 @@ impl Reader {
             "find" => self.find(arguments, around),
             "xargs" | "gxargs" => self.xargs(arguments, around),
             "sed" | "gsed" => self.sed(arguments),
-            "awk" | "gawk" | "mawk" | "nawk" => {
-                let is_code = |text: &str| {
-                    ["system", "getline", "|", ">", "@load", "@include"].iter().any(|word| text.contains(word))
-                };
-                let is_doubtful = |word: &Word| {
-                    word.exact().is_none_or(|text| {
-                        text.starts_with("-f")
-                            || text.starts_with("--")
-                            || text.starts_with("-i")
-                            || text.starts_with("-E")
-                            || text.starts_with("-l")
-                            || is_code(text)
-                    })
-                };
-                if arguments.iter().any(is_doubtful) {
-                    self.doubt("awk may run commands");
-                }
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(arguments),
+            "make" | "gmake" => self.make(arguments),
+            "uniq" if arguments.iter().filter(|word| !word.shown().starts_with('-')).count() > 1 => {
+                self.doubt("uniq may write its second file");
             }
-            "make" | "gmake" => {
-                let is_variable =
-                    |word: &Word| word.exact().is_some_and(|text| !text.starts_with('-') && text.contains('='));
-                let is_code = |word: &Word| is_variable(word) && word.shown().contains(['$', '`', ';', '|', '&']);
-                if arguments.iter().any(|word| {
-                    is_code(word) || word.shown().starts_with("SHELL") || word.shown().starts_with(".SHELL")
-                }) {
-                    self.doubt("make may run other commands");
-                }
+            "npx" | "bunx" | "uvx" | "pipx" => self.package(name, arguments),
+            "less" | "man" if arguments.iter().any(|word| word.shown().starts_with('+')) => {
+                self.doubt(format!("{name} may run other commands"));
+            }
+            "tar" | "gtar" | "bsdtar" if arguments.iter().any(|word| word.shown().contains(':')) => {
+                self.doubt("tar may run a program for an archive on another host");
             }
             "git" => self.git(arguments),
             _ => {}
         }
     }
 
-    /// `sh -c TEXT`: the text is read as the line is. Anything else may run whatever a file or the input has.
+    /// Reads the text of `sh -c TEXT` as a line. Anything else may run whatever a file or the input has.
     fn shell(&mut self, name: &str, arguments: &[Word]) {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -108,21 +92,65 @@ impl Reader {
         self.doubt(format!("{name} may run anything"));
     }
 
+    /// A program in a file is exact. Code in options, modules and the input are not.
     fn interpreter(&mut self, name: &str, arguments: &[Word]) {
-        for word in arguments {
-            match word.exact() {
-                Some("-m" | "--version" | "-V" | "--help" | "-h" | "run" | "test" | "--test" | "--check") => return,
-                Some("-") | None => break,
-                Some(option) if option.starts_with('-') => {
-                    if !table().interpreter_flags.contains(option) {
-                        break;
-                    }
-                }
-                Some(script) if script.starts_with("/dev/") || script.starts_with("/proc/") => break,
-                Some(_) => return,
+        let is_python = unversioned(name) == "python" || unversioned(name) == "pypy";
+        let mut words = arguments
+            .iter()
+            .skip_while(|word| is_python && word.exact().is_some_and(|option| table().python_flags.contains(option)));
+        let is_exact = match words.next().and_then(Word::exact) {
+            Some("--version" | "-V" | "--help" | "-h") => arguments.len() == 1,
+            None | Some("") => false,
+            Some(option) if option.starts_with(['-', '+', '@']) => false,
+            Some(command) if matches!(name, "deno" | "bun") => {
+                matches!(command, "install" | "add" | "remove" | "test" | "build" | "fmt" | "lint" | "check")
+                    && words.all(|word| word.exact().is_some_and(|text| !text.starts_with('-')))
             }
+            Some(script) => self.resolved(script).iter().all(|path| !is_device(path)),
+        };
+        if !is_exact {
+            self.doubt(format!("{name} may run anything"));
         }
-        self.doubt(format!("{name} may run anything"));
+    }
+
+    fn awk(&mut self, arguments: &[Word]) {
+        let is_code = |text: &str| ["system", "getline", "|", ">", "@"].iter().any(|word| text.contains(word));
+        let is_option = |text: &str| text.starts_with("-F") || text.starts_with("-v");
+        let is_exact = |word: &Word| {
+            word.exact().is_some_and(|text| !is_code(text) && (!text.starts_with('-') || is_option(text)))
+        };
+        if !arguments.iter().all(is_exact) {
+            self.doubt("awk may run commands");
+        }
+    }
+
+    fn make(&mut self, arguments: &[Word]) {
+        let is_exact = |word: &Word| {
+            word.exact().is_some_and(|text| {
+                let jobs = text.strip_prefix("-j").is_some_and(|jobs| jobs.bytes().all(|byte| byte.is_ascii_digit()));
+                !text.contains('=') && (!text.starts_with('-') || jobs || table().make_flags.contains(text))
+            })
+        };
+        if !matches!(arguments, [one] if one.exact() == Some("--version")) && !arguments.iter().all(is_exact) {
+            self.doubt("make may run other commands");
+        }
+    }
+
+    /// A program of a package: none that runs others, and no options before it.
+    fn package(&mut self, name: &str, arguments: &[Word]) {
+        let table = table();
+        let program = arguments.iter().find(|word| !matches!(word.exact(), Some("-y" | "--yes" | "--no")));
+        let is_exact = program.and_then(Word::exact).is_some_and(|text| {
+            let base = unversioned(text.rsplit('/').next().unwrap_or_default().split('@').next().unwrap_or_default());
+            let is_special = [&table.doubtful, &table.shells, &table.interpreters].iter().any(|set| set.contains(base));
+            !text.starts_with('-')
+                && !is_special
+                && !table.wrappers.contains_key(base)
+                && !table.runs.contains_key(base)
+        });
+        if !is_exact {
+            self.doubt(format!("{name} may run anything"));
+        }
     }
 
     fn wrapper(&mut self, name: &str, wrapper: &Wrapper, arguments: &[Word], around: &Around) {
@@ -176,18 +204,38 @@ impl Reader {
     }
 
     fn find(&mut self, arguments: &[Word], around: &Around) {
+        let is_start = |word: &&Word| !word.shown().starts_with(['-', '(', ')', '!', ',']);
+        let is_first = |word: &&Word| matches!(word.shown(), "-H" | "-L" | "-P") || word.shown().starts_with("-O");
+        let mut starts: Vec<Word> = arguments.iter().skip_while(is_first).take_while(is_start).cloned().collect();
+        if starts.is_empty() {
+            starts.push(Word::literal("."));
+        }
         let mut rest = arguments;
         while let [word, next @ ..] = rest {
             rest = next;
             match word.exact() {
-                Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
-                    let end = next.iter().position(|word| matches!(word.exact(), Some(";" | "+")));
-                    let Some(end) = end else { return self.doubt("what find runs is not known") };
-                    let inner: Vec<Word> = next[..end].iter().map(placeholder).collect();
+                Some("-exec") => {
+                    let is_end = |at: &usize| match next[*at].exact() {
+                        Some(";") => true,
+                        Some("+") => *at > 0 && next[*at - 1].exact() == Some("{}"),
+                        _ => false,
+                    };
+                    let Some(end) = (0..next.len()).find(is_end) else {
+                        return self.doubt("what find runs is not known");
+                    };
+                    let inner: Vec<Word> = next[..end].iter().map(|word| placeholder(word, "{}")).collect();
                     self.given(&inner, around);
                     rest = &next[end + 1..];
                 }
-                Some("-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-files0-from") => self.doubt("find writes a file"),
+                Some("-delete") => {
+                    let remove = [Word::literal("rm"), Word::literal("-d")];
+                    let remove: Vec<Word> = remove.into_iter().chain(starts.iter().cloned()).collect();
+                    self.command(&remove, around);
+                }
+                // These run a command in other folders, or after an answer, or write a file.
+                Some("-execdir" | "-ok" | "-okdir" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-files0-from") => {
+                    self.doubt("what find does is not known")
+                }
                 _ => {}
             }
         }
@@ -195,16 +243,23 @@ impl Reader {
 
     fn xargs(&mut self, arguments: &[Word], around: &Around) {
         let mut rest = arguments;
+        let mut replaced = None;
         while let [word, next @ ..] = rest {
             match word.exact() {
                 Some("-0" | "-r" | "-t" | "--null" | "--no-run-if-empty") => rest = next,
-                Some("-n" | "-P" | "-L" | "-I" | "-d" | "--max-args" | "--max-procs") if !next.is_empty() => {
-                    rest = &next[1..]
+                Some(option @ ("-n" | "-P" | "-L" | "-I" | "-d" | "--max-args" | "--max-procs"))
+                    if !next.is_empty() =>
+                {
+                    if option == "-I" {
+                        replaced = next[0].exact();
+                    }
+                    rest = &next[1..];
                 }
                 Some(option)
                     if option.len() > 2
                         && ["-n", "-P", "-L", "-I", "-d"].iter().any(|name| option.starts_with(name)) =>
                 {
+                    replaced = option.strip_prefix("-I").or(replaced);
                     rest = next;
                 }
                 Some(option) if option.starts_with('-') => return self.doubt("what xargs runs is not known"),
@@ -214,8 +269,11 @@ impl Reader {
         if rest.is_empty() {
             return;
         }
-        let mut inner = rest.to_vec();
-        inner.push(Word { text: None, is_glob: false, source: "…".to_owned() });
+        let mut inner: Vec<Word> = match replaced {
+            Some(mark) => rest.iter().map(|word| placeholder(word, mark)).collect(),
+            None => rest.to_vec(),
+        };
+        inner.push(Word::unknown("…"));
         self.given(&inner, around);
     }
 
@@ -261,19 +319,20 @@ impl Reader {
         }
     }
 
-    /// Commands of git that run what stands in their arguments.
+    /// Doubts commands of git that run what stands in their arguments, or change the configuration.
     fn git(&mut self, arguments: &[Word]) {
-        let words: Vec<&str> = arguments.iter().filter_map(Word::exact).collect();
-        let runs = [
-            ["submodule", "foreach"],
-            ["bisect", "run"],
-            ["rebase", "-x"],
-            ["filter-branch", ""],
-            ["difftool", ""],
-            ["mergetool", ""],
-        ];
-        let is_there = |word: &str| word.is_empty() || words.contains(&word);
-        if runs.iter().any(|pair| pair.iter().all(|word| is_there(word)))
+        let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
+        let runs = [["submodule", "foreach"], ["bisect", "run"]];
+        let is_config = self.command_of("git", arguments).as_deref() == Some("config");
+        let config = words.iter().position(|word| *word == "config" && is_config).map(|at| &words[at + 1..]);
+        let is_set = |rest: &[&str]| match rest {
+            ["--get" | "--get-all" | "get", name] | [name] => {
+                name.starts_with('-') && !matches!(*name, "-l" | "--list")
+            }
+            _ => true,
+        };
+        if runs.iter().any(|pair| pair.iter().all(|word| words.contains(word)))
+            || config.is_some_and(is_set)
             || words.iter().any(|word| word.contains("ext::"))
         {
             self.doubt("git may run other commands");
@@ -283,13 +342,21 @@ impl Reader {
     /// Doubts about options with which a program runs others.
     fn hold_options(&mut self, name: &str, arguments: &[Word]) {
         let Some(options) = table().runs.get(name) else { return };
-        for word in arguments {
+        for (at, word) in arguments.iter().enumerate() {
             let text = word.shown();
             let long = text.split('=').next().unwrap_or_default();
+            let is_bundle = match text.strip_prefix('-') {
+                Some(rest) => !rest.starts_with('-'),
+                // `tar cf`
+                None => at == 0 && name == "tar",
+            };
+            let is_compiler = matches!(name, "gcc" | "cc" | "clang" | "go");
             let is_it = |option: &String| match option.strip_prefix("--") {
                 // Long options may be shortened.
-                Some(_) => long == option || long.len() > 3 && option.starts_with(long),
-                None if option.len() == 2 => text.starts_with(option.as_str()) && !text.starts_with("--"),
+                Some(_) => long == option || long.len() > 2 && option.starts_with(long),
+                None if is_compiler => text.starts_with(option.as_str()),
+                // Short options may stand in one word.
+                None if option.len() == 2 => is_bundle && text.contains(&option[1..]),
                 None => long == option,
             };
             if let Some(option) = options.iter().find(|option| is_it(option)) {
@@ -329,12 +396,17 @@ impl Reader {
     }
 }
 
-/// In place of `{}`, there is a file.
-fn placeholder(word: &Word) -> Word {
-    match word.shown().contains("{}") {
-        true => Word { text: None, is_glob: false, source: word.source.clone() },
+/// Returns the word with something unknown in place of a mark.
+fn placeholder(word: &Word, mark: &str) -> Word {
+    match word.shown().contains(mark) {
+        true => Word::unknown(&word.source),
         false => word.clone(),
     }
+}
+
+/// Returns whether a path leads to the input, or to other open files.
+fn is_device(path: &str) -> bool {
+    ["/dev", "/proc"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// Returns a name without the version at its end, such as `python3.12`.
@@ -364,5 +436,6 @@ fn is_harmless_sed(script: &str) -> bool {
         let parts: Vec<&str> = rest[mark.len_utf8()..].split(mark).collect();
         matches!(parts.as_slice(), [_, _, flags] if flags.bytes().all(|flag| b"gpiI0123456789".contains(&flag)))
             && !script.contains('\n')
+            && !rest.contains(&format!("\\{mark}"))
     })
 }

@@ -1,36 +1,40 @@
-//! Words: what a word of a line is, if its text alone says so.
+//! Words: the text of each word of a line, if the line alone says it.
 
 use std::iter::Peekable;
 
-use brush_parser::{
-    ParserOptions,
-    word::{self, ParameterExpr, WordPiece, WordPieceWithSource},
-};
+use super::scan::{Scan, Scanner, Unreadable};
 
 /// A word.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its text. `None`: that depends on more than the line.
+    /// Its text. `None` if that depends on more than the line.
     pub(super) text: Option<String>,
-    /// Whether the shell puts names of files in its place.
+    /// True for a pattern: the shell puts names of files in its place.
     pub(super) is_glob: bool,
-    /// As the line writes it.
+    /// Its source in the line.
     pub(super) source: String,
 }
 
-/// What is found in words beside their texts.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// A command in a substitution.
-    Command(String),
-    /// Something that is not exact.
-    Doubt(&'static str),
+/// A word with the commands in it.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) word: Word,
+    /// The name, if the word has the form of an assignment.
+    pub(super) name: Option<String>,
+    /// The commands of its substitutions.
+    pub(super) commands: Vec<Scan>,
+    pub(super) is_seen: bool,
 }
 
 impl Word {
-    /// A word that is its own text.
+    /// Returns a word that is its own text.
     pub(super) fn literal(text: &str) -> Self {
         Word { text: Some(text.to_owned()), is_glob: false, source: text.to_owned() }
+    }
+
+    /// Returns a word of which nothing is known.
+    pub(super) fn unknown(source: &str) -> Self {
+        Word { text: None, is_glob: false, source: source.to_owned() }
     }
 
     /// Returns its text if it is one and the same word for the program.
@@ -38,151 +42,284 @@ impl Word {
         self.text.as_deref().filter(|_| !self.is_glob)
     }
 
-    /// Returns how it is shown.
+    /// Returns whether it is one word, although its text may not be known.
+    pub(super) fn is_one(&self) -> bool {
+        let inner = self.source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let is_quoted = inner.is_some_and(|inner| !inner.contains(['"', '@']));
+        self.exact().is_some() || self.text.is_none() && (is_quoted || self.is_number())
+    }
+
+    /// Returns whether it is an integer, as a literal or by its kind.
+    pub(super) fn is_number(&self) -> bool {
+        let is_literal = |text: &str| {
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        self.exact().is_some_and(is_literal) || matches!(self.source.trim_matches('"'), "$?" | "$#" | "$$")
+    }
+
+    /// Returns its text, or else its source.
     pub(super) fn shown(&self) -> &str {
         self.text.as_deref().unwrap_or(&self.source)
     }
 }
 
-/// Reads a word.
-pub(super) fn read(source: &str, home: Option<&str>, found: &mut Vec<Found>) -> Word {
-    let mut state = State { text: Some(String::new()), is_glob: false, home, found };
-    match word::parse(source, &ParserOptions::default()) {
-        Ok(pieces) => state.pieces(&pieces, false),
-        Err(_) => {
-            state.text = None;
-            state.found.push(Found::Doubt("a word cannot be read"));
-        }
-    }
-    // A shell may have a program's path in its place (zsh).
-    if source.starts_with('=') && source.len() > 1 && !source.starts_with("==") {
-        state.text = None;
-    }
-    // A bracket alone is the name of a test.
-    Word { text: state.text, is_glob: state.is_glob && source != "[", source: source.to_owned() }
-}
-
-/// Finds the commands in a here-document.
-pub(super) fn read_document(source: &str, found: &mut Vec<Found>) {
-    let quoted: String = format!("\"{}\"", source.replace('"', "\\\""));
-    read(&quoted, None, found);
-}
-
-struct State<'s> {
-    text: Option<String>,
+/// The part of a word that has been read.
+#[derive(Default)]
+struct Part {
+    text: String,
+    /// True if the text depends on more than the line.
+    is_unknown: bool,
     is_glob: bool,
-    home: Option<&'s str>,
-    found: &'s mut Vec<Found>,
+    commands: Vec<Scan>,
 }
 
-impl State<'_> {
-    fn add(&mut self, text: &str) {
-        if let Some(own) = &mut self.text {
-            own.push_str(text);
-        }
-    }
-
-    fn doubt(&mut self, why: &'static str) {
-        self.text = None;
-        self.found.push(Found::Doubt(why));
-    }
-
-    fn pieces(&mut self, pieces: &[WordPieceWithSource], is_quoted: bool) {
-        for piece in pieces {
-            self.piece(&piece.piece, is_quoted);
-        }
-    }
-
-    fn piece(&mut self, piece: &WordPiece, is_quoted: bool) {
-        match piece {
-            WordPiece::Text(text) if is_quoted => self.add(text),
-            WordPiece::Text(text) => self.plain(text),
-            WordPiece::SingleQuotedText(text) => self.add(text),
-            WordPiece::AnsiCQuotedText(text) => match unescaped(text) {
-                Some(text) => self.add(&text),
-                None => self.text = None,
-            },
-            WordPiece::DoubleQuotedSequence(pieces) => self.pieces(pieces, true),
-            WordPiece::EscapeSequence(text) => {
-                let escaped = text.strip_prefix('\\').unwrap_or(text);
-                match escaped {
-                    "\n" => {}
-                    _ if !is_quoted || escaped.starts_with(['$', '`', '"', '\\']) => self.add(escaped),
-                    _ => self.add(text),
+impl Scanner<'_> {
+    /// Reads the word that begins here. It ends before a blank or an operator.
+    pub(super) fn word(&mut self, scan: &mut Scan) -> Result<Entry, Unreadable> {
+        let begin = self.at;
+        let mut part = Part::default();
+        let mut has_brace = false;
+        while let Some(char) = self.peek() {
+            match char {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
+                '\\' => self.escape(&mut part, scan)?,
+                '\'' => {
+                    self.at += 1;
+                    part.text.push_str(self.until('\'')?);
+                }
+                '"' => self.double_quotes(&mut part, scan)?,
+                '$' => self.dollar(&mut part, scan, false)?,
+                '`' => self.backquotes(&mut part, scan, false)?,
+                '~' if self.at == begin => self.home_prefix(&mut part),
+                '~' if self.text[begin..self.at].ends_with(['=', ':']) && &self.text[begin..self.at] != "=" => {
+                    scan.doubt("a ~ within a word");
+                    part.is_unknown = true;
+                    self.at += 1;
+                }
+                char => {
+                    match char {
+                        '#' if self.depth > 0 => scan.doubt("a # in a substitution"),
+                        '*' | '?' | '[' => part.is_glob = true,
+                        '{' => has_brace = true,
+                        char if char.is_control() || !char.is_ascii() && char.is_whitespace() => {
+                            scan.doubt("a character that a word cannot have");
+                        }
+                        _ => {}
+                    }
+                    part.text.push(char);
+                    self.at += char.len_utf8();
                 }
             }
-            WordPiece::TildePrefix(user) if user.is_empty() => match self.home {
-                Some(home) => {
-                    let home = home.to_owned();
-                    self.add(&home);
+        }
+        let source = &self.text[begin..self.at];
+        // Braces stand for several words.
+        let is_brace = source.starts_with('{') && !matches!(source, "{" | "{}");
+        let is_several = is_brace || has_brace && (source.contains(',') || source.contains(".."));
+        // A shell may have a program's path in its place (zsh).
+        let is_program = source.len() > 1 && source.starts_with('=') && !matches!(source, "==" | "=~");
+        let is_known = !(part.is_unknown || is_several || is_program);
+        let name = source.split_once('=').map(|(name, _)| name).filter(|name| is_name(name));
+        Ok(Entry {
+            name: name.map(str::to_owned),
+            word: Word { text: is_known.then_some(part.text), is_glob: part.is_glob, source: source.to_owned() },
+            commands: part.commands,
+            is_seen: false,
+        })
+    }
+
+    /// Reads `<(…)` or `>(…)`.
+    pub(super) fn process(&mut self) -> Result<Entry, Unreadable> {
+        self.at += 2;
+        let commands = vec![self.substitution()?];
+        Ok(Entry { word: Word::unknown("a substitution"), commands, ..Entry::default() })
+    }
+
+    fn escape(&mut self, part: &mut Part, scan: &mut Scan) -> Result<(), Unreadable> {
+        self.at += 1;
+        let escaped = self.peek().ok_or("the command ends in a backslash")?;
+        self.at += escaped.len_utf8();
+        if escaped == '\n' {
+            scan.doubt("a line is continued within a word");
+        } else {
+            part.text.push(escaped);
+        }
+        if escaped == '$' && matches!(self.peek(), Some('\'' | '"')) {
+            scan.doubt("a quote after an escaped $");
+        }
+        Ok(())
+    }
+
+    fn double_quotes(&mut self, part: &mut Part, scan: &mut Scan) -> Result<(), Unreadable> {
+        self.at += 1;
+        while let Some(char) = self.peek() {
+            match char {
+                '"' => {
+                    self.at += 1;
+                    return Ok(());
                 }
-                None => self.text = None,
-            },
-            WordPiece::GettextDoubleQuotedSequence(_) => self.doubt("a translated text"),
-            WordPiece::TildePrefix(_) => self.text = None,
-            WordPiece::ParameterExpansion(ParameterExpr::Parameter { indirect: false, parameter }) => {
-                self.text = None;
-                if matches!(parameter, word::Parameter::NamedWithIndex { .. }) {
-                    self.doubt("an item of a list");
+                '\\' => {
+                    self.at += 1;
+                    let escaped = self.peek().ok_or("a quote is not closed")?;
+                    self.at += escaped.len_utf8();
+                    match escaped {
+                        '\n' => scan.doubt("a line is continued within a word"),
+                        '$' | '`' | '"' | '\\' => part.text.push(escaped),
+                        other => part.text.extend(['\\', other]),
+                    }
+                }
+                '$' => self.dollar(part, scan, true)?,
+                '`' => self.backquotes(part, scan, true)?,
+                char => {
+                    part.text.push(char);
+                    self.at += char.len_utf8();
                 }
             }
-            WordPiece::ParameterExpansion(_) => self.doubt("an expansion that may run code"),
-            WordPiece::CommandSubstitution(text) => match document_of(text).filter(|_| is_quoted) {
-                Some(document) => self.add(document),
+        }
+        Err("a quote is not closed")
+    }
+
+    fn backquotes(&mut self, part: &mut Part, scan: &mut Scan, is_quoted: bool) -> Result<(), Unreadable> {
+        self.at += 1;
+        let text = self.until('`')?;
+        part.is_unknown = true;
+        if text.contains('\\') || is_quoted && text.contains('"') {
+            scan.doubt("a substitution with escapes");
+            return Ok(());
+        }
+        part.commands.push(self.inner(text)?);
+        Ok(())
+    }
+
+    fn dollar(&mut self, part: &mut Part, scan: &mut Scan, is_quoted: bool) -> Result<(), Unreadable> {
+        self.at += 1;
+        let rest = self.rest();
+        let is_unknown = match rest.bytes().next() {
+            Some(b'(') if rest.starts_with("((") => {
+                let inner = self.balanced('(', ')')?;
+                if !is_plain_arithmetic(inner) {
+                    scan.doubt("arithmetic that may run code");
+                }
+                true
+            }
+            Some(b'(') => match document(rest).filter(|_| is_quoted) {
+                Some((body, length)) => {
+                    part.text.push_str(body);
+                    self.at += length;
+                    false
+                }
                 None => {
-                    self.text = None;
-                    self.found.push(Found::Command(text.clone()));
+                    self.at += 1;
+                    part.commands.push(self.substitution()?);
+                    true
                 }
             },
-            WordPiece::BackquotedCommandSubstitution(text) => {
-                self.text = None;
-                match text.contains('\\') {
-                    true => self.doubt("a substitution with escapes"),
-                    false => self.found.push(Found::Command(text.clone())),
+            Some(b'{') => {
+                let inner = self.balanced('{', '}')?;
+                let name = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or_default();
+                if !(is_name(name) || !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())) {
+                    scan.doubt("an expansion that may run code");
+                }
+                self.hold_index(scan);
+                true
+            }
+            Some(b'\'') if !is_quoted => {
+                self.at += 1;
+                let text = self.until_unescaped()?;
+                match unescaped(text) {
+                    Some(text) => {
+                        part.text.push_str(&text);
+                        false
+                    }
+                    None => true,
                 }
             }
-            WordPiece::ArithmeticExpression(expression) => {
-                self.text = None;
-                if expression.value.contains(['[', '`', '(']) || expression.value.contains("$(") {
-                    self.doubt("arithmetic that may run code");
-                }
+            Some(b'"') if !is_quoted => {
+                scan.doubt("a translated text");
+                true
             }
+            Some(b'[' | b'=' | b'~' | b'^' | b'+') => {
+                scan.doubt("an expansion that may run code");
+                true
+            }
+            Some(first) if first.is_ascii_alphabetic() || first == b'_' => {
+                let is_end = |char: char| !(char.is_ascii_alphanumeric() || char == '_');
+                self.at += rest.find(is_end).unwrap_or(rest.len());
+                self.hold_index(scan);
+                true
+            }
+            Some(first) if first.is_ascii_digit() || b"@*#?-$!".contains(&first) => {
+                self.at += 1;
+                self.hold_index(scan);
+                true
+            }
+            _ => {
+                part.text.push('$');
+                false
+            }
+        };
+        part.is_unknown |= is_unknown;
+        Ok(())
+    }
+
+    /// Doubts an index after a variable: zsh computes it.
+    fn hold_index(&self, scan: &mut Scan) {
+        if self.peek() == Some('[') {
+            scan.doubt("an item of a list");
         }
     }
 
-    /// Text without quotes around it.
-    fn plain(&mut self, text: &str) {
-        if text.contains(['(', ')']) {
-            return self.doubt("a pattern that may run code");
+    fn home_prefix(&mut self, part: &mut Part) {
+        let rest = &self.rest()[1..];
+        let is_alone = rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '&', '|', '<', '>', ')', '/']);
+        match self.home.filter(|_| is_alone) {
+            Some(home) => part.text.push_str(home),
+            None => part.is_unknown = true,
         }
-        if text.contains(['*', '?', '[']) {
-            self.is_glob = true;
-        }
-        if text.contains(['$', '`', '<', '>', '&', ';', '|', '\n']) {
-            return self.doubt("a word cannot be read");
-        }
-        self.add(text);
-        if text.contains('{') && !text.contains("{}") && !text.contains("@{") {
-            // Braces stand for several words.
-            self.text = None;
-        }
+        self.at += 1;
     }
 }
 
-/// Returns the text that `cat` prints of a quoted here-document, if a command is nothing else.
-fn document_of(command: &str) -> Option<&str> {
-    let rest = command.trim().strip_prefix("cat <<")?.strip_prefix('\'')?;
-    let (mark, rest) = rest.split_once("'\n")?;
+/// Returns whether a text can be the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|char: char| char.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Returns whether `((…))` has nothing but numbers and operators.
+fn is_plain_arithmetic(text: &str) -> bool {
+    let inner = text.strip_prefix("((").and_then(|text| text.strip_suffix("))")).unwrap_or("(");
+    inner.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%<>=!&|".contains(&byte)) && !inner.contains("<<")
+}
+
+/// Reads `(cat <<'MARK'…)`: returns the text that it prints, and its length. `None` if the text has characters that
+/// older shells take for quotes, or for the end.
+fn document(rest: &str) -> Option<(&str, usize)> {
+    let (mark, lines) = rest.strip_prefix("(cat <<'")?.split_once("'\n")?;
     if mark.is_empty() || !mark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return None;
     }
-    let (body, end) = rest.rsplit_once('\n').unwrap_or(("", rest));
-    let is_end =
-        |line: &str| line == mark || line.strip_prefix('\'').and_then(|line| line.strip_suffix('\'')) == Some(mark);
-    (is_end(end) && !body.lines().any(is_end)).then_some(body)
+    let at = lines.find(mark)?;
+    let body = lines[..at].strip_suffix('\n')?;
+    let after = lines[at + mark.len()..].strip_prefix('\n')?;
+    let end = after.trim_start_matches([' ', '\n']).strip_prefix(')')?;
+    let mut depth = 0_i32;
+    for char in body.chars() {
+        match char {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '\'' | '"' | '`' | '\\' | '$' | '#' => return None,
+            _ => {}
+        }
+        if depth < 0 {
+            return None;
+        }
+    }
+    (depth == 0).then(|| (body.trim_end_matches('\n'), rest.len() - end.len()))
 }
 
-/// Returns what a text in `$'…'` stands for, if that is text.
+/// Decodes the text of `$'…'`, if it is text.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -240,7 +377,10 @@ mod tests {
 
     #[test]
     fn words_have_the_text_that_a_shell_gives_a_program() {
-        let read = |source: &str| read(source, Some("/home/anna"), &mut Vec::new()).text;
+        let read = |source: &str| {
+            let mut scanner = Scanner::new(source, Some("/home/anna"));
+            scanner.word(&mut Scan::default()).expect("a word").word.text
+        };
         let cases = [
             ("git", "git"),
             ("g'i't", "git"),
@@ -250,15 +390,32 @@ mod tests {
             (r"$'\147it'", "git"),
             (r"$'g\u0069t'", "git"),
             (r#""a\d\"b""#, r#"a\d"b"#),
+            (r"'a'\''b'", "a'b"),
             ("~/x", "/home/anna/x"),
             ("'~'/x", "~/x"),
             ("''", ""),
-            ("gi\\\nt", "git"),
+            ("\"$(cat <<'EOF'\na (b)\n\nEOF\n)\"", "a (b)"),
         ];
         for (source, expected) in cases {
             assert_eq!(read(source).as_deref(), Some(expected), "{source}");
         }
-        for source in ["$x", "g${y}it", "$(x)", "`x`", "{a,b}", "~bob/x", "$((1))", "=git", r"$'\0'", "a$'\\xff'"] {
+        for source in [
+            "$x",
+            "g${y}it",
+            "$(x)",
+            "`x`",
+            "{a,b}",
+            "{a,{}}",
+            "@{a,b}",
+            "{1..2}",
+            "~bob/x",
+            "$((1))",
+            "=git",
+            r"$'\0'",
+            "a$'\\xff'",
+            "of=~/x",
+            "a:~/x",
+        ] {
             assert_eq!(read(source), None, "{source}");
         }
     }
