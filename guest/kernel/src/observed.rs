@@ -1,7 +1,7 @@
 //! Values that results had at the paths that origins name, and texts that people said: what arguments can be proven by.
 //! Both are bounded, and what does not fit is forgotten: it then proves nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Path, Selector, sort_by_key};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,11 @@ impl Observed {
 
 /// Takes the values at some paths from a whole result, without those at or below some pointers. Each path has an equal
 /// part of the room.
-pub(crate) fn collect(document: &Document, paths: &[&Path], without: &[&str]) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn collect(
+    document: &Document,
+    paths: &[&Path],
+    without: &BTreeSet<String>,
+) -> BTreeMap<String, Vec<Value>> {
     let parts = paths.len().max(1);
     let mut all = BTreeMap::new();
     for path in paths {
@@ -100,7 +104,7 @@ pub(crate) fn collect(document: &Document, paths: &[&Path], without: &[&str]) ->
 
 struct Collector<'d, 't> {
     document: &'d Document<'t>,
-    without: &'d [&'d str],
+    without: &'d BTreeSet<String>,
     values: Vec<Value>,
     count: usize,
     bytes: usize,
@@ -110,7 +114,7 @@ impl Collector<'_, '_> {
     /// Follows a path from a value. `pointer` leads to it.
     fn follow(&mut self, selectors: &[Selector], at: NodeId, pointer: &mut String) {
         let (document, here) = (self.document, pointer.len());
-        if self.values.len() == self.count || self.without.contains(&pointer.as_str()) {
+        if self.values.len() == self.count || self.without.contains(pointer.as_str()) {
             return;
         }
         let Some((selector, rest)) = selectors.split_first() else { return self.take(at, pointer) };
@@ -209,7 +213,8 @@ mod tests {
     fn taken(json: &str, paths: &[&str], without: &[&str]) -> BTreeMap<String, Vec<Value>> {
         let document = Json::read(json, &CAPS).expect("JSON");
         let paths: Vec<Path> = paths.iter().map(|path| Path::read(path).expect("a path")).collect();
-        collect(&document, &paths.iter().collect::<Vec<_>>(), without)
+        let without = without.iter().map(|&pointer| pointer.to_owned()).collect();
+        collect(&document, &paths.iter().collect::<Vec<_>>(), &without)
     }
 
     fn pointers(values: &[Value]) -> Vec<&str> {
