@@ -71,7 +71,7 @@ impl Observed {
         self.values.values().map(Vec::len).sum()
     }
 
-    /// Returns how many bytes it has at most as JSON, with an escape for each of half of them.
+    /// Returns an upper bound of its size as JSON.
     pub(crate) fn most_bytes(&self) -> usize {
         self.values.keys().map(String::len).sum::<usize>() + self.bytes() + 32 * self.count()
     }
@@ -159,14 +159,16 @@ impl Collector<'_, '_> {
 }
 
 /// Returns the values of all results with those of one more, which takes the place of an earlier result of its call.
-/// `None` if that one has no values.
+/// `None` if nothing changes.
 pub(crate) fn with(all: &[Observed], new: Observed) -> Option<Vec<Observed>> {
-    if new.values.is_empty() {
-        return None;
-    }
     let others = all.iter().filter(|other| other.call != new.call || other.tool != new.tool).cloned();
     let mut kept: Vec<Observed> = others.collect();
-    kept.push(new);
+    if new.values.is_empty() && kept.len() == all.len() {
+        return None;
+    }
+    if !new.values.is_empty() {
+        kept.push(new);
+    }
     bound(&mut kept);
     Some(kept)
 }
@@ -183,17 +185,17 @@ pub(crate) fn bound(all: &mut Vec<Observed>) {
     all.drain(..all.len() - kept);
 }
 
-/// Forgets the oldest texts until the rest is in bounds. Returns how many it forgot.
+/// Forgets each text that is too long, and then the oldest texts until the rest is in bounds. Returns how many it forgot.
 pub(crate) fn bound_said(said: &mut Vec<String>) -> usize {
-    let mut bytes = 0;
+    let (all, mut bytes) = (said.len(), 0);
+    said.retain(|text| text.len() <= MAX_SAID_BYTES);
     let fits = |text: &&String| {
         bytes += text.len();
         bytes <= MAX_SAID_BYTES
     };
     let kept = said.iter().rev().take(MAX_SAID).take_while(fits).count();
-    let forgotten = said.len() - kept;
-    said.drain(..forgotten);
-    forgotten
+    said.drain(..said.len() - kept);
+    all - kept
 }
 
 /// Adds the paths of others to some paths, each once, in an order of their own.
@@ -259,8 +261,10 @@ mod tests {
         assert_eq!(all[0].call, "c10");
         let again = with(&all, Observed { call: "c12".to_owned(), ..all[0].clone() }).expect("values");
         assert_eq!(again.iter().filter(|one| one.call == "c12").count(), 1);
-        let none = Observed { values: BTreeMap::new(), ..all[0].clone() };
-        assert_eq!(with(&all, none), None);
+        let none = |call: &str| Observed { tool: "t".to_owned(), call: call.to_owned(), values: BTreeMap::new() };
+        assert_eq!(with(&all, none("c99")), None);
+        let replaced = with(&all, none("c12")).expect("a change");
+        assert!(replaced.iter().all(|one| one.call != "c12") && replaced.len() == all.len() - 1);
 
         let mut said: Vec<String> = (0..100).map(|number| number.to_string()).collect();
         assert_eq!(bound_said(&mut said), 36);
@@ -270,6 +274,7 @@ mod tests {
         bound_said(&mut said);
         assert_eq!(said.len(), 2);
         said.push("z".repeat(MAX_SAID_BYTES + 1));
-        assert_eq!(bound_said(&mut said), 3);
+        assert_eq!(bound_said(&mut said), 1);
+        assert_eq!(said.len(), 2);
     }
 }

@@ -195,12 +195,7 @@ impl<'v> Word<'v> {
         { places }.find(|place| self.is_alike(&text[place.clone()]) && stands_alone(shape, text, place))
     }
 
-    /// Returns whether it is a whole text, without white space and quotes around that.
-    pub(crate) fn is_whole(&self, text: &str) -> bool {
-        self.is_alike(bare(text))
-    }
-
-    /// Returns the form that equal words share.
+    /// Returns the canonical form that equal words share.
     pub(crate) fn key(&self) -> String {
         let Range { start, end } = self.folded.clone();
         format!("{}{}{}", &self.text[..start], self.text[start..end].to_ascii_lowercase(), &self.text[end..])
@@ -255,8 +250,9 @@ pub(crate) fn decimal(text: &str) -> Option<String> {
 /// Returns the number that a whole text is, without white space and quotes around it.
 pub(crate) fn whole_number(text: &str) -> Option<String> {
     let text = bare(text);
-    let found = numbers(text).into_iter().next();
-    found.filter(|(_, place)| *place == (0..text.len())).map(|(number, _)| number)
+    let digits = usize::from(text.starts_with('-'));
+    let is_whole = text[digits..].starts_with(is_digit) && end_of_number(text.as_bytes(), digits) == text.len();
+    if is_whole { read_number(text) } else { None }
 }
 
 /// Returns all numbers that stand in a text by themselves, with their places: as JSON writes numbers, or with commas
