@@ -14,8 +14,8 @@ use crate::{
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violations},
 };
 
-/// A report lists this many items in quarantine, and says how many more there were.
-const MAX_QUARANTINED: usize = 1_000;
+/// The most items in quarantine that a report lists. It says how many more there were.
+pub const MAX_QUARANTINED: usize = 1_000;
 
 /// `snippet` is cut to this many bytes.
 const MAX_SNIPPET: usize = 256;

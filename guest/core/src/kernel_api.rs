@@ -7,6 +7,7 @@ pub use crate::{
     check::{Describes, Kinds, Lacking, canonical, ends_wrongly, leads_nowhere, written},
     contract::digest,
     hidden::is_hidden,
+    items::MAX_QUARANTINED,
     json::json,
     location::{Location, Step, unescaped},
     misspelling::nearest,

@@ -4,7 +4,7 @@
 //! case open. Then the strictest holds of all open cases and of what decides after them, so that no such value leads to more than
 //! any case that might have held.
 
-use seamgate_core::kernel_api::{Document, Json, Kind, Path, Schema, Selector, quote};
+use seamgate_core::kernel_api::{Document, Json, Kind, Location, Path, Schema, Selector, quote, short, sort};
 
 use crate::{
     places::{Folder, Host, Verdict},
@@ -127,8 +127,8 @@ impl Cases {
             }
             let by = if self.is_list { format!(", by case {} of its 'permit'", number + 1) } else { String::new() };
             let open = match verdict {
-                Verdict::Open => ", which an argument leaves open",
-                _ => "",
+                Verdict::Open => case.left_open(arguments),
+                _ => String::new(),
             };
             match &case.permit {
                 Permit::Allow => {}
@@ -148,7 +148,7 @@ impl Cases {
                 return Decided::Approvals(approvals);
             }
         }
-        let message = format!("{name} is not permitted with these arguments: no case of its 'permit' holds");
+        let message = format!("{name} is not permitted with these arguments: no case of its 'permit' matches");
         Decided::Denied(message)
     }
 }
@@ -159,12 +159,36 @@ impl Case {
         self.when.is_none() && self.places.is_empty()
     }
 
-    fn verdict(&self, arguments: &Json) -> Verdict {
-        let when = self.when.as_ref().map(|when| match () {
+    /// Says which arguments leave the case open, so that the model can write them otherwise.
+    fn left_open(&self, arguments: &Json) -> String {
+        let mut names: Vec<String> = Vec::new();
+        if self.when(arguments) == Some(Verdict::Open) {
+            let first = |path: Vec<Selector>| match path.into_iter().next() {
+                Some(Selector::Name(name)) => Some(Location::root().name(&name).path()),
+                _ => None,
+            };
+            names.extend(self.when.iter().flat_map(Schema::paths).filter_map(first));
+        }
+        let open = self.places.iter().filter(|(path, places)| places.verdict(path, arguments) == Verdict::Open);
+        names.extend(open.map(|(path, _)| short(&path.text, 128)));
+        sort(&mut names);
+        names.dedup();
+        let arguments = if names.is_empty() { "the arguments".to_owned() } else { names.join(" and ") };
+        format!(
+            ", whose conditions do not decide: write {arguments} in a plain form, of the type that the case is about"
+        )
+    }
+
+    fn when(&self, arguments: &Json) -> Option<Verdict> {
+        self.when.as_ref().map(|when| match () {
             () if when.must_be_valid(arguments) => Verdict::Holds,
             () if when.is_valid(arguments) || when.may_be_valid(arguments) => Verdict::Open,
             () => Verdict::Fails,
-        });
+        })
+    }
+
+    fn verdict(&self, arguments: &Json) -> Verdict {
+        let when = self.when(arguments);
         let places = self.places.iter().map(|(path, places)| places.verdict(path, arguments));
         all(when.into_iter().chain(places))
     }

@@ -44,6 +44,8 @@ pub(crate) struct Facts<'t> {
     pub(crate) observed: Vec<Observed>,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
+    /// `true` if the model of a parent may have written parts of the task.
+    pub(crate) is_child: bool,
 }
 
 /// How tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
@@ -187,6 +189,7 @@ impl Kept {
             said: self.said.clone(),
             said_before: 0,
             observed: self.observed.clone(),
+            is_child: above.is_some_and(|above| above.has_parent()),
             above: above.cloned(),
         })
     }
@@ -243,6 +246,7 @@ impl<'t> Facts<'t> {
         bound(&mut observed);
         let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {
+            is_child: above.as_ref().is_some_and(|above| above.has_parent()),
             above,
             run: required("run"),
             at: number_in(&document, Document::ROOT, "at").unwrap_or_default(),
@@ -354,6 +358,8 @@ impl<'t> Facts<'t> {
             said_before: if is_own { self.said_before } else { 0 },
             observed: observed.clone(),
             above: None,
+            // Of several rule sets, some belong to agents that are children themselves.
+            is_child: self.rules().len() > 1,
         })
     }
 

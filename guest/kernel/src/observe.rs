@@ -1,10 +1,10 @@
 //! Observations: results that are checked, truncated and sanitized for the model, with their source and completeness.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seamgate_core::{
     Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,
-    kernel_api::{Document, Json, Kind, Location, NodeId, Path, count, short, sort},
+    kernel_api::{Document, Json, Kind, Location, MAX_QUARANTINED, NodeId, Path, count, short, sort},
     validate,
 };
 
@@ -258,10 +258,13 @@ impl Read<'_> {
             (Disposition::Accepted, _) => self.valid(rule, document, mark),
             (Disposition::Partial, Some(kept)) => {
                 self.invalid_items = report.quarantined.len();
-                let invalid: Vec<String> = report.quarantined.iter().map(|item| item.pointer.clone()).collect();
+                let invalid = report.quarantined.iter().map(|item| item.pointer.clone()).collect::<BTreeSet<String>>();
                 let wrong = report.quarantined.into_iter().flat_map(|item| item.violations);
                 self.violations = wrong.take(MAX_VIOLATIONS).collect();
-                self.collect(document, &invalid.iter().map(String::as_str).collect::<Vec<_>>());
+                // Of more items than the report lists, nobody knows which ones are invalid.
+                if self.invalid_items < MAX_QUARANTINED {
+                    self.collect(document, &invalid);
+                }
                 match Json::read(&kept, &CAPS) {
                     Ok(kept) => self.valid(rule, &kept, mark),
                     Err(violations) => self.invalid(violations),
@@ -278,7 +281,7 @@ impl Read<'_> {
     }
 
     /// Takes the values by which origins can be proven from a whole result, without invalid items.
-    fn collect(&mut self, document: &Json, invalid: &[&str]) {
+    fn collect(&mut self, document: &Json, invalid: &BTreeSet<String>) {
         if !self.is_error && !self.watched.is_empty() {
             self.observed = observed::collect(document, &self.watched, invalid);
         }
@@ -302,7 +305,7 @@ impl Read<'_> {
             Path::select(&path.selectors, document, Document::ROOT).first().copied()
         };
         if self.invalid_items == 0 {
-            self.collect(document, &[]);
+            self.collect(document, &BTreeSet::new());
         }
         if !self.is_error {
             let supports = rule.supports.iter();

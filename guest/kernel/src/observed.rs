@@ -1,7 +1,7 @@
 //! Values that results had at the paths that origins name, and texts that people said: what arguments can be proven by.
 //! Both are bounded, and what does not fit is forgotten: it then proves nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Path, Selector, sort_by_key};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Observed {
         self.values.values().map(Vec::len).sum()
     }
 
-    /// Returns how many bytes it has at most as JSON, with an escape for each of half of them.
+    /// Returns an upper bound of its size as JSON.
     pub(crate) fn most_bytes(&self) -> usize {
         self.values.keys().map(String::len).sum::<usize>() + self.bytes() + 32 * self.count()
     }
@@ -84,7 +84,11 @@ impl Observed {
 
 /// Takes the values at some paths from a whole result, without those at or below some pointers. Each path has an equal
 /// part of the room.
-pub(crate) fn collect(document: &Document, paths: &[&Path], without: &[&str]) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn collect(
+    document: &Document,
+    paths: &[&Path],
+    without: &BTreeSet<String>,
+) -> BTreeMap<String, Vec<Value>> {
     let parts = paths.len().max(1);
     let mut all = BTreeMap::new();
     for path in paths {
@@ -100,7 +104,7 @@ pub(crate) fn collect(document: &Document, paths: &[&Path], without: &[&str]) ->
 
 struct Collector<'d, 't> {
     document: &'d Document<'t>,
-    without: &'d [&'d str],
+    without: &'d BTreeSet<String>,
     values: Vec<Value>,
     count: usize,
     bytes: usize,
@@ -110,7 +114,7 @@ impl Collector<'_, '_> {
     /// Follows a path from a value. `pointer` leads to it.
     fn follow(&mut self, selectors: &[Selector], at: NodeId, pointer: &mut String) {
         let (document, here) = (self.document, pointer.len());
-        if self.values.len() == self.count || self.without.contains(&pointer.as_str()) {
+        if self.values.len() == self.count || self.without.contains(pointer.as_str()) {
             return;
         }
         let Some((selector, rest)) = selectors.split_first() else { return self.take(at, pointer) };
@@ -155,14 +159,16 @@ impl Collector<'_, '_> {
 }
 
 /// Returns the values of all results with those of one more, which takes the place of an earlier result of its call.
-/// `None` if that one has no values.
+/// `None` if nothing changes.
 pub(crate) fn with(all: &[Observed], new: Observed) -> Option<Vec<Observed>> {
-    if new.values.is_empty() {
-        return None;
-    }
     let others = all.iter().filter(|other| other.call != new.call || other.tool != new.tool).cloned();
     let mut kept: Vec<Observed> = others.collect();
-    kept.push(new);
+    if new.values.is_empty() && kept.len() == all.len() {
+        return None;
+    }
+    if !new.values.is_empty() {
+        kept.push(new);
+    }
     bound(&mut kept);
     Some(kept)
 }
@@ -179,17 +185,17 @@ pub(crate) fn bound(all: &mut Vec<Observed>) {
     all.drain(..all.len() - kept);
 }
 
-/// Forgets the oldest texts until the rest is in bounds. Returns how many it forgot.
+/// Forgets each text that is too long, and then the oldest texts until the rest is in bounds. Returns how many it forgot.
 pub(crate) fn bound_said(said: &mut Vec<String>) -> usize {
-    let mut bytes = 0;
+    let (all, mut bytes) = (said.len(), 0);
+    said.retain(|text| text.len() <= MAX_SAID_BYTES);
     let fits = |text: &&String| {
         bytes += text.len();
         bytes <= MAX_SAID_BYTES
     };
     let kept = said.iter().rev().take(MAX_SAID).take_while(fits).count();
-    let forgotten = said.len() - kept;
-    said.drain(..forgotten);
-    forgotten
+    said.drain(..said.len() - kept);
+    all - kept
 }
 
 /// Adds the paths of others to some paths, each once, in an order of their own.
@@ -209,7 +215,8 @@ mod tests {
     fn taken(json: &str, paths: &[&str], without: &[&str]) -> BTreeMap<String, Vec<Value>> {
         let document = Json::read(json, &CAPS).expect("JSON");
         let paths: Vec<Path> = paths.iter().map(|path| Path::read(path).expect("a path")).collect();
-        collect(&document, &paths.iter().collect::<Vec<_>>(), without)
+        let without = without.iter().map(|&pointer| pointer.to_owned()).collect();
+        collect(&document, &paths.iter().collect::<Vec<_>>(), &without)
     }
 
     fn pointers(values: &[Value]) -> Vec<&str> {
@@ -254,8 +261,10 @@ mod tests {
         assert_eq!(all[0].call, "c10");
         let again = with(&all, Observed { call: "c12".to_owned(), ..all[0].clone() }).expect("values");
         assert_eq!(again.iter().filter(|one| one.call == "c12").count(), 1);
-        let none = Observed { values: BTreeMap::new(), ..all[0].clone() };
-        assert_eq!(with(&all, none), None);
+        let none = |call: &str| Observed { tool: "t".to_owned(), call: call.to_owned(), values: BTreeMap::new() };
+        assert_eq!(with(&all, none("c99")), None);
+        let replaced = with(&all, none("c12")).expect("a change");
+        assert!(replaced.iter().all(|one| one.call != "c12") && replaced.len() == all.len() - 1);
 
         let mut said: Vec<String> = (0..100).map(|number| number.to_string()).collect();
         assert_eq!(bound_said(&mut said), 36);
@@ -265,6 +274,7 @@ mod tests {
         bound_said(&mut said);
         assert_eq!(said.len(), 2);
         said.push("z".repeat(MAX_SAID_BYTES + 1));
-        assert_eq!(bound_said(&mut said), 3);
+        assert_eq!(bound_said(&mut said), 1);
+        assert_eq!(said.len(), 2);
     }
 }

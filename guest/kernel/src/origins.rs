@@ -7,7 +7,7 @@ use crate::{
     cases::Approval,
     decision::Reason,
     facts::Facts,
-    observed::Observed,
+    observed::Value,
     places::{Folder, Host},
     profile::Profile,
     proof::{Place, Proof, Span},
@@ -17,13 +17,13 @@ use crate::{
 };
 use seamgate_core::{
     Fault, FaultCode, Violation,
-    kernel_api::{Document, Kind, Location, NodeId, canonical, quote, short},
+    kernel_api::{Document, Kind, Location, NodeId, Path, canonical, quote, short},
 };
 
 /// The code of a reason about a value without a proven origin.
 pub(crate) const CODE: &str = "origin";
 
-/// The most values of a call whose origin is looked for. Further ones have none.
+/// The most values of a call that are searched for. Values beyond that have no origin.
 const MAX_VALUES: usize = 256;
 
 /// The most values whose origins a decision lists: those without one first.
@@ -38,12 +38,12 @@ const MAX_AROUND: usize = 24;
 /// The member of a child's task that the model of its parent wrote.
 const REASON: &str = "reason";
 
-/// What the rules of a tool say about a call.
+/// The outcome of a tool's origin rules for one call.
 #[derive(Default)]
 pub(crate) struct Proofs {
     /// Those of the first values, values without an origin first.
     pub(crate) listed: Vec<Proof>,
-    /// Whether each value under the rules has an origin, and there is at least one.
+    /// `true` if the rules hold at least one value and each has an origin.
     pub(crate) is_proven: bool,
     /// The rules with values without an origin, each with the reason.
     pub(crate) unproven: Vec<(usize, Reason)>,
@@ -58,57 +58,85 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
     if tool.origins.is_empty() {
         return Ok(Proofs::default());
     }
-    let search = Search { tool, facts, sources: RefCell::default(), items: RefCell::default() };
+    let search = Search {
+        tool,
+        facts,
+        sources: RefCell::default(),
+        lists: RefCell::default(),
+        results: RefCell::default(),
+        named: RefCell::default(),
+    };
     let held = Held::of(tool.origins.iter().map(|rule| &rule.path.selectors[..]), arguments);
-    let mut listed = Vec::new();
-    let mut unproven: BTreeMap<usize, Vec<Violation>> = BTreeMap::new();
+    let mut outcome = Outcome { arguments, values: Vec::new(), unproven: BTreeMap::new() };
     let mut count = 0;
     for (index, (rule, values)) in tool.origins.iter().zip(&held.values).enumerate() {
         for &at in values {
             count += 1;
-            let found = if count > MAX_VALUES { None } else { search.find(rule, arguments, at)? };
-            if found.is_none() {
-                let (expected, message) = match count > MAX_VALUES {
-                    true => (
-                        format!("at most {MAX_VALUES} values"),
-                        format!("must be one of the first {MAX_VALUES} values"),
-                    ),
-                    false => (sought(rule).join(" or "), format!("must come from {}", sought(rule).join(" or "))),
-                };
-                let wrong = Violation::of(arguments, at, CODE, &expected, &message);
-                unproven.entry(index).or_default().push(wrong);
+            if count > MAX_VALUES {
+                outcome.unproven(index, rule, at, || {
+                    let limit = format!("one of the first {MAX_VALUES} values");
+                    (format!("at most {MAX_VALUES} values"), format!("must be {limit}"))
+                });
+            } else if let Some(found) = search.find(rule, arguments, at)? {
+                outcome.values.push((rule, at, Some(found)));
+            } else {
+                outcome.unproven(index, rule, at, || {
+                    let sought = sought(rule).join(" or ");
+                    (sought.clone(), format!("must come from {sought}"))
+                });
             }
-            listed.push(proof(rule, arguments, at, found));
         }
     }
     for unheld in &held.unheld {
         let rule = &tool.origins[unheld.path];
-        let (path, is) = (quote(&rule.path.text, 128), arguments.kind(unheld.at).name());
-        let (expected, message) = match unheld.why {
-            Why::Stopped(needed) => (
-                needed.name(),
-                format!("must be of the type {}, and is {is}: its origin is held at {path}", needed.name()),
-            ),
-            Why::Several => (
-                "a single value",
-                format!("must be a single value, and is of the type {is}: its origin is held at {path}"),
-            ),
-            Why::Beside => {
-                ("no such item", format!("must not be there: of this list, origins are held only at {path}"))
-            }
-        };
-        let wrong = Violation::of(arguments, unheld.at, CODE, expected, &message);
-        unproven.entry(unheld.path).or_default().push(wrong);
-        listed.push(proof(rule, arguments, unheld.at, None));
+        outcome.unproven(unheld.path, rule, unheld.at, || {
+            let (path, is) = (quote(&rule.path.text, 128), arguments.kind(unheld.at).name());
+            let (expected, message) = match unheld.why {
+                Why::Stopped(needed) => (
+                    needed.name(),
+                    format!("must be of the type {}, and is {is}: its origin is held at {path}", needed.name()),
+                ),
+                Why::Several => (
+                    "a single value",
+                    format!("must be a single value, and is of the type {is}: its origin is held at {path}"),
+                ),
+                Why::Beside => {
+                    ("no such item", format!("must not be there: of this list, origins are held only at {path}"))
+                }
+            };
+            (expected.to_owned(), message)
+        });
     }
-    let is_proven = unproven.is_empty() && count > 0;
-    listed.sort_by_key(|proof| proof.place.is_some());
-    listed.truncate(MAX_LISTED);
-    let reason = |(index, mut wrong): (usize, Vec<Violation>)| {
-        wrong.truncate(MAX_SHOWN);
-        (index, Reason::wrong(CODE, "a value has no proven origin", wrong))
-    };
+    let is_proven = outcome.unproven.is_empty() && count > 0;
+    let Outcome { mut values, unproven, .. } = outcome;
+    values.sort_by_key(|(_, _, found)| found.is_some());
+    let listed =
+        values.into_iter().take(MAX_LISTED).map(|(rule, at, found)| proof(rule, arguments, at, found)).collect();
+    let reason = |(index, wrong)| (index, Reason::wrong(CODE, "a value has no proven origin", wrong));
     Ok(Proofs { listed, is_proven, unproven: unproven.into_iter().map(reason).collect() })
+}
+
+/// What is known of the values so far. To describe the place of a value costs a walk through its list, so only as many
+/// are described as a decision lists.
+struct Outcome<'o> {
+    arguments: &'o Document<'o>,
+    /// Each with its origin, if it has one.
+    values: Vec<(&'o OriginRule, NodeId, Option<Found>)>,
+    unproven: BTreeMap<usize, Vec<Violation>>,
+}
+
+impl<'o> Outcome<'o> {
+    /// Adds a value without an origin. `say` returns what was expected, and the message.
+    fn unproven(&mut self, index: usize, rule: &'o OriginRule, at: NodeId, say: impl FnOnce() -> (String, String)) {
+        let wrong = self.unproven.entry(index).or_default();
+        if wrong.len() < MAX_SHOWN {
+            let (expected, message) = say();
+            wrong.push(Violation::of(self.arguments, at, CODE, &expected, &message));
+        }
+        if self.values.len() < MAX_VALUES + MAX_LISTED {
+            self.values.push((rule, at, None));
+        }
+    }
 }
 
 /// Decides about the rules of a tool with values without an origin: who must approve the call, and why. `own` is the approval that
@@ -187,13 +215,13 @@ enum Sought<'d> {
         raw: &'d str,
         word: Word<'d>,
     },
-    /// As equal numbers are written.
+    /// The canonical form that equal numbers share.
     Number(String),
     Truth(&'static str),
 }
 
 impl<'d> Sought<'d> {
-    /// Reads a single value. `None`: it is nothing that could come from somewhere.
+    /// Reads a single value. Returns `None` for values that can have no origin.
     fn of(document: &'d Document, at: NodeId) -> Option<Self> {
         match document.kind(at) {
             Kind::String => {
@@ -206,23 +234,50 @@ impl<'d> Sought<'d> {
             Kind::Null | Kind::Array | Kind::Object => None,
         }
     }
+}
 
-    /// Returns whether it is a whole text.
-    fn is_text(&self, text: &str) -> bool {
-        match self {
-            Sought::Text { word, .. } => word.is_whole(text),
-            Sought::Number(number) => whole_number(text).as_ref() == Some(number),
-            Sought::Truth(truth) => Word::of(truth).is_some_and(|word| word.is_whole(text)),
+/// Values that a value can equal as a whole, by the forms that equal ones share.
+#[derive(Default)]
+struct Known {
+    texts: BTreeMap<String, Vec<usize>>,
+    numbers: BTreeMap<String, Vec<usize>>,
+    count: usize,
+}
+
+impl Known {
+    fn text(&mut self, text: &str) {
+        if let Some(word) = Word::of(text) {
+            self.texts.entry(word.key()).or_default().push(self.count);
         }
+        if let Some(number) = whole_number(text) {
+            self.numbers.entry(number).or_default().push(self.count);
+        }
+        self.count += 1;
     }
 
-    /// Returns whether it is a number that JSON writes so.
-    fn is_number(&self, source: &str) -> bool {
-        match self {
-            Sought::Text { word, .. } => word.is_whole(source),
-            Sought::Number(number) => decimal(source).as_ref() == Some(number),
-            Sought::Truth(_) => false,
+    /// Adds a number as JSON writes it. A text equals it if it is written in the same way.
+    fn number(&mut self, source: &str) {
+        self.texts.entry(source.to_owned()).or_default().push(self.count);
+        if let Some(number) = decimal(source) {
+            self.numbers.entry(number).or_default().push(self.count);
         }
+        self.count += 1;
+    }
+
+    fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut known = Known::default();
+        texts.into_iter().for_each(|text| known.text(text));
+        known
+    }
+
+    /// Returns the places of a value, in their order.
+    fn find(&self, value: &Sought) -> &[usize] {
+        let found = match value {
+            Sought::Text { word, .. } => self.texts.get(&word.key()),
+            Sought::Number(number) => self.numbers.get(number),
+            Sought::Truth(truth) => self.texts.get(*truth),
+        };
+        found.map_or(&[], Vec::as_slice)
     }
 }
 
@@ -249,28 +304,42 @@ enum Content<'f> {
 /// Numbers, as equal ones are written, each at its first place: the index of a piece, and a part of it.
 type Numbers = BTreeMap<String, (usize, Range<usize>)>;
 
-/// All that a source has.
+/// The values of a source.
 struct Pieces<'f> {
     pieces: Vec<Piece<'f>>,
+    /// Its values that are numbers, and their places among the pieces.
+    known: Known,
+    known_at: Vec<usize>,
     /// The numbers in its texts.
     numbers: RefCell<Option<Numbers>>,
 }
 
-impl Pieces<'_> {
+impl<'f> Pieces<'f> {
+    fn new(pieces: Vec<Piece<'f>>) -> Self {
+        let (mut known, mut known_at) = (Known::default(), Vec::new());
+        for (index, piece) in pieces.iter().enumerate() {
+            if let Content::Number(source) = piece.content {
+                known.number(source);
+                known_at.push(index);
+            }
+        }
+        Pieces { pieces, known, known_at, numbers: RefCell::default() }
+    }
+
     /// Returns where a value first occurs: the index of a piece, and the part of its text.
     fn find(&self, value: &Sought) -> Option<(usize, Option<Range<usize>>)> {
         let within = |(index, piece): (usize, &Piece)| match (&piece.content, value) {
-            (Content::Text(text), Sought::Text { word, .. }) => Some((index, Some(word.find(text)?))),
-            (Content::Text(text), Sought::Truth(truth)) => Some((index, Some(Word::of(truth)?.find(text)?))),
-            (Content::Number(source), value) => value.is_number(source).then_some((index, None)),
+            (Content::Text(text), Sought::Text { word, .. }) if !word.is_truth() => {
+                Some((index, Some(word.find(text)?)))
+            }
             (Content::Truth(one), Sought::Truth(other)) => (one == other).then_some((index, None)),
             _ => None,
         };
-        let found = self.pieces.iter().enumerate().find_map(within);
-        match value {
-            Sought::Number(number) => found.or_else(|| self.number(number)),
-            _ => found,
-        }
+        let known = self.known.find(value).first().map(|&place| (self.known_at[place], None));
+        known.or_else(|| match value {
+            Sought::Number(number) => self.number(number),
+            _ => self.pieces.iter().enumerate().find_map(within),
+        })
     }
 
     fn number(&self, number: &str) -> Option<(usize, Option<Range<usize>>)> {
@@ -290,25 +359,45 @@ impl Pieces<'_> {
     }
 }
 
-/// An item of a result: the place of the result in the facts, the path of its name, and its pointer.
-type Item<'f> = (usize, &'f str, &'f str);
+/// Values of results of one tool at one path, those of the newest result first.
+struct Results<'f> {
+    /// Each with the number of its result in the facts.
+    values: Vec<(usize, &'f Value)>,
+    known: Known,
+}
+
+/// Items of the results of one tool, by their names.
+#[derive(Default)]
+struct Named<'f> {
+    /// The names of each item: by the number of its result, and its pointer.
+    names: BTreeMap<(usize, &'f str), Vec<&'f str>>,
+    /// The value that all items of a name have. `None` if they differ, so that the name means none of them.
+    values: BTreeMap<String, Option<String>>,
+    /// Where names are that were already looked up.
+    places: RefCell<BTreeMap<&'f str, Option<Place>>>,
+}
 
 /// Looks for values of one call. What it has read of the facts serves all of them.
 struct Search<'f> {
     tool: &'f Tool,
     facts: &'f Facts<'f>,
     sources: RefCell<BTreeMap<String, Rc<Pieces<'f>>>>,
-    /// What is known of the names of items.
-    items: RefCell<BTreeMap<Item<'f>, Option<Place>>>,
+    /// The lists of the facts and of the profile.
+    lists: RefCell<BTreeMap<String, Rc<Known>>>,
+    /// By the tool and the path.
+    results: RefCell<BTreeMap<(&'f str, &'f str), Rc<Results<'f>>>>,
+    /// By the tool, the path and that of the names.
+    named: RefCell<BTreeMap<(&'f str, &'f str, &'f str), Rc<Named<'f>>>>,
 }
 
 impl<'f> Search<'f> {
     fn find(&self, rule: &'f OriginRule, arguments: &Document, at: NodeId) -> Result<Option<Found>, Fault> {
+        let value = Sought::of(arguments, at);
         for origin in &rule.from {
             // A missing list is a fault, whatever the value is.
             let found = match origin {
-                Origin::List(name) => self.in_list(name, arguments, at)?,
-                origin => Sought::of(arguments, at).and_then(|value| self.in_origin(origin, &value)),
+                Origin::List(name) => self.in_list(name, value.as_ref())?,
+                origin => value.as_ref().and_then(|value| self.in_origin(origin, value)),
             };
             if let Some(mut found) = found {
                 found.place.origin = origin.text();
@@ -329,23 +418,39 @@ impl<'f> Search<'f> {
                 self.in_document(&origin.text(), self.facts.context(name)?, None, value).map(found)
             }
             Origin::List(_) => None,
-            Origin::Values(values) => place(values.iter().any(|known| value.is_text(known))),
+            Origin::Values(values) => {
+                let name = format!("values {:p}", values.as_ptr());
+                let known = self.known(&name, || Ok(Known::of(values.iter().map(String::as_str)))).ok()?;
+                place(!known.find(value).is_empty())
+            }
             Origin::Below(folders) => place(raw(&|text| folders.iter().any(|folder| folder.holds(text)))),
             Origin::Hosts(hosts) => place(raw(&|text| hosts.iter().any(|host| host.holds(text)))),
             Origin::Result(origin) => self.in_results(origin, value),
         }
     }
 
-    fn in_list(&self, name: &str, arguments: &Document, at: NodeId) -> Result<Option<Found>, Fault> {
-        let list = self.facts.list(name).ok_or_else(|| {
-            let (list, tool) = (quote(name, 64), quote(&self.tool.full_name(), 128));
-            let message = format!("facts: $.lists must have the list {list}, which an origin of {tool} names");
-            Fault::new(FaultCode::BadRequest, message)
+    fn in_list(&self, name: &str, value: Option<&Sought>) -> Result<Option<Found>, Fault> {
+        let known = self.known(&format!("list {name}"), || {
+            let list = self.facts.list(name).ok_or_else(|| {
+                let (list, tool) = (quote(name, 64), quote(&self.tool.full_name(), 128));
+                let message = format!("facts: $.lists must have the list {list}, which an origin of {tool} names");
+                Fault::new(FaultCode::BadRequest, message)
+            })?;
+            Ok(Known::of(list))
         })?;
-        let Some(value) = Sought::of(arguments, at) else { return Ok(None) };
-        let index = list.into_iter().position(|known| value.is_text(known));
+        let index = value.and_then(|value| known.find(value).first().copied());
         let place = |index| Place { at: Some(format!("/{index}")), ..Place::default() };
         Ok(index.map(|index| Found { place: place(index), named: None }))
+    }
+
+    /// Returns the values of a list, which are read once.
+    fn known(&self, name: &str, read: impl FnOnce() -> Result<Known, Fault>) -> Result<Rc<Known>, Fault> {
+        if let Some(known) = self.lists.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let known = Rc::new(read()?);
+        self.lists.borrow_mut().insert(name.to_owned(), known.clone());
+        Ok(known)
     }
 
     /// What people said.
@@ -365,12 +470,11 @@ impl<'f> Search<'f> {
 
     fn in_task(&self, value: &Sought) -> Option<Place> {
         let at = self.facts.task()?;
-        // The task of a child has a text that the model of its parent wrote.
-        let is_child = self.facts.above.as_ref().is_some_and(|above| above.has_parent());
-        self.in_document("task", at, self.facts.document.member(at, REASON).filter(|_| is_child), value)
+        // The task of a child has a text that the model of its parent wrote, and so has a copy of such a task in it.
+        self.in_document("task", at, self.facts.is_child.then_some(REASON), value)
     }
 
-    fn in_document(&self, origin: &str, root: NodeId, without: Option<NodeId>, value: &Sought) -> Option<Place> {
+    fn in_document(&self, origin: &str, root: NodeId, without: Option<&str>, value: &Sought) -> Option<Place> {
         let pieces = self.source(origin, || {
             let mut pieces = Vec::new();
             self.add_pieces(root, without, &mut pieces);
@@ -392,13 +496,13 @@ impl<'f> Search<'f> {
         if let Some(known) = self.sources.borrow().get(name) {
             return known.clone();
         }
-        let pieces = Rc::new(Pieces { pieces: read(), numbers: RefCell::default() });
+        let pieces = Rc::new(Pieces::new(read()));
         self.sources.borrow_mut().insert(name.to_owned(), pieces.clone());
         pieces
     }
 
-    /// Adds the single values in a value of the facts, but for those inside of one of its members.
-    fn add_pieces(&self, at: NodeId, without: Option<NodeId>, pieces: &mut Vec<Piece<'f>>) {
+    /// Adds the single values in a value of the facts, but for those inside of members of one name.
+    fn add_pieces(&self, at: NodeId, without: Option<&str>, pieces: &mut Vec<Piece<'f>>) {
         let document: &'f Document = &self.facts.document;
         let content = match document.kind(at) {
             Kind::String => Content::Text(document.string(at)),
@@ -408,55 +512,101 @@ impl<'f> Search<'f> {
             Kind::Null => return,
             Kind::Array => return document.items(at).for_each(|item| self.add_pieces(item, without, pieces)),
             Kind::Object => {
-                let members = document.members(at).map(|(_, value)| value).filter(|value| Some(*value) != without);
-                return members.for_each(|value| self.add_pieces(value, without, pieces));
+                let members = document.members(at).filter(|(name, _)| Some(document.string(*name)) != without);
+                return members.for_each(|(_, value)| self.add_pieces(value, without, pieces));
             }
         };
         pieces.push(Piece { content, at });
     }
 
     fn in_results(&self, origin: &'f ResultOrigin, value: &Sought) -> Option<Found> {
-        let results = self.facts.observed.iter().enumerate().rev().filter(|(_, result)| origin.is_of(&result.tool));
-        for (index, result) in results {
-            for known in result.values.get(&origin.at.text).into_iter().flatten() {
-                let holds = match (&known.text, &known.number) {
-                    (Some(text), _) => value.is_text(text),
-                    (None, Some(number)) => value.is_number(number),
-                    (None, None) => false,
-                };
-                if !holds {
-                    continue;
-                }
-                let place =
-                    || Place { call: Some(result.call.clone()), at: Some(known.at.clone()), ..Place::default() };
-                match &origin.named {
-                    None => return Some(Found { place: place(), named: None }),
-                    Some(named) => {
-                        let item = item_of(&known.at, origin.steps_to_item());
-                        if let Some(named) = self.name_of((index, &named.text, item), result, origin) {
-                            return Some(Found { place: place(), named: Some(named) });
-                        }
-                    }
-                }
-            }
+        if matches!(value, Sought::Truth(_)) {
+            return None;
         }
-        None
+        let results = self.results_of(origin);
+        results.known.find(value).iter().find_map(|&place| {
+            let (index, known) = results.values[place];
+            let named = match &origin.named {
+                Some(named) => Some(self.name_of(index, &known.at, origin, named)?),
+                None => None,
+            };
+            let call = Some(self.facts.observed[index].call.clone());
+            Some(Found { place: Place { call, at: Some(known.at.clone()), ..Place::default() }, named })
+        })
     }
 
-    /// Returns where the user or the task names an item of a result.
-    fn name_of(&self, item: Item<'f>, result: &'f Observed, origin: &ResultOrigin) -> Option<Place> {
-        if let Some(known) = self.items.borrow().get(&item) {
+    fn results_of(&self, origin: &'f ResultOrigin) -> Rc<Results<'f>> {
+        let key = (origin.tool.as_str(), origin.at.text.as_str());
+        if let Some(known) = self.results.borrow().get(&key) {
             return known.clone();
         }
-        let (_, path, pointer) = item;
-        let steps = origin.steps_to_item();
-        let names = result.values.get(path).into_iter().flatten().filter(|name| item_of(&name.at, steps) == pointer);
-        let found = names.filter_map(|name| name.text.as_deref()).find_map(|name| {
-            let value = Sought::Text { raw: name, word: Word::of(name)? };
-            self.said(&value).or_else(|| self.in_task(&value))
-        });
-        self.items.borrow_mut().insert(item, found.clone());
-        found
+        let (mut values, mut known) = (Vec::new(), Known::default());
+        for (index, value) in self
+            .facts
+            .observed
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, one)| origin.is_of(&one.tool))
+            .flat_map(|(index, one)| one.values.get(key.1).into_iter().flatten().map(move |value| (index, value)))
+        {
+            match (&value.text, &value.number) {
+                (Some(text), _) => known.text(text),
+                (None, Some(number)) => known.number(number),
+                (None, None) => continue,
+            }
+            values.push((index, value));
+        }
+        let results = Rc::new(Results { values, known });
+        self.results.borrow_mut().insert(key, results.clone());
+        results
+    }
+
+    /// Returns where the user or the task names an item of a result, by a name that means no other value.
+    fn name_of(&self, index: usize, at: &'f str, origin: &'f ResultOrigin, named: &'f Path) -> Option<Place> {
+        let all = self.names_of(origin, named);
+        let item = item_of(at, origin.steps_to_item());
+        let names = all.names.get(&(index, item))?;
+        names.iter().find_map(|&name| {
+            let word = Word::of(name)?;
+            all.values.get(&word.key())?.as_ref()?;
+            if let Some(known) = all.places.borrow().get(name) {
+                return known.clone();
+            }
+            let value = Sought::Text { raw: name, word };
+            let place = self.said(&value).or_else(|| self.in_task(&value));
+            all.places.borrow_mut().insert(name, place.clone());
+            place
+        })
+    }
+
+    fn names_of(&self, origin: &'f ResultOrigin, named: &'f Path) -> Rc<Named<'f>> {
+        let key = (origin.tool.as_str(), origin.at.text.as_str(), named.text.as_str());
+        if let Some(known) = self.named.borrow().get(&key) {
+            return known.clone();
+        }
+        let (mut all, steps) = (Named::default(), origin.steps_to_item());
+        let results = self.facts.observed.iter().enumerate().filter(|(_, one)| origin.is_of(&one.tool));
+        for (index, result) in results {
+            for name in result.values.get(key.2).into_iter().flatten() {
+                let names = all.names.entry((index, item_of(&name.at, steps))).or_default();
+                names.extend(name.text.as_deref());
+            }
+        }
+        for &(index, value) in &self.results_of(origin).values {
+            let names = all.names.get(&(index, item_of(&value.at, steps))).into_iter().flatten();
+            let form = match (&value.text, &value.number) {
+                (Some(text), _) => Word::of(text).map_or_else(|| text.clone(), |word| word.key()),
+                (None, number) => number.as_deref().and_then(decimal).unwrap_or_default(),
+            };
+            for word in names.filter_map(|name| Word::of(name)) {
+                let known = all.values.entry(word.key()).or_insert_with(|| Some(form.clone()));
+                known.take_if(|known| *known != form);
+            }
+        }
+        let all = Rc::new(all);
+        self.named.borrow_mut().insert(key, all.clone());
+        all
     }
 }
 
@@ -472,4 +622,156 @@ fn around(text: &str, span: &Range<usize>) -> String {
     let end = text.floor_char_boundary((span.end + MAX_AROUND).min(text.len()));
     let (before, after) = (if start > 0 { "…" } else { "" }, if end < text.len() { "…" } else { "" });
     format!("{before}{}{after}", &text[start..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::{Profile, permit};
+
+    /// Returns the decision about a call of a tool that has one rule for `$.to[*]`.
+    fn decide(from: &Value, facts: &Value, to: &Value) -> Value {
+        let profile = json!({"agent": "a", "tools": [
+            {"name": "search", "effect": "read", "permit": "allow"},
+            {"name": "send", "effect": "effectful", "permit": "allow",
+             "origins": [{"path": "$.to[*]", "from": from, "else": "deny"}]},
+        ]});
+        let profile = Profile::compile(&profile.to_string()).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+        let mut all = json!({"run": "r", "at": 1, "principal": "anna", "nonce": "c0ffee00c0ffee00"});
+        for (name, fact) in facts.as_object().expect("facts") {
+            all[name] = fact.clone();
+        }
+        let call = json!({"key": "c1", "tool": "send", "arguments": {"to": to}});
+        let decision = permit(&profile, &all.to_string(), &call.to_string());
+        serde_json::from_str(&decision.unwrap_or_else(|fault| panic!("{}", fault.to_json()))).expect("JSON")
+    }
+
+    fn result(call: &str, items: &[(&str, &str)]) -> Value {
+        let column = |path: &str, of: fn(&(&str, &str)) -> String| -> Vec<Value> {
+            let value = |(index, item)| json!({"at": format!("/{index}/{path}"), "text": of(item)});
+            items.iter().enumerate().map(value).collect()
+        };
+        let names = column("name", |(name, _)| (*name).to_owned());
+        let emails = column("email", |(_, email)| (*email).to_owned());
+        json!({"tool": "search", "call": call, "values": {"$[*].name": names, "$[*].email": emails}})
+    }
+
+    #[test]
+    fn a_name_of_different_values_names_none_of_them() {
+        let from = json!([{"tool": "search", "at": "$[*].email", "named": "$[*].name"}]);
+        let (bob, eve) = ("bob@x.com", "eve@evil.org");
+        for (results, bobs, eves) in [
+            (vec![result("c1", &[("Bob", bob)])], true, false),
+            (vec![result("c1", &[("Bob", bob), ("Eve", eve)])], true, false),
+            (vec![result("c1", &[("Bob", bob), ("Bob", eve)])], false, false),
+            (vec![result("c1", &[("Bob", eve), (" 'Bob'", bob)])], false, false),
+            (vec![result("c1", &[("Bob", bob), ("Bob", "Bob@X.com")])], true, false),
+            (vec![result("c1", &[("Bob", bob)]), result("c2", &[("Bob", eve)])], false, false),
+            (vec![result("c1", &[("Bob", bob)]), result("c2", &[("Bob", bob)])], true, false),
+            (vec![result("c1", &[("Bob", bob), ("Ann", eve), ("Bob", eve), ("Ann", eve)])], false, true),
+        ] {
+            let facts = json!({"said": ["Send it to Bob, and to Ann"], "observed": results});
+            for (to, is_proven) in [(bob, bobs), (eve, eves)] {
+                let decision = decide(&from, &facts, &json!([to]));
+                assert_eq!(decision["permit"] == "allow", is_proven, "{to}: {results:?}\n{decision}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_item_with_several_values_has_no_name() {
+        let from = json!([{"tool": "search", "at": "$[*].email[*]", "named": "$[*].name"}]);
+        let observed = json!([{"tool": "search", "call": "c1", "values": {
+            "$[*].name": [{"at": "/0/name", "text": "Bob"}],
+            "$[*].email[*]": [{"at": "/0/email/0", "text": "bob@x.com"}, {"at": "/0/email/1", "text": "eve@x.com"}]}}]);
+        let decision = decide(&from, &json!({"said": ["Ask Bob"], "observed": observed}), &json!(["bob@x.com"]));
+        assert_eq!(decision["permit"], "deny");
+    }
+
+    #[test]
+    fn a_boolean_has_no_origin_in_a_text() {
+        let from = json!(["user", "task", {"list": "l"}]);
+        for (facts, to, is_proven) in [
+            (json!({"said": ["Is it true?"], "lists": {"l": []}}), json!(true), false),
+            (json!({"said": ["Is it true?"], "lists": {"l": []}}), json!("true"), false),
+            (json!({"task": "Is it False?", "lists": {"l": []}}), json!("False"), false),
+            (json!({"task": {"public": "true"}, "lists": {"l": []}}), json!(true), false),
+            (json!({"task": {"public": true}, "lists": {"l": []}}), json!(true), true),
+            (json!({"task": {"public": true}, "lists": {"l": []}}), json!(false), false),
+            (json!({"lists": {"l": ["true"]}}), json!(true), true),
+        ] {
+            let decision = decide(&from, &facts, &json!([to]));
+            assert_eq!(decision["permit"] == "allow", is_proven, "{to}: {facts}");
+        }
+    }
+
+    #[test]
+    fn values_equal_whole_ones_in_lists_and_results() {
+        let observed = json!([{"tool": "search", "call": "c1", "values": {"$": [{"at": "", "number": "50.0"}]}}]);
+        let facts = json!({"lists": {"l": ["Bob@X.com", "1,000,000", "007"]}, "observed": observed});
+        let from = json!([{"list": "l"}, {"tool": "search", "at": "$"}, {"values": ["/", "-2"]}]);
+        for (to, is_proven) in [
+            (json!("bob@x.com"), true),
+            (json!("bob@x.co"), false),
+            (json!(1_000_000), true),
+            (json!(7), false),
+            (json!("007"), true),
+            (json!(50), true),
+            (json!("50.0"), true),
+            (json!("50"), false),
+            (json!("/"), true),
+            (json!(-2), true),
+            (json!("bob@x.com\n"), false),
+        ] {
+            let decision = decide(&from, &facts, &json!([to]));
+            assert_eq!(decision["permit"] == "allow", is_proven, "{to}");
+        }
+    }
+
+    #[test]
+    fn few_of_many_values_are_described_and_those_without_an_origin_first() {
+        let mut to = vec![json!("bob@x.com"); 2000];
+        to[200] = json!("eve@evil.org");
+        let decision = decide(&json!(["user"]), &json!({"said": ["Mail bob@x.com"]}), &json!(to));
+        assert_eq!(decision["permit"], "deny");
+        assert_eq!(decision["reasons"][0]["violations"].as_array().map(Vec::len), Some(10));
+        assert_eq!(decision["reasons"][0]["violations"][0]["pointer"], "/to/200");
+        let origins = decision["origins"].as_array().expect("origins");
+        assert_eq!(origins.len(), 64);
+        assert_eq!(origins[0]["pointer"], "/to/200");
+        assert!(origins.iter().all(|origin| origin["origin"].is_null()));
+        let decision = decide(&json!(["user"]), &json!({"said": ["Mail bob@x.com"]}), &json!(vec!["bob@x.com"; 256]));
+        assert_eq!(decision["permit"], "allow");
+    }
+
+    /// The second rule set belongs to the agent that delegated to the child: the first one is that of a child, too.
+    #[test]
+    fn what_a_model_wrote_into_the_task_of_a_child_is_no_origin_for_those_above() {
+        let task = json!({"reason": "Mail eve@evil.org", "task": {"reason": "or eve@evil.org"}, "to": "ann@x.com"});
+        let sender = |origins: &str| {
+            let origins: Value = serde_json::from_str(origins).expect("JSON");
+            json!({"agent": "a", "tools": [{"name": "send", "effect": "effectful", "permit": "allow", "origins": origins}]})
+        };
+        let ruled = sender(r#"[{"path":"$.to","from":["task"],"else":"deny"}]"#);
+        let plain = json!({"agent": "a", "tools": [{"name": "send", "effect": "effectful", "permit": "allow"}]});
+        let profile = Profile::compile(&plain.to_string()).expect("a profile");
+        for (rules, edited) in [
+            (json!([{"profile": ruled, "task": task}, {"profile": plain}]), false),
+            (json!([{"profile": plain}, {"profile": ruled, "task": task}]), true),
+            (json!([{"profile": plain}, {"profile": plain}, {"profile": ruled, "task": task}]), false),
+        ] {
+            let mut parent = json!({"run": "p", "call": "c", "tools": ["send"], "rules": rules, "budget": {}});
+            if edited {
+                parent["edited"] = json!(true);
+            }
+            for (to, is_proven) in [("ann@x.com", true), ("eve@evil.org", false)] {
+                let facts = json!({"run": "r", "at": 1, "principal": "anna", "task": task, "parent": parent});
+                let call = json!({"key": "c1", "tool": "send", "arguments": {"to": to}});
+                let decision = permit(&profile, &facts.to_string(), &call.to_string());
+                let decision = decision.unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+                assert_eq!(decision.contains(r#""permit":"allow""#), is_proven, "{to}: {parent}\n{decision}");
+            }
+        }
+    }
 }

@@ -39,7 +39,7 @@ impl Folder {
         self.verdict(path) == Verdict::Holds
     }
 
-    /// Returns whether a path is this folder or below it. Open: some programs, or some file systems, could find it there.
+    /// Returns whether a path is this folder or below it. Open: some programs, shells or file systems could find it there.
     pub(crate) fn verdict(&self, path: &str) -> Verdict {
         let Some((is_absolute, inner)) = components(path) else { return Verdict::Open };
         let inner: Vec<&str> = inner.collect();
@@ -51,9 +51,14 @@ impl Folder {
             inner.len() >= self.components.len()
                 && self.components.iter().zip(&inner).all(|(outer, inner)| same(outer, inner))
         };
+        // Before a program finds a file, a shell may expand a name, and a server may decode it.
+        let expands = |(place, name): (usize, &&str)| match place < self.components.len() {
+            true => name.contains(['*', '?', '[', '{', '$', '%']),
+            false => name.contains(['{', '$', '%']) || (name.starts_with('.') && name.contains(['*', '?', '['])),
+        };
         match () {
             () if is_same(|outer, inner| outer == inner) => Verdict::Holds,
-            () if is_same(is_alike) => Verdict::Open,
+            () if is_same(is_alike) || inner.iter().enumerate().any(expands) => Verdict::Open,
             () => Verdict::Fails,
         }
     }
@@ -195,6 +200,33 @@ mod tests {
         }
         for wrong in ["", "/srv/../etc", "~/x", "C:\\x", "a\nb"] {
             assert_eq!(Folder::read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_programs_could_expand_are_open() {
+        let folder = Folder::read("/srv/keys").expect("a folder");
+        for (path, verdict) in [
+            ("/srv/keys/a", Verdict::Holds),
+            ("/srv/keys/*", Verdict::Holds),
+            ("/srv/ke*s/a", Verdict::Open),
+            ("/srv/key?/a", Verdict::Open),
+            ("/srv/[k]eys/a", Verdict::Open),
+            ("/srv/{keys,x}/a", Verdict::Open),
+            ("/srv/$KEYS/a", Verdict::Open),
+            ("/srv/%6beys/a", Verdict::Open),
+            ("/*/keys/a", Verdict::Open),
+            ("/srv%2fkeys/a", Verdict::Open),
+            ("/srv%2fkeys", Verdict::Open),
+            ("/srv/x/%2e%2e/keys", Verdict::Open),
+            ("/srv/x/$UP/keys", Verdict::Open),
+            ("/srv/x/{.,}./keys", Verdict::Open),
+            ("/srv/x/.*/keys", Verdict::Open),
+            ("/srv/x/*.txt", Verdict::Fails),
+            ("/srv/x/a[1]", Verdict::Fails),
+            ("/srv/x", Verdict::Fails),
+        ] {
+            assert_eq!(folder.verdict(path), verdict, "{path}");
         }
     }
 

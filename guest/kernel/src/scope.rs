@@ -1,5 +1,7 @@
 //! Values of the arguments must be in a list, in the task, or in the context.
 
+use std::collections::BTreeSet;
+
 use seamgate_core::{
     Fault, FaultCode, Violation,
     kernel_api::{Document, Kind, NodeId, quote},
@@ -40,7 +42,8 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
             (_, None) => continue,
             (Within::List(name), Some(facts)) => {
                 let list = facts.list(name).ok_or_else(|| lacking(tool, name))?;
-                Box::new(move |at| arguments.kind(at) == Kind::String && list.contains(&arguments.string(at)))
+                let list: BTreeSet<&str> = list.into_iter().collect();
+                Box::new(move |at| arguments.kind(at) == Kind::String && list.contains(arguments.string(at)))
             }
             (Within::From(sources), Some(facts)) => {
                 // Where there is no value, none occurs.
@@ -49,9 +52,11 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
                 Box::new(move |at| is_value(at) && occurs(at))
             }
         };
-        found.extend(values.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
+        let room = MAX_SHOWN.saturating_sub(found.len());
+        let wrong = values.into_iter().filter(|&at| !is_within(at)).take(room);
+        found.extend(wrong.map(|at| outside(arguments, at, scope)));
     }
-    for unheld in held.unheld {
+    for unheld in held.unheld.into_iter().take(MAX_SHOWN - found.len()) {
         let path = quote(&tool.scope[unheld.path].path.text, 128);
         let is = arguments.kind(unheld.at).name();
         let (expected, message) = match unheld.why {
@@ -67,7 +72,6 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
         };
         found.push(Violation::of(arguments, unheld.at, "scope", expected, &message));
     }
-    found.truncate(MAX_SHOWN);
     Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })
 }
 

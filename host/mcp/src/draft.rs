@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     core::{READ_ARTIFACT, name_of},
-    pins::{lock_text, new_file},
+    pins::{is_nameable, lock_text, new_file},
 };
 
 /// The longest description of a tool that a profile has, in bytes.
@@ -25,6 +25,10 @@ const MAX_NAMED: usize = 1023;
 /// The most names in an error, and their longest part, in characters.
 const MAX_LISTED: usize = 20;
 const MAX_NAME: usize = 64;
+
+/// The reason why a profile cannot name a tool.
+const WRONG_NAME: &str =
+    "its name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'";
 
 /// The hints of the protocol about what a tool does. Other annotations are not shown.
 const HINTS: [&str; 4] = ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"];
@@ -312,6 +316,8 @@ impl Frame {
         let all: Vec<&Tool> = tools.iter().collect();
         match (self.is_accepted(gate, &all), tools) {
             (Ok(()), _) => usable.extend(tools),
+            // An entry with `*` in its name would be a pattern.
+            (Err(_), [only]) if !is_nameable(&only.name) => left_out.push((only.name.clone(), WRONG_NAME.to_owned())),
             (Err(reason), [only]) => left_out.push((only.name.clone(), reason)),
             (Err(_), _) => {
                 let (left, right) = tools.split_at(tools.len() / 2);

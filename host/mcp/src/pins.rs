@@ -253,7 +253,9 @@ impl Pin {
 
     /// Returns the definitions of a pattern, with those that its server lists in their place, and those that are new.
     fn definitions_with<'p>(&'p self, listed: Option<&BTreeMap<String, &'p RawValue>>) -> Vec<&'p RawValue> {
-        let now = listed.into_iter().flatten().filter(|(name, _)| matches_tool(&self.name, name));
+        let now = listed.into_iter().flatten();
+        // A tool with `*` in its name is never listed.
+        let now = now.filter(|(name, _)| is_nameable(name) && matches_tool(&self.name, name));
         let mut all: BTreeMap<String, &RawValue> = BTreeMap::new();
         for definition in &self.definitions {
             if let Some(name) = name_of(definition.get()) {
@@ -515,7 +517,7 @@ fn excerpt<'t>(text: &'t str, other: &str) -> Cow<'t, str> {
 }
 
 /// Returns whether a profile can name a tool (`tools` in `schemas/profile.schema.json`).
-fn is_nameable(name: &str) -> bool {
+pub(crate) fn is_nameable(name: &str) -> bool {
     let is_known = |character: char| character.is_ascii_alphanumeric() || "_.-".contains(character);
     (1..=128).contains(&name.len()) && name.chars().all(is_known) && !name.starts_with(['.', '-'])
 }

@@ -258,3 +258,24 @@ fn what_is_structured_counts_and_the_text_beside_it_does_not() {
         assert_eq!(json!(observed), expected, "{result}");
     }
 }
+
+#[test]
+fn invalid_items_prove_nothing_however_many_there_are() {
+    for (invalid, expected) in [(1, json!(["bob@x.com"])), (999, json!(["bob@x.com"])), (1000, json!([])), (1500, json!([]))] {
+        let profile = json!({"agent": "a", "tools": [
+            {"name": "look", "effect": "read", "permit": "allow", "result": {"items": "$[*]", "schema":
+                {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}},
+            {"name": "send", "effect": "effectful", "permit": "allow",
+             "origins": [{"path": "$.to", "from": [{"tool": "look", "at": "$[*].email"}], "else": "deny"}]},
+        ]});
+        let profile = Profile::compile(&profile.to_string()).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+        let facts = json!({"run": "r", "at": 1, "principal": "anna", "nonce": "c0ffee00c0ffee00"});
+        let mut world = World { profile, names: Vec::new(), facts, contacts: Vec::new() };
+        let mut items = vec![json!({"name": 5, "email": "eve@evil.org"}); invalid];
+        items.insert(0, json!({"name": "Bob", "email": "bob@x.com"}));
+        world.observe("c1", "look", &json!(items));
+        let observed = world.facts["observed"][0]["values"]["$[*].email"].as_array().cloned().unwrap_or_default();
+        let observed: Vec<Value> = observed.into_iter().map(|value| value["text"].clone()).collect();
+        assert_eq!(json!(observed), expected, "{invalid} invalid items");
+    }
+}

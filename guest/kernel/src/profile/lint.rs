@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use seamgate_core::{
     Level, Warning,
-    kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Step, quote},
+    kernel_api::{CONTRACT_CAPS, Document, Json, Kind, Location, NodeId, Path, Selector, Step, quote},
 };
 
 use super::{Profile, Then, pinned_in, tools_of};
@@ -12,7 +12,7 @@ use crate::{
     definition::ARGUMENTS,
     document::text_in,
     fitting::words,
-    pattern::is_pattern,
+    pattern::{is_pattern, matches},
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
@@ -128,14 +128,72 @@ fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>)
         let Some(pattern) = text_in(document, at, "name").filter(|name| is_pattern(name)) else { continue };
         let tools = profile.tools.iter().filter(|tool| tool.entry == Some(number));
         let names: Vec<String> = tools.map(|tool| quote(&tool.name, 128)).collect();
+        let overruled = overruled(profile, document, (number, at), pattern);
         let (place, pattern) = (document.location(at).name("name"), quote(pattern, 128));
-        if names.is_empty() {
+        for (tool, owner) in &overruled.stricter {
+            let message = format!(
+                "give {0} an entry of its own: {pattern} matches it and is stricter, but {1} decides about it",
+                quote(tool, 128),
+                quote(owner, 128)
+            );
+            warnings.push(Warning::new(&place, "overruled", &message));
+        }
+        if names.is_empty() && !overruled.all.is_empty() {
+            let message =
+                format!("{pattern} decides about no tool: other entries decide about {}", overruled.all.join(", "));
+            warnings.push(Warning { level: Level::Hint, ..Warning::new(&place, "pattern", &message) });
+        } else if names.is_empty() {
             let message = format!("pin definitions in the lock file: {pattern} stands for no tool of it");
             warnings.push(Warning::new(&place, "no_definition", &message));
         } else {
             let message = format!("{pattern} stands for {} of the lock file: {}", count(names.len()), names.join(", "));
             warnings.push(Warning { level: Level::Hint, ..Warning::new(&place, "pattern", &message) });
         }
+    }
+}
+
+/// Tools that a pattern matches and that another entry stands for.
+#[derive(Default)]
+struct Overruled {
+    /// Their names, quoted.
+    all: Vec<String>,
+    /// Those about which the pattern would decide more strictly, each with the name of its entry.
+    stricter: Vec<(String, String)>,
+}
+
+/// Finds the tools that a pattern matches and that another entry stands for. An entry whose name the pattern matches, too,
+/// is an exception that the profile makes.
+fn overruled(profile: &Profile, document: &Document, (number, at): (usize, NodeId), pattern: &str) -> Overruled {
+    let entries: Vec<NodeId> =
+        document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
+    let server = text_in(document, at, "server").unwrap_or_default();
+    let mut overruled = Overruled::default();
+    for tool in profile.tools.iter().filter(|tool| tool.server == server && matches(pattern, &tool.name)) {
+        let Some(entry) = tool.entry.filter(|entry| *entry != number).and_then(|entry| entries.get(entry)) else {
+            continue;
+        };
+        overruled.all.push(quote(&tool.name, 128));
+        let owner = text_in(document, *entry, "name").unwrap_or_default();
+        if !matches(pattern, owner) && strictness(document, at).1 > strictness(document, *entry).0 {
+            overruled.stricter.push((tool.name.clone(), owner.to_owned()));
+        }
+    }
+    overruled
+}
+
+/// Returns how strict an entry is at least and at most: 0 allows, 1 asks, 2 denies.
+fn strictness(document: &Document, entry: NodeId) -> (u8, u8) {
+    let one = |at: Option<NodeId>| match at {
+        Some(at) if document.kind(at) == Kind::Object => 1,
+        Some(at) if document.kind(at) == Kind::String && document.string(at) == "allow" => 0,
+        _ => 2,
+    };
+    match document.member(entry, "permit") {
+        Some(cases) if document.kind(cases) == Kind::Array => {
+            let each = || document.items(cases).map(|case| one(document.member(case, "permit")));
+            (each().min().unwrap_or(2), each().max().unwrap_or(2))
+        }
+        permit => (one(permit), one(permit)),
     }
 }
 
@@ -169,12 +227,47 @@ fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warn
     }
 }
 
-/// Finds origins that trust each value of results that others can write.
+/// Finds origins that trust each value of results or of a context that others can write.
 fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let items = |at: NodeId, name: &str| document.member(at, name).into_iter().flat_map(|at| document.items(at));
     // An entry can be about several tools.
     let entries: BTreeSet<NodeId> = tools_of(profile, document).map(|(_, entry)| entry).collect();
     let from = entries.into_iter().flat_map(|tool| items(tool, "origins")).flat_map(|rule| items(rule, "from"));
+    let from: Vec<NodeId> = from.collect();
+    let written = |name: &str| {
+        profile
+            .context
+            .iter()
+            .any(|source| source.name == name && source.labels.iter().any(|label| label == "untrusted"))
+    };
+    for &origin in from.iter().filter(|&&at| document.kind(at) == Kind::String) {
+        if let Some(name) = document.string(origin).strip_prefix("context.").filter(|name| written(name)) {
+            let message = format!(
+                "name another origin, or correct the labels of the context {}: whoever can write it chooses the value",
+                quote(name, 64)
+            );
+            warnings.push(Warning::new(&document.location(origin), "open_origin", &message));
+        }
+    }
+    // What is passed becomes a part of the child's task, which is an origin there.
+    for delegate in items(Document::ROOT, "delegate") {
+        for path in items(delegate, "pass") {
+            let Some(path_read) = Path::read(document.string(path)) else { continue };
+            let is_untrusted = match &path_read.selectors[..] {
+                [Selector::Name(context), Selector::Name(name), ..] => context == "context" && written(name),
+                [Selector::Name(context)] => {
+                    context == "context" && profile.context.iter().any(|one| written(&one.name))
+                }
+                _ => false,
+            };
+            if is_untrusted {
+                let message = "pass it otherwise, or let the child's origins not name the task: whoever can write this \
+                               context chooses values of the task";
+                warnings.push(Warning::new(&document.location(path), "open_origin", message));
+            }
+        }
+    }
+    let from = from.into_iter();
     for origin in from.filter(|&at| document.kind(at) == Kind::Object && document.member(at, "named").is_none()) {
         let Some(word) = document.member(origin, "tool").map(|at| document.string(at)) else { continue };
         let is_untrusted = |tool: &Tool| tool.result.labels.iter().any(|label| label == "untrusted");
@@ -401,6 +494,79 @@ mod tests {
                 [{{"path":"$.to","from":["user",{{"tool":"crm/search","at":"$[*].email"{named}}}],"else":"deny"}}]}}"#
             ));
             assert_eq!(told.contains(&"open_origin".to_owned()), is_told, "{labels} {named}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn origins_in_a_context_that_others_can_write_are_told() {
+        for (labels, from, pass, times) in [
+            (r#","labels":["untrusted"]"#, "context.ticket", "$.task", 1),
+            (r#","labels":["private"]"#, "context.ticket", "$.task", 0),
+            ("", "context.ticket", "$.context.ticket", 0),
+            (r#","labels":["untrusted"]"#, "user", "$.context.ticket.to", 1),
+            (r#","labels":["untrusted"]"#, "context.ticket", "$.context.ticket", 2),
+        ] {
+            let text = format!(
+                r#"{{"agent":"a","context":[{{"name":"ticket","schema":{{}}{labels}}}],"tools":[{{"name":"send","effect":"effectful",
+                "origins":[{{"path":"$.to","from":["{from}"],"else":"deny"}}]}}],
+                "delegate":[{{"agent":"b","profile":"sha256:{}","tools":["send"],"pass":["{pass}"],"budget":{{}}}}]}}"#,
+                "0".repeat(64)
+            );
+            let profile = Profile::compile(&text).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+            let told = lint(&profile, &text);
+            let told: Vec<&str> =
+                told.iter().map(|one| one.code.as_str()).filter(|code| *code == "open_origin").collect();
+            assert_eq!(told.len(), times, "{text}");
+        }
+    }
+
+    #[test]
+    fn stricter_patterns_that_do_not_decide_are_told() {
+        for (entries, overruled, pattern) in [
+            // Entries with their permits and pinned definitions.
+            (&[("get_*", "allow", "get_secret"), ("*_secret", "deny", "")][..], true, "other entries decide about"),
+            (&[("get_*", "allow", "get_a"), ("*_secret", "deny", "")], false, "pin definitions"),
+            (&[("get_*", "deny", "get_secret"), ("*_secret", "allow", "")], false, "other entries decide about"),
+            (&[("get_*", "allow", "get_secret"), ("*", "deny", "put")], false, "stands for one tool"),
+            (&[("get_secret", "allow", ""), ("*_secret", "deny", "put_secret")], false, "stands for one tool"),
+        ] {
+            let entry = |(name, permit, pinned): &(&str, &str, &str)| {
+                let definitions = match *pinned {
+                    "" => String::new(),
+                    tool => format!(r#","definitions":[{{"name":"{tool}","inputSchema":{{}}}}]"#),
+                };
+                format!(r#"{{"name":"{name}","server":"s","effect":"read","permit":"{permit}"{definitions}}}"#)
+            };
+            let text =
+                format!(r#"{{"agent":"a","tools":[{}]}}"#, entries.iter().map(entry).collect::<Vec<_>>().join(","));
+            let profile = Profile::compile(&text).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+            let told = lint(&profile, &text);
+            assert_eq!(told.iter().any(|one| one.code == "overruled"), overruled, "{text}");
+            assert!(told.iter().any(|one| one.message.contains(pattern)), "{text}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn scopes_and_origins_hold_each_tool_of_a_pattern() {
+        let scope = r#""scope":[{"path":"$.path","below":["/srv"]}]"#;
+        let origins = r#""origins":[{"path":"$.path","from":["user"],"else":"deny"}]"#;
+        let case = r#""permit":[{"below":{"$.path":["/srv"]},"permit":"allow"}]"#;
+        for (rule, second, is_error) in
+            [(scope, "path", false), (scope, "source", true), (origins, "source", true), (case, "source", false)]
+        {
+            let of = |name: &str, path: &str| {
+                format!(
+                    r#"{{"name":"{name}","inputSchema":{{"properties":{{"{path}":{{"type":"string"}}}},"additionalProperties":false}}}}"#
+                )
+            };
+            let text = format!(
+                r#"{{"agent":"a","tools":[{{"name":"*","server":"fs","effect":"effectful",{rule},"definitions":[{},{}]}}]}}"#,
+                of("write_file", "path"),
+                of("move_file", second)
+            );
+            let fault = Profile::compile(&text).err().map(|fault| fault.to_json()).unwrap_or_default();
+            assert_eq!(fault.contains("entry of its own"), is_error, "{text}: {fault}");
+            assert_eq!(fault.contains("move_file"), is_error, "{fault}");
         }
     }
 

@@ -139,10 +139,18 @@ impl Reader<'_, '_> {
         if self.is_part {
             return;
         }
-        for (tool, at) in tools.iter().zip(self.each("tools")) {
+        let entries = self.each("tools");
+        let with_entry = tools.iter().filter_map(|tool| Some((tool, *entries.get(tool.entry?)?)));
+        let mut told: Vec<NodeId> = Vec::new();
+        for (tool, at) in with_entry {
             let is_used = tool.origins.iter().any(|rule| rule.otherwise.is_some())
                 || flows.iter().any(|flow| flow.unless_origins && flow.is_about(tool));
             if let Some(at) = self.member(at, "origins").filter(|_| !tool.origins.is_empty() && !is_used) {
+                // Tools of one pattern share their entry.
+                if told.contains(&at) {
+                    continue;
+                }
+                told.push(at);
                 let message =
                     "can never apply: add 'else' to a rule, or \"unless\": \"origins\" to a flow about this tool";
                 self.say(at, "a rule with 'else', or a flow with 'unless'", message);
@@ -161,6 +169,27 @@ impl Reader<'_, '_> {
 #[cfg(test)]
 mod tests {
     use crate::Profile;
+
+    #[test]
+    fn rules_are_told_in_their_own_entry_beside_patterns() {
+        let pinned = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"properties":{{"x":{{}}}}}}}}"#);
+        let origins = r#""origins":[{"path":"$.x","from":["user"]}]"#;
+        for definitions in [vec![], vec![pinned("get_a")], vec![pinned("get_a"), pinned("get_b")]] {
+            let profile = format!(
+                r#"{{"agent":"a","tools":[{{"name":"get_*","effect":"read","definitions":[{}]}},
+                {{"name":"t","effect":"read",{origins}}}]}}"#,
+                definitions.join(",")
+            );
+            let fault = Profile::compile(&profile).err().map(|fault| fault.to_json()).unwrap_or_default();
+            assert!(fault.contains("$.tools[1].origins can never apply"), "{profile}: {fault}");
+            let profile = format!(
+                r#"{{"agent":"a","tools":[{{"name":"get_*","effect":"read",{origins},"definitions":[{}]}}]}}"#,
+                definitions.join(",")
+            );
+            let fault = Profile::compile(&profile).err().map(|fault| fault.to_json()).unwrap_or_default();
+            assert_eq!(fault.matches("\"message\":\"can never apply").count(), definitions.len().min(1), "{fault}");
+        }
+    }
 
     #[test]
     fn rules_that_cannot_apply_are_errors() {

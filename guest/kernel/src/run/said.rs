@@ -1,4 +1,4 @@
-//! What people say to a run, and what its results had: by these, rules about origins decide.
+//! Texts that people said and values of results: the evidence for origins.
 
 use super::Run;
 use crate::{

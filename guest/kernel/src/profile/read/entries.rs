@@ -89,7 +89,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Reads each of some tools. Of a pattern, what one tool lacks that a rule names is no error if another one has it.
+    /// Reads each of some tools. Of a pattern, what one tool lacks that a condition names is no error if another one has
+    /// it. Scopes and origins hold each tool, so a tool without their path is an error.
     pub(super) fn each_meant<T>(
         &mut self,
         meant: Vec<Meant>,
@@ -97,25 +98,33 @@ impl Reader<'_, '_> {
     ) -> Vec<T> {
         let entries = self.each("tools");
         let mut tools = Vec::new();
-        let mut wrong: Vec<(usize, Vec<Violation>)> = Vec::new();
+        let mut wrong: Vec<(usize, String, Vec<Violation>)> = Vec::new();
         for one in meant {
-            let (entry, before) = (one.entry, std::mem::take(&mut self.wrong));
+            let (entry, name, before) = (one.entry, one.name.clone(), std::mem::take(&mut self.wrong));
             tools.push(read(self, entries[entry], one));
-            wrong.push((entry, std::mem::replace(&mut self.wrong, before)));
+            wrong.push((entry, name, std::mem::replace(&mut self.wrong, before)));
         }
-        for of_entry in wrong.chunk_by(|(one, _), (other, _)| one == other) {
+        for of_entry in wrong.chunk_by(|(one, ..), (other, ..)| one == other) {
             let lacks = |found: &Violation| found.expected == PATH || found.expected == MEMBERS;
             let has = |all: &[Violation], found: &Violation| {
                 all.iter().any(|other| lacks(other) && other.pointer == found.pointer)
             };
-            for (_, found) in of_entry {
+            for (_, name, found) in of_entry {
                 for violation in found {
-                    let counts = !lacks(violation) || of_entry.iter().all(|(_, all)| has(all, violation));
+                    let is_shared = lacks(violation) && !of_entry.iter().all(|(_, _, all)| has(all, violation));
+                    let holds_each = ["/scope/", "/origins/"].iter().any(|member| violation.pointer.contains(member));
+                    let counts = !is_shared || holds_each;
                     let is_known = self.wrong.iter().any(|known| {
                         known.pointer == violation.pointer && (known.message == violation.message || lacks(known))
                     });
                     if counts && !(is_known && of_entry.len() > 1) {
-                        self.wrong.push(violation.clone());
+                        let mut violation = violation.clone();
+                        if is_shared {
+                            let name = quote(name, 128);
+                            violation.message +=
+                                &format!(" {name}, which the pattern matches: give {name} an entry of its own");
+                        }
+                        self.wrong.push(violation);
                     }
                 }
             }
