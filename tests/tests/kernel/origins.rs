@@ -261,7 +261,9 @@ fn what_is_structured_counts_and_the_text_beside_it_does_not() {
 
 #[test]
 fn invalid_items_prove_nothing_however_many_there_are() {
-    for (invalid, expected) in [(1, json!(["bob@x.com"])), (999, json!(["bob@x.com"])), (1000, json!([])), (1500, json!([]))] {
+    for (invalid, expected) in
+        [(1, json!(["bob@x.com"])), (999, json!(["bob@x.com"])), (1000, json!([])), (1500, json!([]))]
+    {
         let profile = json!({"agent": "a", "tools": [
             {"name": "look", "effect": "read", "permit": "allow", "result": {"items": "$[*]", "schema":
                 {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}},
