@@ -373,9 +373,12 @@ struct Named<'f> {
     names: BTreeMap<(usize, &'f str), Vec<&'f str>>,
     /// The value that all items of a name have. `None` if they differ, so that the name means none of them.
     values: BTreeMap<String, Option<String>>,
-    /// Where names are that were already looked up.
+    /// Names of items that were already looked up.
     places: RefCell<BTreeMap<&'f str, Option<Place>>>,
 }
+
+/// Items by a tool, the path of values and that of names.
+type NamedBy<'f> = BTreeMap<(&'f str, &'f str, &'f str), Rc<Named<'f>>>;
 
 /// Looks for values of one call. What it has read of the facts serves all of them.
 struct Search<'f> {
@@ -386,8 +389,7 @@ struct Search<'f> {
     lists: RefCell<BTreeMap<String, Rc<Known>>>,
     /// By the tool and the path.
     results: RefCell<BTreeMap<(&'f str, &'f str), Rc<Results<'f>>>>,
-    /// By the tool, the path and that of the names.
-    named: RefCell<BTreeMap<(&'f str, &'f str, &'f str), Rc<Named<'f>>>>,
+    named: RefCell<NamedBy<'f>>,
 }
 
 impl<'f> Search<'f> {

@@ -129,7 +129,13 @@ fn occurs(value: &Value, names: &[&str], facts: &Value, contacts: &[Value]) -> b
         "list" => facts["lists"]["l"].as_array().into_iter().flatten().any(|known| is(value, known)),
         "values" => [json!("eve@evil.org"), json!("5")].iter().any(|known| is(value, known)),
         "contact" => contacts.iter().any(|item| {
-            item["name"].is_string() && is(value, &item["email"]) && (said(&item["name"]) || task(&item["name"]))
+            item["name"].is_string()
+                && is(value, &item["email"])
+                && (said(&item["name"]) || task(&item["name"]))
+                && contacts.iter().all(|other| {
+                    let has_value = other["email"].is_string() || other["email"].is_number();
+                    other["name"] != item["name"] || !has_value || is(value, &other["email"])
+                })
         }),
         _ => contacts.iter().any(|item| is(value, &item["email"])),
     })
