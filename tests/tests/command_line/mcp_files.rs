@@ -304,7 +304,7 @@ fn a_tool_that_a_profile_cannot_hold_is_named_with_the_reason() {
     ends(&init, 0);
     for said in [
         "left out the tool bad: definition",
-        "left out the tool x/y: name must match",
+        "left out the tool x/y: its name must have",
         "left out the tool good: the server lists this name twice: the first definition counts",
     ] {
         assert!(err(&init).contains(said), "{said}: {}", err(&init));
