@@ -22,3 +22,30 @@ pub fn matches_tool(pattern: &str, name: &str) -> bool {
 pub fn tool_pattern_rank(pattern: &str) -> usize {
     pattern.find('*').unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_stands_for_any_characters() {
+        for (pattern, name, is_match) in [
+            ("get_*", "get_user", true),
+            ("get_*", "get_", true),
+            ("get_*", "forget_user", false),
+            ("*_user", "get_user", true),
+            ("*", "", true),
+            ("get", "get", true),
+            ("get", "get_user", false),
+            ("", "a", false),
+            ("a*a", "a", false),
+            ("a*b*a", "aba", true),
+            ("a*b*a", "aa", false),
+            ("*b*", "abc", true),
+            ("**", "x", true),
+            ("a*é", "aé", true),
+        ] {
+            assert_eq!(matches_tool(pattern, name), is_match, "{pattern} {name}");
+        }
+    }
+}
