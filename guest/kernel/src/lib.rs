@@ -23,6 +23,7 @@ mod facts;
 mod findings;
 mod fitting;
 mod flow;
+mod known;
 mod listing;
 mod load;
 mod mcp_result;

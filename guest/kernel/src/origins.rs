@@ -7,17 +7,18 @@ use crate::{
     cases::Approval,
     decision::Reason,
     facts::Facts,
+    known::{Known, Sought},
     observed::Value,
     places::{Folder, Host},
     profile::Profile,
     proof::{Place, Proof, Span},
     reached::{Held, Why},
     tool::{Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
-    words::{Word, decimal, numbers, whole_number},
+    words::{Word, decimal, numbers},
 };
 use seamgate_core::{
     Fault, FaultCode, Violation,
-    kernel_api::{Document, Kind, Location, NodeId, Path, canonical, quote, short},
+    kernel_api::{Document, Kind, Location, NodeId, Path, quote, short},
 };
 
 /// The code of a reason about a value without a proven origin.
@@ -61,10 +62,10 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
     let search = Search {
         tool,
         facts,
-        sources: RefCell::default(),
-        lists: RefCell::default(),
-        results: RefCell::default(),
-        named: RefCell::default(),
+        sources: Memo::default(),
+        lists: Memo::default(),
+        results: Memo::default(),
+        named: Memo::default(),
     };
     let held = Held::of(tool.origins.iter().map(|rule| &rule.path.selectors[..]), arguments);
     let mut outcome = Outcome { arguments, values: Vec::new(), unproven: BTreeMap::new() };
@@ -198,7 +199,7 @@ impl Origin {
             Origin::From(Source::Task) => "task".to_owned(),
             Origin::From(Source::Context(name)) => format!("context.{name}"),
             Origin::List(name) => format!("list {name}"),
-            Origin::Values(values) => format!("values {}", some(values.iter().take(5).cloned().collect())),
+            Origin::Values(values) => format!("values {}", some(values.texts.iter().take(5).cloned().collect())),
             Origin::Below(folders) => format!("below {}", some(folders.iter().map(Folder::text).collect())),
             Origin::Hosts(hosts) => format!("hosts {}", some(hosts.iter().map(Host::text).collect())),
             Origin::Result(ResultOrigin { tool, at, named }) => {
@@ -206,78 +207,6 @@ impl Origin {
                 format!("{tool} at {}{}", short(&at.text, 128), named.unwrap_or_default())
             }
         }
-    }
-}
-
-/// A value of the arguments, as it is looked for.
-enum Sought<'d> {
-    Text {
-        raw: &'d str,
-        word: Word<'d>,
-    },
-    /// The canonical form that equal numbers share.
-    Number(String),
-    Truth(&'static str),
-}
-
-impl<'d> Sought<'d> {
-    /// Reads a single value. Returns `None` for values that can have no origin.
-    fn of(document: &'d Document, at: NodeId) -> Option<Self> {
-        match document.kind(at) {
-            Kind::String => {
-                let raw = document.string(at);
-                Word::of(raw).map(|word| Sought::Text { raw, word })
-            }
-            Kind::Number => Some(Sought::Number(canonical(document, at))),
-            Kind::True => Some(Sought::Truth("true")),
-            Kind::False => Some(Sought::Truth("false")),
-            Kind::Null | Kind::Array | Kind::Object => None,
-        }
-    }
-}
-
-/// Values that a value can equal as a whole, by the forms that equal ones share.
-#[derive(Default)]
-struct Known {
-    texts: BTreeMap<String, Vec<usize>>,
-    numbers: BTreeMap<String, Vec<usize>>,
-    count: usize,
-}
-
-impl Known {
-    fn text(&mut self, text: &str) {
-        if let Some(word) = Word::of(text) {
-            self.texts.entry(word.key()).or_default().push(self.count);
-        }
-        if let Some(number) = whole_number(text) {
-            self.numbers.entry(number).or_default().push(self.count);
-        }
-        self.count += 1;
-    }
-
-    /// Adds a number as JSON writes it. A text equals it if it is written in the same way.
-    fn number(&mut self, source: &str) {
-        self.texts.entry(source.to_owned()).or_default().push(self.count);
-        if let Some(number) = decimal(source) {
-            self.numbers.entry(number).or_default().push(self.count);
-        }
-        self.count += 1;
-    }
-
-    fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut known = Known::default();
-        texts.into_iter().for_each(|text| known.text(text));
-        known
-    }
-
-    /// Returns the places of a value, in their order.
-    fn find(&self, value: &Sought) -> &[usize] {
-        let found = match value {
-            Sought::Text { word, .. } => self.texts.get(&word.key()),
-            Sought::Number(number) => self.numbers.get(number),
-            Sought::Truth(truth) => self.texts.get(*truth),
-        };
-        found.map_or(&[], Vec::as_slice)
     }
 }
 
@@ -360,6 +289,7 @@ impl<'f> Pieces<'f> {
 }
 
 /// Values of results of one tool at one path, those of the newest result first.
+#[derive(Default)]
 struct Results<'f> {
     /// Each with the number of its result in the facts.
     values: Vec<(usize, &'f Value)>,
@@ -374,22 +304,42 @@ struct Named<'f> {
     /// The value that all items of a name have. `None` if they differ, so that the name means none of them.
     values: BTreeMap<String, Option<String>>,
     /// Names of items that were already looked up.
-    places: RefCell<BTreeMap<&'f str, Option<Place>>>,
+    places: Memo<&'f str, Option<Place>>,
 }
 
-/// Items by a tool, the path of values and that of names.
-type NamedBy<'f> = BTreeMap<(&'f str, &'f str, &'f str), Rc<Named<'f>>>;
+/// What was read of the facts, by what it was read for.
+struct Memo<K, V>(RefCell<BTreeMap<K, Rc<V>>>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Memo(RefCell::default())
+    }
+}
+
+impl<K: Ord, V> Memo<K, V> {
+    /// Returns a value, which is read once.
+    fn get(&self, key: K, read: impl FnOnce() -> V) -> Rc<V> {
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let value = Rc::new(read());
+        self.0.borrow_mut().insert(key, value.clone());
+        value
+    }
+}
 
 /// Looks for values of one call. What it has read of the facts serves all of them.
 struct Search<'f> {
     tool: &'f Tool,
     facts: &'f Facts<'f>,
-    sources: RefCell<BTreeMap<String, Rc<Pieces<'f>>>>,
-    /// The lists of the facts and of the profile.
-    lists: RefCell<BTreeMap<String, Rc<Known>>>,
+    /// By the text of the origin.
+    sources: Memo<String, Pieces<'f>>,
+    /// By the name of the list in the facts.
+    lists: Memo<&'f str, Option<Known>>,
     /// By the tool and the path.
-    results: RefCell<BTreeMap<(&'f str, &'f str), Rc<Results<'f>>>>,
-    named: RefCell<NamedBy<'f>>,
+    results: Memo<(&'f str, &'f str), Results<'f>>,
+    /// By the tool, the path of values and that of names.
+    named: Memo<(&'f str, &'f str, &'f str), Named<'f>>,
 }
 
 impl<'f> Search<'f> {
@@ -420,46 +370,30 @@ impl<'f> Search<'f> {
                 self.in_document(&origin.text(), self.facts.context(name)?, None, value).map(found)
             }
             Origin::List(_) => None,
-            Origin::Values(values) => {
-                let name = format!("values {:p}", values.as_ptr());
-                let known = self.known(&name, || Ok(Known::of(values.iter().map(String::as_str)))).ok()?;
-                place(!known.find(value).is_empty())
-            }
+            Origin::Values(values) => place(!values.known.find(value).is_empty()),
             Origin::Below(folders) => place(raw(&|text| folders.iter().any(|folder| folder.holds(text)))),
             Origin::Hosts(hosts) => place(raw(&|text| hosts.iter().any(|host| host.holds(text)))),
             Origin::Result(origin) => self.in_results(origin, value),
         }
     }
 
-    fn in_list(&self, name: &str, value: Option<&Sought>) -> Result<Option<Found>, Fault> {
-        let known = self.known(&format!("list {name}"), || {
-            let list = self.facts.list(name).ok_or_else(|| {
-                let (list, tool) = (quote(name, 64), quote(&self.tool.full_name(), 128));
-                let message = format!("facts: $.lists must have the list {list}, which an origin of {tool} names");
-                Fault::new(FaultCode::BadRequest, message)
-            })?;
-            Ok(Known::of(list))
+    fn in_list(&self, name: &'f str, value: Option<&Sought>) -> Result<Option<Found>, Fault> {
+        let known = self.lists.get(name, || self.facts.list(name).map(Known::of));
+        let known = known.as_ref().as_ref().ok_or_else(|| {
+            let (list, tool) = (quote(name, 64), quote(&self.tool.full_name(), 128));
+            let message = format!("facts: $.lists must have the list {list}, which an origin of {tool} names");
+            Fault::new(FaultCode::BadRequest, message)
         })?;
         let index = value.and_then(|value| known.find(value).first().copied());
         let place = |index| Place { at: Some(format!("/{index}")), ..Place::default() };
         Ok(index.map(|index| Found { place: place(index), named: None }))
     }
 
-    /// Returns the values of a list, which are read once.
-    fn known(&self, name: &str, read: impl FnOnce() -> Result<Known, Fault>) -> Result<Rc<Known>, Fault> {
-        if let Some(known) = self.lists.borrow().get(name) {
-            return Ok(known.clone());
-        }
-        let known = Rc::new(read()?);
-        self.lists.borrow_mut().insert(name.to_owned(), known.clone());
-        Ok(known)
-    }
-
-    /// What people said.
+    /// Finds a value in the texts that people said.
     fn said(&self, value: &Sought) -> Option<Place> {
         let said = &self.facts.said;
         let piece = |text: &'f String| Piece { content: Content::Text(text), at: Document::ROOT };
-        let pieces = self.source("user", || said.iter().map(piece).collect());
+        let pieces = self.sources.get("user".to_owned(), || Pieces::new(said.iter().map(piece).collect()));
         let (index, span) = pieces.find(value)?;
         Some(Place {
             origin: "user".to_owned(),
@@ -477,10 +411,10 @@ impl<'f> Search<'f> {
     }
 
     fn in_document(&self, origin: &str, root: NodeId, without: Option<&str>, value: &Sought) -> Option<Place> {
-        let pieces = self.source(origin, || {
+        let pieces = self.sources.get(origin.to_owned(), || {
             let mut pieces = Vec::new();
             self.add_pieces(root, without, &mut pieces);
-            pieces
+            Pieces::new(pieces)
         });
         let (index, span) = pieces.find(value)?;
         let piece = &pieces.pieces[index];
@@ -494,16 +428,7 @@ impl<'f> Search<'f> {
         })
     }
 
-    fn source(&self, name: &str, read: impl FnOnce() -> Vec<Piece<'f>>) -> Rc<Pieces<'f>> {
-        if let Some(known) = self.sources.borrow().get(name) {
-            return known.clone();
-        }
-        let pieces = Rc::new(Pieces::new(read()));
-        self.sources.borrow_mut().insert(name.to_owned(), pieces.clone());
-        pieces
-    }
-
-    /// Adds the single values in a value of the facts, but for those inside of members of one name.
+    /// Adds the single values inside a value of the facts, except those in members with the name `without`.
     fn add_pieces(&self, at: NodeId, without: Option<&str>, pieces: &mut Vec<Piece<'f>>) {
         let document: &'f Document = &self.facts.document;
         let content = match document.kind(at) {
@@ -538,30 +463,22 @@ impl<'f> Search<'f> {
     }
 
     fn results_of(&self, origin: &'f ResultOrigin) -> Rc<Results<'f>> {
-        let key = (origin.tool.as_str(), origin.at.text.as_str());
-        if let Some(known) = self.results.borrow().get(&key) {
-            return known.clone();
-        }
-        let (mut values, mut known) = (Vec::new(), Known::default());
-        for (index, value) in self
-            .facts
-            .observed
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, one)| origin.is_of(&one.tool))
-            .flat_map(|(index, one)| one.values.get(key.1).into_iter().flatten().map(move |value| (index, value)))
-        {
-            match (&value.text, &value.number) {
-                (Some(text), _) => known.text(text),
-                (None, Some(number)) => known.number(number),
-                (None, None) => continue,
+        let (tool, path) = (origin.tool.as_str(), origin.at.text.as_str());
+        self.results.get((tool, path), || {
+            let mut results = Results::default();
+            for (index, one) in self.facts.observed.iter().enumerate().rev().filter(|(_, one)| origin.is_of(&one.tool))
+            {
+                for value in one.values.get(path).into_iter().flatten() {
+                    match (&value.text, &value.number) {
+                        (Some(text), _) => results.known.text(text),
+                        (None, Some(number)) => results.known.number(number),
+                        (None, None) => continue,
+                    }
+                    results.values.push((index, value));
+                }
             }
-            values.push((index, value));
-        }
-        let results = Rc::new(Results { values, known });
-        self.results.borrow_mut().insert(key, results.clone());
-        results
+            results
+        })
     }
 
     /// Returns where the user or the task names an item of a result, by a name that means no other value.
@@ -572,53 +489,48 @@ impl<'f> Search<'f> {
         names.iter().find_map(|&name| {
             let word = Word::of(name)?;
             all.values.get(&word.key())?.as_ref()?;
-            if let Some(known) = all.places.borrow().get(name) {
-                return known.clone();
-            }
-            let value = Sought::Text { raw: name, word };
-            let place = self.said(&value).or_else(|| self.in_task(&value));
-            all.places.borrow_mut().insert(name, place.clone());
-            place
+            let place = all.places.get(name, || {
+                let value = Sought::Text { raw: name, word };
+                self.said(&value).or_else(|| self.in_task(&value))
+            });
+            place.as_ref().clone()
         })
     }
 
     fn names_of(&self, origin: &'f ResultOrigin, named: &'f Path) -> Rc<Named<'f>> {
         let key = (origin.tool.as_str(), origin.at.text.as_str(), named.text.as_str());
-        if let Some(known) = self.named.borrow().get(&key) {
-            return known.clone();
-        }
-        let (mut all, steps) = (Named::default(), origin.steps_to_item());
-        let results = self.facts.observed.iter().enumerate().filter(|(_, one)| origin.is_of(&one.tool));
-        for (index, result) in results {
-            for name in result.values.get(key.2).into_iter().flatten() {
-                let names = all.names.entry((index, item_of(&name.at, steps))).or_default();
-                names.extend(name.text.as_deref());
+        self.named.get(key, || {
+            let (mut all, steps) = (Named::default(), origin.steps_to_item());
+            let results = self.facts.observed.iter().enumerate().filter(|(_, one)| origin.is_of(&one.tool));
+            for (index, result) in results {
+                for name in result.values.get(key.2).into_iter().flatten() {
+                    let names = all.names.entry((index, item_of(&name.at, steps))).or_default();
+                    names.extend(name.text.as_deref());
+                }
             }
-        }
-        for &(index, value) in &self.results_of(origin).values {
-            let names = all.names.get(&(index, item_of(&value.at, steps))).into_iter().flatten();
-            let form = match (&value.text, &value.number) {
-                (Some(text), _) => Word::of(text).map_or_else(|| text.clone(), |word| word.key()),
-                (None, number) => number.as_deref().and_then(decimal).unwrap_or_default(),
-            };
-            for word in names.filter_map(|name| Word::of(name)) {
-                let known = all.values.entry(word.key()).or_insert_with(|| Some(form.clone()));
-                known.take_if(|known| *known != form);
+            for &(index, value) in &self.results_of(origin).values {
+                let names = all.names.get(&(index, item_of(&value.at, steps))).into_iter().flatten();
+                let form = match (&value.text, &value.number) {
+                    (Some(text), _) => Word::of(text).map_or_else(|| text.clone(), |word| word.key()),
+                    (None, number) => number.as_deref().and_then(decimal).unwrap_or_default(),
+                };
+                for word in names.filter_map(|name| Word::of(name)) {
+                    let known = all.values.entry(word.key()).or_insert_with(|| Some(form.clone()));
+                    known.take_if(|known| *known != form);
+                }
             }
-        }
-        let all = Rc::new(all);
-        self.named.borrow_mut().insert(key, all.clone());
-        all
+            all
+        })
     }
 }
 
-/// The first steps of a JSON Pointer.
+/// Returns the first steps of a JSON Pointer.
 fn item_of(pointer: &str, steps: usize) -> &str {
     let end = pointer.match_indices('/').nth(steps).map_or(pointer.len(), |(at, _)| at);
     &pointer[..end]
 }
 
-/// A part of a text with what stands around it.
+/// Returns a part of a text with a few characters on either side.
 fn around(text: &str, span: &Range<usize>) -> String {
     let start = text.ceil_char_boundary(span.start.saturating_sub(MAX_AROUND));
     let end = text.floor_char_boundary((span.end + MAX_AROUND).min(text.len()));

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     cases::{Approval, Cases},
+    known::Known,
     names::Names,
     places::{Folder, Host},
     sanitize::Clean,
@@ -154,10 +155,16 @@ pub(crate) enum Origin {
     From(Source),
     /// A list of the facts.
     List(String),
-    Values(Vec<String>),
+    Values(KnownValues),
     Below(Vec<Folder>),
     Hosts(Vec<Host>),
     Result(ResultOrigin),
+}
+
+/// Values that the profile lists, and the forms in which they are looked up.
+pub(crate) struct KnownValues {
+    pub(crate) texts: Vec<String>,
+    pub(crate) known: Known,
 }
 
 /// Values of results of a tool.
@@ -165,7 +172,7 @@ pub(crate) struct ResultOrigin {
     /// The tool, as the profile names it.
     pub(crate) tool: String,
     pub(crate) at: Path,
-    /// Only values of items whose value here the user said, or the task has.
+    /// The path to an item's name. Only items that the user or the task names count.
     pub(crate) named: Option<Path>,
 }
 

@@ -5,9 +5,10 @@ use seamgate_core::kernel_api::{Kind, NodeId, Selector, quote, sort};
 use super::{Flow, read::Reader};
 use crate::{
     document::{text_in, texts_in},
+    known::Known,
     observed::add_paths,
     places::{Folder, Host},
-    tool::{Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
+    tool::{KnownValues, Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
 };
 
 impl OriginRule {
@@ -81,7 +82,8 @@ impl Reader<'_, '_> {
         if self.member(at, "values").is_some() {
             let mut values = texts_in(document, at, "values");
             sort(&mut values);
-            return Some(Origin::Values(values));
+            let known = Known::of(values.iter().map(String::as_str));
+            return Some(Origin::Values(KnownValues { texts: values, known }));
         }
         self.result_origin(at).map(Origin::Result)
     }
