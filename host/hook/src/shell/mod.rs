@@ -6,6 +6,7 @@
 mod path;
 mod read;
 mod scan;
+mod scanner;
 mod table;
 mod unwrap;
 mod word;

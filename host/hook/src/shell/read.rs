@@ -14,9 +14,9 @@ use brush_parser::{
 use super::{
     Line, MAX_COMMANDS, Simple,
     path::{before_glob, resolve},
-    scan::{Scan, find, scan},
+    scan::{find, scan},
+    scanner::{Entry, Scan, Word, is_name},
     table::table,
-    word::{Entry, Word, is_name},
 };
 
 /// The deepest nesting of commands in commands.

@@ -2,9 +2,7 @@
 //!
 //! What is left is a skeleton of operators, reserved words and placeholders, which leaves a parser no choice.
 
-use std::collections::BTreeSet;
-
-use super::word::{Entry, Word};
+use super::scanner::{Entry, Scan, Scanner, Unreadable, Word};
 
 /// The beginning of a placeholder.
 const MARK: &str = "qzw";
@@ -18,33 +16,7 @@ const SIGNS: [&str; 11] = ["!", "!=", "=", "==", "=~", "{", "}", "[", "]", "[[",
 /// Reserved words before which a subshell may follow.
 const RESERVED: [&str; 11] = ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "in"];
 
-/// The reason why a text cannot be scanned.
-pub(super) type Unreadable = &'static str;
-
-/// A text without its words.
-#[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) skeleton: String,
-    /// The words of the placeholders.
-    pub(super) entries: Vec<Entry>,
-    /// The reasons why a shell may read it otherwise.
-    pub(super) doubts: BTreeSet<&'static str>,
-}
-
-/// A place in a text.
-pub(super) struct Scanner<'t> {
-    pub(super) text: &'t str,
-    pub(super) at: usize,
-    pub(super) home: Option<&'t str>,
-    /// The number of substitutions around it.
-    pub(super) depth: usize,
-}
-
 impl Scan {
-    pub(super) fn doubt(&mut self, why: &'static str) {
-        self.doubts.insert(why);
-    }
-
     /// Adds a word. Names stand for themselves, others get a placeholder.
     fn push(&mut self, entry: Entry) {
         let source = &entry.word.source;
@@ -89,62 +61,6 @@ pub(super) fn find(entries: &mut [Entry], source: &str) -> (Word, Vec<Scan>) {
 }
 
 impl<'t> Scanner<'t> {
-    pub(super) fn new(text: &'t str, home: Option<&'t str>) -> Self {
-        Scanner { text, at: 0, home, depth: 0 }
-    }
-
-    pub(super) fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    pub(super) fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    /// Takes the text before a character, and the character.
-    pub(super) fn until(&mut self, end: char) -> Result<&'t str, Unreadable> {
-        let rest = self.rest();
-        let length = rest.find(end).ok_or("a quote is not closed")?;
-        self.at += length + end.len_utf8();
-        Ok(&rest[..length])
-    }
-
-    /// Takes the text before a single quote, and the quote. A backslash escapes one.
-    pub(super) fn until_unescaped(&mut self) -> Result<&'t str, Unreadable> {
-        let rest = self.rest();
-        let mut is_escaped = false;
-        for (at, char) in rest.char_indices() {
-            match char {
-                _ if is_escaped => is_escaped = false,
-                '\\' => is_escaped = true,
-                '\'' => {
-                    self.at += at + 1;
-                    return Ok(&rest[..at]);
-                }
-                _ => {}
-            }
-        }
-        Err("a quote is not closed")
-    }
-
-    /// Takes a text in brackets. It does not know quotes: whoever calls it must doubt all but plain texts.
-    pub(super) fn balanced(&mut self, open: char, close: char) -> Result<&'t str, Unreadable> {
-        let rest = self.rest();
-        let mut depth = 0_usize;
-        for (at, char) in rest.char_indices() {
-            if char == open {
-                depth += 1;
-            } else if char == close {
-                depth -= 1;
-            }
-            if depth == 0 {
-                self.at += at + char.len_utf8();
-                return Ok(&rest[..at + char.len_utf8()]);
-            }
-        }
-        Err("a bracket is not closed")
-    }
-
     /// Scans the commands of a substitution, and takes the bracket that closes it.
     pub(super) fn substitution(&mut self) -> Result<Scan, Unreadable> {
         self.depth += 1;

@@ -2,8 +2,8 @@
 
 use super::{
     read::{Around, Reader},
+    scanner::Word,
     table::{Options, Wrapper, table},
-    word::Word,
 };
 
 impl Reader {

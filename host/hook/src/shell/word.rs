@@ -2,67 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::scan::{Scan, Scanner, Unreadable};
-
-/// A word.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Word {
-    /// Its text. `None` if that depends on more than the line.
-    pub(super) text: Option<String>,
-    /// True for a pattern: the shell puts names of files in its place.
-    pub(super) is_glob: bool,
-    /// Its source in the line.
-    pub(super) source: String,
-}
-
-/// A word with the commands in it.
-#[derive(Debug, Default)]
-pub(super) struct Entry {
-    pub(super) word: Word,
-    /// The name, if the word has the form of an assignment.
-    pub(super) name: Option<String>,
-    /// The commands of its substitutions.
-    pub(super) commands: Vec<Scan>,
-    pub(super) is_seen: bool,
-}
-
-impl Word {
-    /// Returns a word that is its own text.
-    pub(super) fn literal(text: &str) -> Self {
-        Word { text: Some(text.to_owned()), is_glob: false, source: text.to_owned() }
-    }
-
-    /// Returns a word of which nothing is known.
-    pub(super) fn unknown(source: &str) -> Self {
-        Word { text: None, is_glob: false, source: source.to_owned() }
-    }
-
-    /// Returns its text if it is one and the same word for the program.
-    pub(super) fn exact(&self) -> Option<&str> {
-        self.text.as_deref().filter(|_| !self.is_glob)
-    }
-
-    /// Returns whether it is one word, although its text may not be known.
-    pub(super) fn is_one(&self) -> bool {
-        let inner = self.source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let is_quoted = inner.is_some_and(|inner| !inner.contains(['"', '@']));
-        self.exact().is_some() || self.text.is_none() && (is_quoted || self.is_number())
-    }
-
-    /// Returns whether it is an integer, as a literal or by its kind.
-    pub(super) fn is_number(&self) -> bool {
-        let is_literal = |text: &str| {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        self.exact().is_some_and(is_literal) || matches!(self.source.trim_matches('"'), "$?" | "$#" | "$$")
-    }
-
-    /// Returns its text, or else its source.
-    pub(super) fn shown(&self) -> &str {
-        self.text.as_deref().unwrap_or(&self.source)
-    }
-}
+use super::scanner::{Entry, Scan, Scanner, Unreadable, Word, is_name};
 
 /// The part of a word that has been read.
 #[derive(Default)]
@@ -278,13 +218,6 @@ impl Scanner<'_> {
         }
         self.at += 1;
     }
-}
-
-/// Returns whether a text can be the name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|char: char| char.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Returns whether `((…))` has nothing but numbers and operators.
