@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::{Command, ExitCode},
 };
 
 use anyhow::{Context, Result, bail};
@@ -43,9 +44,18 @@ const TARGETS: [(&str, &str); 18] = [
 const GATE: &str = "gate";
 
 /// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.
-const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
-    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
+const FLAGS: [&str; 7] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table -sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=1",
+    "-Cdebug-assertions",
+];
+
+/// Set while Cargo builds the targets: this program then stands in for `rustc`.
+const INSTRUMENTS: &str = "SEAMGATE_INSTRUMENTS";
 
 /// The longest input, in bytes.
 const MAX_LENGTH: &str = "-max_len=4096";
@@ -84,14 +94,33 @@ fn build(has_gate: bool) -> Result<PathBuf> {
     if output(command("c++").arg("--version")).is_none() {
         bail!("libFuzzer needs a C++ compiler, c++; install g++ or clang");
     }
-    let rustc = output(command("rustc").arg("-vV")).context("`rustc -vV` fails")?;
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
-    // With a target, the flags apply to the programs only, not to build scripts and macros.
+    // Dependencies are compiled once, for the tests too: only crates of the workspace are instrumented.
     let build = ["build", "--release", "--locked", "--package", "seamgate-fuzz", "--bins"];
     let features = if has_gate { &["--features", GATE][..] } else { &[] };
-    let target = ["--target", host, "--target-dir", FOLDER];
-    run(command("cargo").args(build).args(features).args(target).env("RUSTFLAGS", FLAGS))?;
-    Ok(Path::new(FOLDER).join(host).join("release"))
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let mut cargo = command("cargo");
+    run(cargo.args(build).args(features).env("RUSTC_WORKSPACE_WRAPPER", this).env(INSTRUMENTS, "1"))?;
+    Ok(PathBuf::from("target/release"))
+}
+
+/// Runs the compiler with the flags of a fuzz target if Cargo started this program as `RUSTC_WORKSPACE_WRAPPER`. Returns its exit code, or
+/// `None` for an ordinary start.
+pub(crate) fn compile_as_wrapper() -> Option<ExitCode> {
+    std::env::var_os(INSTRUMENTS)?;
+    let mut arguments = std::env::args_os().skip(1);
+    let mut compiler = Command::new(arguments.next()?);
+    let arguments: Vec<_> = arguments.collect();
+    let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
+    // Cargo asks the compiler about itself as `___`. Build scripts are not linked with libFuzzer.
+    let is_ours = name.is_some_and(|name| name != "___" && !name.to_string_lossy().starts_with("build_script_"));
+    compiler.args(arguments).args(if is_ours { &FLAGS[..] } else { &[] });
+    Some(match compiler.status() {
+        Ok(status) => u8::try_from(status.code().unwrap_or(1)).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            say(&format!("cannot run the compiler: {error}"));
+            ExitCode::FAILURE
+        }
+    })
 }
 
 /// Runs a target and returns how many inputs it took.

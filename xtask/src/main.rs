@@ -177,6 +177,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::compile_as_wrapper() {
+        return code;
+    }
     match dispatch(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -26,7 +26,8 @@ fuzz_target!(|text: &str| {
         facts["mode"] = json!(mode);
     }
     for tool in source["tools"].as_array().into_iter().flatten().take(4) {
-        let mut call = json!({"key": "k", "tool": tool["name"], "arguments": {"a": "a", "b": [1, 2.50]}});
+        let Some(name) = name(tool, &profile) else { continue };
+        let mut call = json!({"key": "k", "tool": name, "arguments": {"a": "a", "b": [1, 2.50]}});
         if let Some(server) = tool["server"].as_str() {
             call["server"] = json!(server);
         }
@@ -42,3 +43,15 @@ fuzz_target!(|text: &str| {
         }
     }
 });
+
+/// Returns the name of a tool that an entry of `tools` stands for: its own, or that of the first definition that its pattern takes.
+fn name(entry: &Value, profile: &Profile) -> Option<String> {
+    let tools = profile.tools();
+    let is_tool = |name: &&str| match entry["server"].as_str() {
+        Some(server) => tools.contains(&format!("{server}/{name}")),
+        None => tools.iter().any(|tool| tool == name),
+    };
+    let definitions = entry["definitions"].as_array().into_iter().flatten();
+    let names = [&entry["name"]].into_iter().chain(definitions.map(|definition| &definition["name"]));
+    names.filter_map(Value::as_str).find(is_tool).map(str::to_owned)
+}
