@@ -26,6 +26,7 @@ mod mcp;
 mod ndjson;
 mod notice;
 pub mod parquet;
+mod replay;
 mod run;
 mod status;
 mod stream;
@@ -100,6 +101,9 @@ enum Command {
     /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
     #[command(after_help = why::HELP)]
     Why(why::Arguments),
+    /// Play recorded runs under another profile: what would run, ask and be denied
+    #[command(after_help = replay::HELP)]
+    Replay(replay::Arguments),
     /// Print what a shell needs to complete commands
     Completions(manual::Completions),
     /// Print a page of the manual, in the format of `man`
@@ -182,6 +186,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
     };

@@ -119,6 +119,10 @@ impl Setting {
             Reach::Command(command) => (vec![document.launch(command)?], None, None),
         };
         let first = Version::read(path, text.to_owned(), file.as_deref(), &principal)?;
+        if first.policy().lacks_user_messages() {
+            let why = "the profile has the origin \"user\", and nobody tells the gate what the user wrote";
+            say(&format!("seamgate: {why}: add \"user_messages\": \"client\" if your client does"));
+        }
         Ok(Setting {
             path: path.to_owned(),
             servers: file,

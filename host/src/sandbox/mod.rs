@@ -13,7 +13,10 @@ pub(crate) mod same_code;
 pub(crate) mod snapshot;
 pub(crate) mod warm;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use wasmtime::{
     Engine, InstancePre, Linker, Store, Trap,
@@ -43,13 +46,20 @@ use crate::{
     },
 };
 
+/// The number of large outputs after which a gate makes an engine for them, which takes as long as several calls: it copies the
+/// machine code. Many processes judge only a few.
+const FEW_LARGE: usize = 8;
+
 /// What instances are made of.
 pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
     ordinary: Instances,
-    /// For those that judge one large output: apart, so that what it leaves makes no later one slower. Made on first use.
+    /// For those that judge one large output: apart, so that what it leaves makes no later one slower. Made for the call after the
+    /// first [`FEW_LARGE`].
     large: OnceLock<Option<Instances>>,
+    /// The number of large outputs that ordinary instances have judged.
+    few_large: AtomicUsize,
     /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
     held: OnceLock<Option<Instances>>,
     /// Whether large and held instances may have engines of their own.
@@ -158,6 +168,7 @@ impl Sandbox {
             component: options.component,
             ordinary: Instances::new(engine, code)?,
             large: OnceLock::new(),
+            few_large: AtomicUsize::new(0),
             held: OnceLock::new(),
             apart,
             limits: options.limits,
@@ -200,10 +211,12 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The instances for one large output. Where they cannot have an engine of their own, there is one kind.
+    /// Returns the instances for one large output: those of ordinary outputs for the first few, and where they cannot have an engine of
+    /// their own.
     fn large(&self) -> &Instances {
         let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
-        if !self.apart {
+        let is_early = || self.large.get().is_none() && self.few_large.fetch_add(1, Ordering::Relaxed) < FEW_LARGE;
+        if !self.apart || is_early() {
             return &self.ordinary;
         }
         self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)

@@ -4,6 +4,8 @@
 //! the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the
 //! observations that it cites, and to the results, calls, permissions and prompts behind them.
 //!
+//! [`replay()`] plays a run again under another profile, and compares the decisions about its calls.
+//!
 //! [`runs_in`] finds the runs in a folder. [`calls()`] lists the calls of a run, each with what became of it.
 //!
 //! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
@@ -34,6 +36,7 @@ mod html;
 mod otlp;
 mod profile;
 mod rendering;
+mod replay;
 mod runs;
 mod steps;
 mod terminal;
@@ -46,6 +49,7 @@ pub use html::html;
 pub use otlp::otlp;
 pub use profile::{ENDED_PLAN, PLAN};
 pub use rendering::Rendering;
+pub use replay::{NotReplayed, Replay, ReplayedCall, replay, replayable};
 pub use runs::{has_journal, runs_in};
 pub use terminal::write_text;
 pub use why::{Chain, why};

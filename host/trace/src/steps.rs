@@ -171,6 +171,16 @@ impl Steps {
         }
     }
 
+    /// Returns the text of a step's event as it was sent, with its artifacts in their places.
+    ///
+    /// # Errors
+    ///
+    /// An artifact is missing or changed, or cannot be read.
+    pub(crate) fn event(&self, step: &Step) -> Result<String, JournalError> {
+        let line = step.lines.iter().find(|line| line.kind == LineKind::Event);
+        line.map_or_else(|| Ok(String::new()), |line| self.reader.whole(&line.json))
+    }
+
     /// A line with its event as it was sent: what projections read.
     pub(crate) fn whole(&self, line: &JournalLine) -> Result<String, JournalError> {
         let kind = match line.kind {

@@ -158,6 +158,7 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
     calls: list[tuple[object, bool]] = []
     try:
         client.hello()
+        client.said = ground.user.PROMPT if setting.seamgate else None
         for at, call in enumerate(ground.user.ground_truth(ground.before)):
             worked = client.call(len(calls), call.function, call.args)
             calls.append((call, False))
@@ -194,6 +195,7 @@ class Client:
 
     def __init__(self, command: list[str], setting: Setting) -> None:
         self.asked: set[int] = set()
+        self.said: str | None = None
         self._current = -1
         self._setting = setting
         self._last = 0
@@ -213,7 +215,7 @@ class Client:
     def call(self, number: int, name: str, arguments: object) -> bool:
         """Call a tool. Gives whether it worked."""
         self._current = number
-        meta = {"agentdojo/number": number}
+        meta = {"agentdojo/number": number, **({"seamgate/said": self.said} if self.said else {})}
         answer = self._ask("tools/call", {"name": name, "arguments": dict(arguments), "_meta": meta})
         return "result" in answer and not answer["result"].get("isError", False)
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import NoneType
 from typing import TextIO
 
 import yaml
@@ -11,9 +12,10 @@ from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
 from agentdojo.attacks.base_attacks import DEFAULT_MODEL_NAME, DEFAULT_USER_NAME
 from agentdojo.attacks.important_instructions_attacks import ImportantInstructionsAttack
 from agentdojo.base_tasks import BaseInjectionTask, BaseUserTask
-from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
+from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suite
 from agentdojo.task_suite.task_suite import TaskSuite
+from pydantic import TypeAdapter
 
 # AgentDojo parses an environment for each task: libyaml does it ten times as fast.
 yaml.safe_load = lambda text: yaml.load(text, yaml.CSafeLoader)
@@ -72,11 +74,15 @@ class Playground:
         places, _ = poisoned(self.suite.name, self.user.ID)
         return dict.fromkeys(places, text)
 
-    def call(self, name: str, arguments: dict) -> tuple[str, bool]:
-        """Call a tool. Gives its text, and whether it failed."""
+    def call(self, name: str, arguments: dict) -> dict[str, object]:
+        """Call a tool, and return the result of the protocol."""
         self.trace.append(FunctionCall(function=name, args=arguments))
         result, error = self.runtime.run_function(self.environment, name, arguments)
-        return (error, True) if error else (tool_result_to_str(result), False)
+        text = error or tool_result_to_str(result)
+        answer = {"content": [{"type": "text", "text": text}], "isError": bool(error)}
+        if not error and (form := result_form(self.suite.tools, name)):
+            answer["structuredContent"] = form.structured(result)
+        return answer
 
     def judge(self) -> dict[str, object]:
         """What AgentDojo says of the end."""
@@ -90,12 +96,49 @@ class Playground:
         return bool(self.suite._check_task_result(task, content, self.before, self.environment, self.trace))
 
 
+@dataclass(frozen=True)
+class ResultForm:
+    """How a tool's results are written as structured content: as the SDK for Python does."""
+
+    adapter: TypeAdapter
+    is_object: bool
+
+    def structured(self, result: object) -> object:
+        """Return a result as structured content."""
+        value = self.adapter.dump_python(result, mode="json")
+        return value if self.is_object else {"result": value}
+
+    def schema(self) -> dict[str, object]:
+        """Return the schema of structured content."""
+        schema = self.adapter.json_schema(mode="serialization")
+        if self.is_object:
+            return schema
+        shared = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
+        return {"type": "object", "properties": {"result": schema}, "required": ["result"], **shared}
+
+
+def form_of(tool: Function) -> ResultForm | None:
+    """Return the form of a tool's results, unless it returns nothing."""
+    if tool.return_type in (None, NoneType):
+        return None
+    adapter = TypeAdapter(tool.return_type)
+    return ResultForm(adapter, adapter.json_schema(mode="serialization").get("type") == "object")
+
+
+def result_form(tools: list[Function], name: str) -> ResultForm | None:
+    """Return the form of the results of the tool with this name."""
+    return form_of(next(tool for tool in tools if tool.name == name))
+
+
 def tools(suite: TaskSuite) -> list[dict[str, object]]:
     """The definitions of a suite's tools."""
-    return [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters.model_json_schema()}
-        for tool in suite.tools
-    ]
+    return [definition(tool) for tool in suite.tools]
+
+
+def definition(tool: Function) -> dict[str, object]:
+    """Return the definition of a tool."""
+    known = {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters.model_json_schema()}
+    return {**known, "outputSchema": form.schema()} if (form := form_of(tool)) else known
 
 
 def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
@@ -117,8 +160,7 @@ def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
                 answer = {"result": {"tools": tools(ground.suite)}}
             case "tools/call":
                 arrived.append(given.get("_meta", {}).get("agentdojo/number"))
-                text, failed = ground.call(given["name"], given.get("arguments", {}))
-                answer = {"result": {"content": [{"type": "text", "text": text}], "isError": failed}}
+                answer = {"result": ground.call(given["name"], given.get("arguments", {}))}
             case _:
                 answer = {"error": {"code": -32601, "message": "Method not found"}}
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), file=sink, flush=True)

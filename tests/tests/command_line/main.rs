@@ -7,6 +7,7 @@ mod export;
 mod large_results;
 mod mcp_files;
 mod mistakes;
+mod replay;
 mod run;
 mod served;
 mod servers;

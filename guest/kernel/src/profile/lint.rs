@@ -35,6 +35,14 @@ const ACTS: &str = " click delete drop erase pay post publish purchase remove se
 /// Verbs with which the names of reads begin: behind them, other words are what is read.
 const READS: &str = " check count describe fetch find get has is list lookup query read search show view ";
 
+/// Words in the names of arguments that decide on whom or on what a tool acts.
+const TARGETS: &str = " account address addresses amount assignee bcc branch cc channel contact customer destination email emails file \
+    filename folder group host iban id ids invitee key member members order owner participant participants path paths phone price \
+    recipient recipients repo repository room target to uri url user username users ";
+
+/// The largest number of targets that a hint names.
+const MAX_TARGETS: usize = 4;
+
 pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(document) = profile.document() {
@@ -49,6 +57,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         patterns(profile, &document, &mut warnings);
         self_approval(profile, &document, &mut warnings);
         open_origins(profile, &document, &mut warnings);
+        questions(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
     // A gate between a client and its servers lives as long as the client, which asks what it likes again.
@@ -279,6 +288,50 @@ fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warni
             warnings.push(Warning::new(&document.location(origin), "open_origin", &message));
         }
     }
+}
+
+/// Finds the calls that a flow asks about and that origins would spare.
+fn questions(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
+    for (tool, at) in tools_of(profile, document) {
+        let asks = profile.flows.iter().position(|flow| flow.may_ask(tool));
+        let Some(index) = asks.filter(|_| tool.permit.may_allow() && tool.origins.is_empty()) else { continue };
+        let targets = targets(document, at, tool);
+        let Some(first) = targets.first() else { continue };
+        let flow = &profile.flows[index];
+        let message = format!(
+            "name where {} may come from, in 'origins', and write \"unless\":\"origins\" in flows[{index}]: once data labelled {} was read, \
+             each call asks, such as {}({{{}:…}}), also with what the user named",
+            targets.join(", "),
+            quote(&flow.after, 64),
+            tool.full_name(),
+            quote(first.trim_start_matches("$.").trim_end_matches("[*]"), 64)
+        );
+        let place = document.location(at).name("origins");
+        // Tools of one pattern share their entry.
+        if !warnings.iter().any(|known| known.code == "question" && known.path == place.path()) {
+            warnings.push(Warning { level: Level::Hint, ..Warning::new(&place, "question", &message) });
+        }
+    }
+}
+
+/// Returns the paths of arguments that decide on whom or on what a tool acts, at most [`MAX_TARGETS`].
+fn targets(document: &Document, entry: NodeId, tool: &Tool) -> Vec<String> {
+    let definition = pinned_in(document, entry, tool);
+    let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
+    let schemas = schemas.chain(document.member(entry, "arguments"));
+    let mut paths: Vec<String> = Vec::new();
+    for properties in schemas.filter_map(|schema| document.member(schema, "properties")) {
+        for (name, at) in document.members(properties) {
+            let name = document.string(name);
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let is_list = document.source(at).contains("\"array\"");
+            let path = format!("$.{name}{}", if is_list { "[*]" } else { "" });
+            if is_plain && has_word(name, TARGETS) && !paths.contains(&path) && paths.len() < MAX_TARGETS {
+                paths.push(path);
+            }
+        }
+    }
+    paths
 }
 
 /// Whether the arguments of a tool have a member by which it takes a command as free text.
@@ -543,6 +596,33 @@ mod tests {
             let told = lint(&profile, &text);
             assert_eq!(told.iter().any(|one| one.code == "overruled"), overruled, "{text}");
             assert!(told.iter().any(|one| one.message.contains(pattern)), "{text}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn calls_that_origins_would_spare_are_named() {
+        for (flow, tool, says) in [
+            (r#""then":"approval""#, "", Some(r#"$.to[*], $.cc"#)),
+            (r#""then":"approval""#, r#","origins":[{"path":"$.to[*]","from":["user"],"else":"deny"}]"#, None),
+            (r#""then":"deny""#, "", None),
+        ] {
+            let text = format!(
+                r#"{{"agent":"a","approvers":{{"on":[{{"principal":"anna"}}]}},"flows":[{{"after":"untrusted","to":"effectful",{flow}}}],
+                "tools":[{{"name":"send","effect":"effectful","permit":"allow","arguments":{{"properties":
+                {{"to":{{"type":"array"}},"body":{{}},"cc":{{}}}}}}{tool}}},{{"name":"look","effect":"read","permit":"allow"}}]}}"#
+            );
+            let profile = Profile::compile(&text).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+            let told = lint(&profile, &text);
+            let found = told.iter().find(|warning| warning.code == "question");
+            assert_eq!(found.is_some(), says.is_some(), "{text}");
+            if let (Some(found), Some(says)) = (found, says) {
+                assert!(
+                    found.message.contains(says) && found.message.contains("send({\"to\":…})"),
+                    "{}",
+                    found.message
+                );
+                assert_eq!(found.path, "$.tools[0].origins");
+            }
         }
     }
 

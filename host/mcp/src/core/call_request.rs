@@ -28,6 +28,8 @@ pub(super) struct CallRequest {
     /// The arguments, if there are any. `null` counts as none.
     pub(super) arguments: Option<Raw>,
     pub(super) meta: Option<Raw>,
+    /// The texts that the user wrote, if the client says so.
+    pub(super) said: Vec<String>,
     /// The `requestState` with which the client comes back.
     pub(super) state: Option<Raw>,
     /// The `inputResponses` that it brings.
@@ -42,7 +44,7 @@ impl CallRequest {
     ///
     /// # Errors
     ///
-    /// There is no name, or it is no string.
+    /// The name is missing or not a string, or the words of the user are neither a text nor a list of texts.
     pub(super) fn read(
         id: &Id,
         params: Option<&RawValue>,
@@ -56,12 +58,14 @@ impl CallRequest {
             (None, None) => return Err("\"name\" is missing".to_owned()),
         };
         let given = |name: &str| members.get(name).filter(|value| value.get() != "null").map(ToOwned::to_owned);
+        let meta = given("_meta");
         Ok(CallRequest {
             id: id.clone(),
+            said: meta::said(meta.as_deref())?,
             target: target(&name),
             name,
             arguments: given("arguments"),
-            meta: given("_meta"),
+            meta,
             state: given("requestState"),
             answers: given("inputResponses"),
             sender: meta::sender(params, has_forms),

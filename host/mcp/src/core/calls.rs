@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use seamgate::{
     Ask, CallCancelledEvent, CallEvent, DecisionRecord, Effect as ToolEffect, Json, Limitation, ObservationRecord,
-    ObservationStatus, PossibleEffect, Record, ResultStatus, SettledCode, SettledRecord, ToolFailedEvent,
+    ObservationStatus, PossibleEffect, Record, ResultStatus, SaidEvent, SettledCode, SettledRecord, ToolFailedEvent,
     ToolResultEvent, ToolStartedEvent, digest,
 };
 use seamgate_runner::agent::result_ends;
@@ -16,7 +16,7 @@ use super::{
     effects::{Effect, UpstreamId},
     links::{Links, Place, Then, cut},
     message::{self, INTERNAL_ERROR, Id, Members, Message, Raw, json, raw},
-    meta::{self, Sender, complete},
+    meta::{self, MAX_SAID, Sender, complete},
     policy::Policy,
     server::Asked,
 };
@@ -42,6 +42,10 @@ pub(super) struct Calls {
     asks: BTreeMap<String, Asking>,
     /// The results of calls that their clients took back, oldest first.
     parked: VecDeque<Parked>,
+    /// The digests of the last texts that the client said the user wrote, oldest first.
+    said: VecDeque<String>,
+    /// Whether the client was told that the profile does not let it say what the user wrote.
+    is_unheard: bool,
     pub(super) artifacts: Artifacts,
 }
 
@@ -124,7 +128,8 @@ impl Calls {
     }
 
     /// Takes a client's request. The kernel decides about it, unless an equal call is there that it may join.
-    pub(super) fn on_request(&mut self, request: CallRequest, policy: &Policy, links: &mut Links) {
+    pub(super) fn on_request(&mut self, mut request: CallRequest, policy: &Policy, links: &mut Links) {
+        self.hear(std::mem::take(&mut request.said), policy, links);
         let arguments = match Json::of(request.arguments()) {
             Ok(arguments) => arguments,
             Err(wrong) => {
@@ -138,6 +143,30 @@ impl Calls {
         let joinable = self.joinable(policy, links);
         event.joinable = (!joinable.is_empty()).then_some(joinable);
         links.send(event, Then::Call(Box::new(request)));
+    }
+
+    /// Takes the texts that the client says the user wrote. A client may send all of them with each call: the run gets each once.
+    fn hear(&mut self, texts: Vec<String>, policy: &Policy, links: &mut Links) {
+        if !policy.hears_client() {
+            if !texts.is_empty() && !std::mem::replace(&mut self.is_unheard, true) {
+                let why = "the client sends what the user wrote, which proves nothing: add \"user_messages\": \"client\" to the profile";
+                links.add(Effect::Warn(why.to_owned()));
+            }
+            return;
+        }
+        for text in texts {
+            let digest = digest(text.as_bytes());
+            if self.said.contains(&digest) {
+                continue;
+            }
+            if self.said.len() == MAX_SAID {
+                self.said.pop_front();
+            }
+            self.said.push_back(digest);
+            let mut event = SaidEvent::new(text);
+            event.principal = Some("client".to_owned());
+            links.send(event, Then::Nothing);
+        }
     }
 
     /// Returns the digests of the calls that an equal one may join.

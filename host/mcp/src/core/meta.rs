@@ -18,8 +18,14 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// The most texts of the user that a run keeps, and so the most that the gate reads from a call.
+pub(super) const MAX_SAID: usize = 64;
+
 /// The extension by which results come outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// The texts that the user wrote to the client, in `_meta` of a call: one text or several. No server gets it.
+pub(super) const SAID: &str = "seamgate/said";
 
 /// The sender of a request.
 #[derive(Clone, Copy, Default)]
@@ -129,13 +135,36 @@ pub(super) fn cut_capabilities(
     Some(members.with(change))
 }
 
-/// Returns `_meta` of a request without the capabilities that the profile does not name for a server.
+/// Returns `_meta` of a request without the words of the user, and without the capabilities that the profile does not name for a server.
 pub(super) fn cut_meta(policy: &Policy, server: &str, meta: &str) -> String {
-    let cut = Members::of(meta).and_then(|members| {
-        let cut = cut_capabilities(policy, server, members.get(CAPABILITIES)?, |name| name)?;
-        Some(members.set(CAPABILITIES, &cut))
-    });
-    cut.unwrap_or_else(|| meta.to_owned())
+    let Some(members) = Members::of(meta) else { return meta.to_owned() };
+    members.with(|name, value| match name {
+        SAID => Change::Drop,
+        CAPABILITIES => cut_capabilities(policy, server, value, |name| name).map_or(Change::Keep, Change::To),
+        _ => Change::Keep,
+    })
+}
+
+/// Returns the last [`MAX_SAID`] texts that a call says the user wrote.
+///
+/// # Errors
+///
+/// It is neither a text nor a list of texts.
+pub(super) fn said(meta: Option<&RawValue>) -> Result<Vec<String>, String> {
+    let Some(said) = meta.and_then(|meta| Members::of(meta.get())?.get(SAID)) else { return Ok(Vec::new()) };
+    let texts = match serde_json::from_str(said.get()) {
+        Ok(OneOrMore::One(text)) => vec![text],
+        Ok(OneOrMore::More(texts)) => texts,
+        Err(_) => return Err(format!("{SAID:?} of \"_meta\" must be a text or a list of texts")),
+    };
+    Ok(texts.into_iter().rev().take(MAX_SAID).rev().collect())
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
 }
 
 /// Returns the parameters of a request with [`cut_meta`] of them.

@@ -18,6 +18,14 @@ pub struct Policy {
     tools: Vec<Tool>,
     #[serde(default)]
     servers: BTreeMap<String, Server>,
+    user_messages: Option<UserMessages>,
+}
+
+/// Who tells the gate what the user wrote.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum UserMessages {
+    Client,
 }
 
 #[derive(Clone, Deserialize)]
@@ -29,6 +37,14 @@ struct Tool {
     result: ResultRule,
     #[serde(default)]
     equal_calls: EqualCalls,
+    #[serde(default)]
+    origins: Vec<OriginRule>,
+}
+
+#[derive(Clone, Deserialize)]
+struct OriginRule {
+    #[serde(default)]
+    from: Vec<serde_json::Value>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -90,6 +106,17 @@ impl Policy {
     /// Returns whether the profile has the gate's own tool.
     pub(super) fn reads_artifacts(&self) -> bool {
         self.tools.iter().any(Tool::is_own)
+    }
+
+    /// Returns whether the client tells the gate what the user wrote.
+    pub(super) fn hears_client(&self) -> bool {
+        matches!(self.user_messages, Some(UserMessages::Client))
+    }
+
+    /// Returns whether an origin needs the words of the user, and nobody may tell the gate.
+    pub(crate) fn lacks_user_messages(&self) -> bool {
+        let mut places = self.tools.iter().flat_map(|tool| &tool.origins).flat_map(|rule| &rule.from);
+        self.user_messages.is_none() && places.any(|place| place == "user")
     }
 
     /// Returns whether a server keeps the capability that a kind of methods belongs to.

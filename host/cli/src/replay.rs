@@ -1,0 +1,180 @@
+//! `seamgate replay`: what recorded runs would come to under another profile.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Result, bail};
+use seamgate::{Gate, Permit, read_profile};
+use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
+use seamgate_trace::{NotReplayed, Replay, ReplayedCall, TraceError, has_journal, replay, replayable};
+
+use crate::{
+    error::{FaultError, Unwritten},
+    status::Status,
+    trace::with_status,
+};
+
+/// How deep below a folder runs are looked for: `seamgate hook` keeps them two folders below that of its journals.
+const MAX_DEPTH: usize = 3;
+
+pub(crate) const HELP: &str = "\
+Nothing runs, and nothing is written. What tools, models and people did is taken from the journals. If the profile asks about a call
+that ran, the call counts as approved, and the run goes on with its recorded result. If it allows a call that did not run, the call
+ends without a result.
+
+Exit status: 0 all calls are decided as before, 1 some are not, 2 usage error or invalid profile, 5 a journal is damaged, or no run
+could be replayed";
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folders of runs, or folders that hold them
+    #[arg(value_name = "DIR", required = true)]
+    dirs: Vec<PathBuf>,
+    /// The profile to replay them under
+    #[arg(short, long, value_name = "PROFILE")]
+    profile: PathBuf,
+    /// List all calls, not only those that are decided differently
+    #[arg(long)]
+    all: bool,
+}
+
+/// The counts of all runs.
+#[derive(Default)]
+struct Counts {
+    runs: usize,
+    calls: usize,
+    differ: usize,
+    /// By decision: allow, approval, deny, and not reached.
+    before: [usize; 4],
+    after: [usize; 4],
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let mut gate = Gate::new()?;
+    let profile = replayable(&read_profile(&arguments.profile)?)?;
+    let info = gate
+        .register_profile(&profile)
+        .map_err(|fault| anyhow::Error::from(FaultError(fault)).context(arguments.profile.display().to_string()))?;
+    let mut folders = Vec::new();
+    for dir in &arguments.dirs {
+        let before = folders.len();
+        find(dir, MAX_DEPTH, &mut folders);
+        if folders.len() == before {
+            bail!("{}: there is no run in it: name the folder of a run, or one that holds runs", dir.display());
+        }
+    }
+    let mut out = anstream::stdout().lock();
+    let (mut counts, mut is_damaged) = (Counts::default(), false);
+    for folder in &folders {
+        let replay = match replay(folder, &gate, &info.agent) {
+            Ok(replay) => replay,
+            Err(NotReplayed::Trace(error @ TraceError::Journal(_))) => return Err(with_status(error)),
+            Err(error) => {
+                say(&format!("seamgate: {}: left out: {}", folder.display(), escape_terminal(&with_sources(&error))));
+                continue;
+            }
+        };
+        counts.add(&replay);
+        write(&mut out, folder, &replay, arguments.all).map_err(Unwritten::from)?;
+        for fault in &replay.faults {
+            is_damaged = true;
+            say(&format!("seamgate: {}: {}", folder.display(), escape_terminal(fault)));
+        }
+    }
+    write!(out, "{}", counts.table()).and_then(|()| out.flush()).map_err(Unwritten::from)?;
+    Ok(match counts {
+        _ if is_damaged || counts.runs == 0 => Status::Fault,
+        Counts { differ: 0, .. } => Status::Accepted,
+        _ => Status::Rejected,
+    })
+}
+
+/// Adds the folders of runs in a folder, by their names.
+fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    if has_journal(folder) {
+        return found.push(folder.to_owned());
+    }
+    if depth == 0 {
+        return;
+    }
+    let mut inside: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    inside.sort();
+    inside.iter().filter(|path| path.is_dir() && !path.is_symlink()).for_each(|path| find(path, depth - 1, found));
+}
+
+fn write(out: &mut impl Write, folder: &Path, replay: &Replay, is_all: bool) -> std::io::Result<()> {
+    let shown: Vec<&ReplayedCall> = replay.calls.iter().filter(|call| is_all || call.differs()).collect();
+    if shown.is_empty() && replay.notes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", shell_word(folder))?;
+    for call in shown {
+        let (tool, reason) = (escape_terminal(&call.tool), escape_terminal(&call.reason));
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        let after = match call.differs() {
+            true => format!(" -> {}", word(call.after.as_ref())),
+            false => String::new(),
+        };
+        writeln!(out, "  {} {tool}  {}{after}{reason}", escape_terminal(&call.key), word(Some(&call.before)))?;
+    }
+    for note in &replay.notes {
+        writeln!(out, "  left out: {}", escape_terminal(note))?;
+    }
+    Ok(())
+}
+
+fn word(permit: Option<&Permit>) -> &'static str {
+    match permit {
+        Some(Permit::Allow) => "runs",
+        Some(Permit::Approval) => "asks",
+        Some(Permit::Deny) => "denied",
+        None => "not reached",
+    }
+}
+
+impl Counts {
+    fn add(&mut self, replay: &Replay) {
+        let place = |permit: Option<&Permit>| match permit {
+            Some(Permit::Allow) => 0,
+            Some(Permit::Approval) => 1,
+            Some(Permit::Deny) => 2,
+            None => 3,
+        };
+        self.runs += 1;
+        for call in &replay.calls {
+            self.calls += 1;
+            self.differ += usize::from(call.differs());
+            self.before[place(Some(&call.before))] += 1;
+            self.after[place(call.after.as_ref())] += 1;
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut text = format!(
+            "{} in {}, {} decided differently\n",
+            count(self.calls, "call"),
+            count(self.runs, "run"),
+            self.differ
+        );
+        if self.calls > 0 {
+            text.push_str("             before  after\n");
+            for (place, permit) in
+                [Some(&Permit::Allow), Some(&Permit::Approval), Some(&Permit::Deny), None].iter().enumerate()
+            {
+                if self.before[place] + self.after[place] > 0 {
+                    text.push_str(&format!(
+                        "{:<12} {:>6} {:>6}\n",
+                        word(*permit),
+                        self.before[place],
+                        self.after[place]
+                    ));
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,363 @@
+//! Plays a recorded run again under another profile, and compares the decisions about its calls.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::Path,
+};
+
+use seamgate::{
+    Action, ApprovalAnswer, ApprovalEvent, AskApprovalAction, Blob, CallCancelledEvent, DecisionRecord, EventKind,
+    Gate, Journal, JournalError, Json, Lines, Permit, PossibleEffect, Record, Run, StepError, ToolFailedEvent,
+};
+use seamgate_text::tool_name;
+use serde_json::Value;
+
+use crate::{
+    error::TraceError,
+    format::cut,
+    steps::{Step, Steps, call_of},
+};
+
+/// The longest reason and the longest name of a tool, in bytes.
+const MAX_TEXT: usize = 300;
+/// The most approvals of one call: each group of approvers may have to approve it.
+const MAX_APPROVALS: usize = 64;
+
+/// The decisions about the calls of a run, as recorded and as another profile makes them.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Replay {
+    /// The calls, in their order.
+    pub calls: Vec<ReplayedCall>,
+    /// Notes on events that the other profile does not take, one sentence each.
+    pub notes: Vec<String>,
+    /// The faults of the journal, one sentence each.
+    pub faults: Vec<String>,
+}
+
+/// One call of a run, with its first decision before and after the change of the profile.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReplayedCall {
+    /// The key of the call in the recorded run: c1, c2, ….
+    pub key: String,
+    /// The tool, with its server.
+    pub tool: String,
+    /// The recorded decision.
+    pub before: Permit,
+    /// The decision of the other profile. `None` if the replay did not reach the call.
+    pub after: Option<Permit>,
+    /// The first reason of the stricter of two decisions that differ. It may hold text from outside.
+    pub reason: String,
+}
+
+impl ReplayedCall {
+    /// Returns whether the profiles decide differently.
+    pub fn differs(&self) -> bool {
+        self.after.as_ref() != Some(&self.before)
+    }
+}
+
+/// A run that cannot be played under another profile.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotReplayed {
+    /// The run cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Another agent made the run.
+    #[error("it is a run of {0:?}")]
+    OtherAgent(String),
+    /// A parent bounds the run by its own profile.
+    #[error("it is the run of a child, whose parent's rules hold, too")]
+    Child,
+    /// The other profile does not take the run's start.
+    #[error("the profile does not take its start: {0}")]
+    Start(StepError),
+}
+
+/// Returns a profile as it is replayed: without the public keys of approvers, because nobody signs the approvals of a replay.
+///
+/// # Errors
+///
+/// The text is not JSON.
+pub fn replayable(profile: &str) -> Result<String, serde_json::Error> {
+    let mut profile: Value = serde_json::from_str(profile)?;
+    let groups = profile.get_mut("approvers").and_then(Value::as_object_mut);
+    for approver in groups.into_iter().flat_map(|groups| groups.values_mut()).filter_map(Value::as_array_mut).flatten()
+    {
+        if let Some(approver) = approver.as_object_mut() {
+            approver.remove("key");
+        }
+    }
+    Ok(profile.to_string())
+}
+
+/// Plays the run in a folder under the profile that `gate` has for `agent`. Nothing runs, and nothing is written.
+///
+/// What tools, models and people did is taken from the record. A call that ran then is approved if the profile asks about it. A call that did
+/// not run then, and would now, ends without a result.
+///
+/// # Errors
+///
+/// The run cannot be read, or the profile does not take its start.
+pub fn replay(folder: &Path, gate: &Gate, agent: &str) -> Result<Replay, NotReplayed> {
+    let mut steps = Steps::open(folder)?;
+    if steps.about.agent != agent {
+        return Err(NotReplayed::OtherAgent(steps.about.agent));
+    }
+    let recorded: Vec<Step> = steps.by_ref().collect();
+    let mut replay = Replay { faults: steps.fault().map(str::to_owned).into_iter().collect(), ..Replay::default() };
+    let mut recorded = recorded.into_iter();
+    let Some(first) = recorded.next() else { return Ok(replay) };
+    if matches!(first.event(), Some(EventKind::Started(started)) if started.parent.is_some()) {
+        return Err(NotReplayed::Child);
+    }
+    let started = steps.event(&first).map_err(|error| NotReplayed::Start(error.into()))?;
+    let journal = Scratch { steps: &steps, lines: Vec::new(), blobs: HashMap::new() };
+    let (run, actions) = Run::start_json(gate, journal, agent, &started).map_err(NotReplayed::Start)?;
+    let recorded: Vec<Step> = recorded.collect();
+    let ran = recorded.iter().filter_map(Step::event).filter(|event| has_run(event)).filter_map(call_of);
+    let asked = recorded.iter().flat_map(Step::actions).filter_map(|action| match action {
+        Action::AskApproval(action) => Some(action.call.clone()),
+        _ => None,
+    });
+    let mut again = Again {
+        run,
+        ran: ran.map(str::to_owned).collect(),
+        asked: asked.collect(),
+        asks: HashMap::new(),
+        known: HashSet::new(),
+        keys: HashMap::new(),
+        model_key: None,
+        at: first.at,
+    };
+    again.act(actions);
+    for step in &recorded {
+        again.at = step.at;
+        again.step(&steps, step, &mut replay);
+    }
+    Ok(replay)
+}
+
+/// Returns whether an event says that a call was sent, or what it came to.
+fn has_run(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::ToolStarted(_) | EventKind::ToolResult(_) | EventKind::ToolFailed(_) | EventKind::ChildResult(_)
+    )
+}
+
+/// Returns the first decision about each call that is not known yet.
+fn first_decisions<'r>(records: impl Iterator<Item = &'r Record>, known: &HashSet<String>) -> Vec<&'r DecisionRecord> {
+    let mut first: Vec<&DecisionRecord> = Vec::new();
+    for record in records {
+        if let Record::Decision(record) = record
+            && !known.contains(&record.call)
+            && !first.iter().any(|other| other.call == record.call)
+        {
+            first.push(record);
+        }
+    }
+    first
+}
+
+/// A run that is played again.
+struct Again<'r> {
+    run: Run<'r, Scratch<'r>>,
+    /// The recorded keys of the calls that ran.
+    ran: HashSet<String>,
+    /// The recorded keys of the calls that people were asked about: their decisions are recorded, too.
+    asked: HashSet<String>,
+    /// The digest of each ask of the replay, by the replay's key of the call.
+    asks: HashMap<String, String>,
+    /// The recorded keys of the calls so far.
+    known: HashSet<String>,
+    /// The key of each call in the replay, by its recorded key.
+    keys: HashMap<String, String>,
+    /// The key under which the model is asked.
+    model_key: Option<String>,
+    /// The time of the last step, in milliseconds since 1970.
+    at: u64,
+}
+
+impl Again<'_> {
+    /// Plays a recorded step, and compares its first decisions about calls.
+    fn step(&mut self, steps: &Steps, step: &Step, replay: &mut Replay) {
+        let before: Vec<DecisionRecord> = first_decisions(step.records(), &self.known).into_iter().cloned().collect();
+        self.known.extend(before.iter().map(|record| record.call.clone()));
+        let note = |why: &str| {
+            let word = step.event().map_or("an unknown event", EventKind::word);
+            format!("step {}, {word}: {}", step.number, cut(why, MAX_TEXT))
+        };
+        let sent = match step.event() {
+            // It is the profile that is replaced.
+            Some(EventKind::Profile(_)) => return,
+            None => Err("this version cannot read it".to_owned()),
+            Some(event) => self.event(steps, step, event).and_then(|event| self.send(&event)),
+        };
+        let actions = sent.unwrap_or_else(|why| {
+            replay.notes.push(note(&why));
+            Vec::new()
+        });
+        let records = self.run.records().unwrap_or_default();
+        let replayed: HashSet<String> = self.keys.values().cloned().collect();
+        let after = first_decisions(records.iter(), &replayed);
+        for (number, record) in before.iter().enumerate() {
+            let now = after.get(number);
+            if let Some(now) = now {
+                self.keys.insert(record.call.clone(), now.call.clone());
+            }
+            replay.calls.push(compared(record, now.copied()));
+        }
+        self.act(actions);
+    }
+
+    /// Returns a recorded event with the keys that the replay has for calls and for the ask of the model.
+    fn event(&self, steps: &Steps, step: &Step, event: &EventKind) -> Result<String, String> {
+        let text = steps.event(step).map_err(|error| error.to_string())?;
+        let mut ask = None;
+        let (name, key) = match event {
+            EventKind::Approval(event) => {
+                let key = self.keys.get(&event.key).cloned();
+                ask = key.as_ref().and_then(|key| self.asks.get(key));
+                ("key", key)
+            }
+            EventKind::ModelOutput(_) | EventKind::ModelFailed(_) => ("key", self.model_key.clone()),
+            event => ("call", call_of(event).and_then(|call| self.keys.get(call)).cloned()),
+        };
+        let Some(key) = key else { return Ok(text) };
+        let mut members: BTreeMap<String, Json> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let text = |text: &String| Json::of(text).map_err(|error| error.to_string());
+        members.insert(name.to_owned(), text(&key)?);
+        if let Some(digest) = ask {
+            members.insert("digest".to_owned(), text(digest)?);
+        }
+        serde_json::to_string(&members).map_err(|error| error.to_string())
+    }
+
+    fn send(&mut self, event: &str) -> Result<Vec<String>, String> {
+        self.run.send_json(event).map_err(|error| error.to_string())
+    }
+
+    /// Does what the replay asks for: approves calls that ran in the record, and ends calls that did not.
+    fn act(&mut self, actions: Vec<String>) {
+        let mut actions: Vec<Action> = read(&actions);
+        for _ in 0..MAX_APPROVALS {
+            let mut next = Vec::new();
+            for action in std::mem::take(&mut actions) {
+                next.extend(self.answer(action));
+            }
+            if next.is_empty() {
+                break;
+            }
+            actions = read(&next);
+        }
+    }
+
+    /// Returns the actions that follow from the answer to one.
+    fn answer(&mut self, action: Action) -> Vec<String> {
+        let event = match action {
+            Action::AskModel(action) => {
+                self.model_key = Some(action.key);
+                return Vec::new();
+            }
+            Action::AskApproval(action) => {
+                let AskApprovalAction { call, ask, .. } = action;
+                self.asks.insert(call.clone(), ask.digest.clone());
+                if !self.has_run(&call) || self.is_recorded(&call, &self.asked) {
+                    return Vec::new();
+                }
+                let principal = ask.by.first().cloned().unwrap_or_default();
+                ApprovalEvent::new(ask.key, ask.digest, ApprovalAnswer::Approved, principal).at(self.at)
+            }
+            Action::Delegate(action) if !self.has_run(&action.call) => CallCancelledEvent::new(action.call).at(self.at),
+            Action::Execute(action) if !self.has_run(&action.call) => {
+                let mut event = ToolFailedEvent::new(action.call, "the recorded run has no result of this call");
+                event.effect = Some(PossibleEffect::None);
+                event.at(self.at)
+            }
+            _ => return Vec::new(),
+        };
+        let sent = serde_json::to_string(&event).map_err(|error| error.to_string());
+        sent.and_then(|event| self.send(&event)).unwrap_or_default()
+    }
+
+    /// Returns whether a call of the replay ran in the record.
+    fn has_run(&self, call: &str) -> bool {
+        self.is_recorded(call, &self.ran)
+    }
+
+    /// Returns whether recorded keys have that of a call of the replay.
+    fn is_recorded(&self, call: &str, recorded: &HashSet<String>) -> bool {
+        self.keys.iter().any(|(key, replayed)| replayed == call && recorded.contains(key))
+    }
+}
+
+fn read(actions: &[String]) -> Vec<Action> {
+    actions.iter().filter_map(|action| serde_json::from_str(action).ok()).collect()
+}
+
+/// Compares two decisions about a call.
+fn compared(before: &DecisionRecord, after: Option<&DecisionRecord>) -> ReplayedCall {
+    let stricter = match after {
+        Some(after) if strictness(&after.permit) >= strictness(&before.permit) => after,
+        _ => before,
+    };
+    let reason = stricter.reasons.first().map_or(&stricter.message, |reason| &reason.message);
+    ReplayedCall {
+        key: before.call.clone(),
+        tool: cut(&tool_name(before.server.as_deref().unwrap_or_default(), &before.tool), MAX_TEXT),
+        before: before.permit.clone(),
+        after: after.map(|after| after.permit.clone()),
+        reason: cut(&reason.replace(['\n', '\r'], " "), MAX_TEXT),
+    }
+}
+
+fn strictness(permit: &Permit) -> u8 {
+    match permit {
+        Permit::Allow => 0,
+        Permit::Approval => 1,
+        Permit::Deny => 2,
+    }
+}
+
+/// The journal of a replay, in memory. It has the artifacts of the recorded run, too.
+struct Scratch<'s> {
+    steps: &'s Steps,
+    lines: Vec<String>,
+    blobs: HashMap<(Blob, String), String>,
+}
+
+impl Journal for Scratch<'_> {
+    fn name(&self) -> String {
+        "the replay".to_owned()
+    }
+
+    fn count(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        Ok(Box::new(self.lines.iter().skip(from).cloned().map(Ok)))
+    }
+
+    fn append(&mut self, _: u64, lines: &[String]) -> Result<(), JournalError> {
+        self.lines.extend_from_slice(lines);
+        Ok(())
+    }
+
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError> {
+        self.blobs.insert((blob, digest.to_owned()), text.to_owned());
+        Ok(())
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
+        match self.blobs.get(&(blob, digest.to_owned())) {
+            Some(text) => Ok(Some(text.clone())),
+            None if blob == Blob::Artifact => self.steps.artifact(digest),
+            None => Ok(None),
+        }
+    }
+}
