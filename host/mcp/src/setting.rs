@@ -16,6 +16,7 @@ use seamgate_runner::{
     random,
     run_dir::{Lock, ModelPlan, Plan, Profiles, Servers},
 };
+use seamgate_text::say;
 use serde_json::{Value, json};
 
 use super::{
