@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
+    fmt::{self, Formatter},
     path::Path,
 };
 
@@ -10,7 +11,11 @@ use seamgate::{
     Gate, Journal, JournalError, Json, Lines, Permit, PossibleEffect, Record, Run, StepError, ToolFailedEvent,
 };
 use seamgate_text::tool_name;
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 use crate::{
     error::TraceError,
@@ -82,15 +87,60 @@ pub enum NotReplayed {
 ///
 /// The text is not JSON.
 pub fn replayable(profile: &str) -> Result<String, serde_json::Error> {
-    let mut profile: Value = serde_json::from_str(profile)?;
-    let groups = profile.get_mut("approvers").and_then(Value::as_object_mut);
-    for approver in groups.into_iter().flat_map(|groups| groups.values_mut()).filter_map(Value::as_array_mut).flatten()
-    {
-        if let Some(approver) = approver.as_object_mut() {
-            approver.remove("key");
+    let without_key = |approver: &RawValue| match serde_json::from_str::<Members>(approver.get()) {
+        Ok(Members(members)) => json(&Members(members.into_iter().filter(|(name, _)| name != "key").collect())),
+        Err(_) => Ok(approver.to_owned()),
+    };
+    let group = |group: &RawValue| match serde_json::from_str::<Vec<Box<RawValue>>>(group.get()) {
+        Ok(approvers) => json(&approvers.iter().map(|approver| without_key(approver)).collect::<Result<Vec<_>, _>>()?),
+        Err(_) => Ok(group.to_owned()),
+    };
+    let mut profile: Members = serde_json::from_str(profile)?;
+    for (_, groups) in profile.0.iter_mut().filter(|(name, _)| name == "approvers") {
+        let Ok(Members(mut members)) = serde_json::from_str(groups.get()) else { continue };
+        for (_, approvers) in &mut members {
+            *approvers = group(approvers)?;
         }
+        *groups = json(&Members(members))?;
     }
-    Ok(profile.to_string())
+    serde_json::to_string(&profile)
+}
+
+fn json(value: &impl Serialize) -> Result<Box<RawValue>, serde_json::Error> {
+    RawValue::from_string(serde_json::to_string(value)?)
+}
+
+/// The members of an object in their order, which decides which mode of a profile is its first.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
 }
 
 /// Plays the run in a folder under the profile that `gate` has for `agent`. Nothing runs, and nothing is written.

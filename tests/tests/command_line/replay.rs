@@ -87,7 +87,7 @@ fn seamgate(arguments: &[&str], folder: &Path) -> Output {
 fn files(read: &Value, write: &Value) -> String {
     json!({
         "agent": "files",
-        "approvers": {"owner": [{"principal": "anna", "key": "ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]},
+        "approvers": {"owner": [{"principal": "anna", "key": "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]},
         "tools": [
             {"name": "read", "effect": "read", "permit": read, "result": {"labels": ["untrusted"]}},
             {"name": "write", "effect": "effectful", "permit": write},
