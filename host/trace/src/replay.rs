@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use crate::{
     error::TraceError,
     format::cut,
-    steps::{Step, Steps, call_of},
+    steps::{Step, Steps, asked_of, call_of},
 };
 
 /// The longest reason and the longest name of a tool, in bytes.
@@ -179,10 +179,12 @@ pub fn replay(folder: &Path, gate: &Gate, agent: &str) -> Result<Replay, NotRepl
         asks: HashMap::new(),
         known: HashSet::new(),
         keys: HashMap::new(),
+        recorded: Recorded::default(),
         model_key: None,
         at: first.at,
     };
     again.act(actions);
+    again.recorded.take(&first);
     for step in &recorded {
         again.at = step.at;
         again.step(&steps, step, &mut replay);
@@ -225,10 +227,34 @@ struct Again<'r> {
     known: HashSet<String>,
     /// The key of each call in the replay, by its recorded key.
     keys: HashMap<String, String>,
-    /// The key under which the model is asked.
+    recorded: Recorded,
+    /// The key under which the replay asks the model.
     model_key: Option<String>,
     /// The time of the last step, in milliseconds since 1970.
     at: u64,
+}
+
+/// What the recorded run asked for last: an event that answers something else had no effect then, and gets none now.
+#[derive(Default)]
+struct Recorded {
+    /// The key under which the model was asked.
+    model_key: Option<String>,
+    /// The digest of each ask, by the recorded key of the call.
+    asks: HashMap<String, String>,
+}
+
+impl Recorded {
+    fn take(&mut self, step: &Step) {
+        for action in step.actions() {
+            match action {
+                Action::AskModel(action) => self.model_key = Some(action.key.clone()),
+                Action::AskApproval(action) => {
+                    self.asks.insert(action.call.clone(), action.ask.digest.clone());
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 impl Again<'_> {
@@ -261,6 +287,7 @@ impl Again<'_> {
             replay.calls.push(compared(record, now.copied()));
         }
         self.act(actions);
+        self.recorded.take(step);
     }
 
     /// Returns a recorded event with the keys that the replay has for calls and for the ask of the model.
@@ -270,10 +297,14 @@ impl Again<'_> {
         let (name, key) = match event {
             EventKind::Approval(event) => {
                 let key = self.keys.get(&event.key).cloned();
-                ask = key.as_ref().and_then(|key| self.asks.get(key));
+                let is_answer = self.recorded.asks.get(&event.key) == Some(&event.digest);
+                ask = key.as_ref().filter(|_| is_answer).and_then(|key| self.asks.get(key));
                 ("key", key)
             }
-            EventKind::ModelOutput(_) | EventKind::ModelFailed(_) => ("key", self.model_key.clone()),
+            EventKind::ModelOutput(_) | EventKind::ModelFailed(_) => {
+                let is_answer = asked_of(event) == self.recorded.model_key.as_deref();
+                ("key", self.model_key.clone().filter(|_| is_answer))
+            }
             event => ("call", call_of(event).and_then(|call| self.keys.get(call)).cloned()),
         };
         let Some(key) = key else { return Ok(text) };
