@@ -1,5 +1,5 @@
-//! The markup around reasoning, which is left out: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. One reading of it
-//! serves those who have the whole text and those who get it byte by byte.
+//! The markup around reasoning, which is skipped: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. The same parser
+//! serves callers that have the whole text and callers that receive it byte by byte.
 
 use std::{borrow::Cow, ops::Range};
 
