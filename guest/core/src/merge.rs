@@ -76,15 +76,14 @@ pub enum Merged {
 /// The first report with a document is the base. Items that are valid in it stay unchanged. Later items are identified
 /// by their content, never by number or order:
 ///
-///
 /// - By key, if the contract has `items.key`, and the key of the invalid item can be read and was not itself invalid.
 /// - Otherwise, an item matches the invalid item with which it shares most members. Members that were invalid do not
-///   count. All others must be equal, or most of them if each invalid item has its own match in the answer, and the answer
-///   has no more items.
+///   count. All others must be equal, or most of them if each invalid item has its own match in the answer, and the
+///   answer has no more items.
 /// - A tie is no match. An item that shares as much with another item, or has the key of a valid one, is no match.
-/// - If nothing is left to compare, an item matches by position if only one is possible: all other positions are filled,
-///   and the answer has as many items as were requested; or it has all valid items at their previous positions. An item
-///   that resembles another is not matched this way.
+/// - If nothing is left to compare, an item matches by position if only one is possible: all other positions are
+///   filled, and the answer has as many items as were requested; or it has all valid items at their previous positions.
+///   An item that resembles another is not matched this way.
 ///
 /// An item without a match is not used, and a note says so. An invalid item without a match stays in quarantine.
 ///

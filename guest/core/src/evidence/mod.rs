@@ -411,7 +411,7 @@ impl<'c> Support<'c> {
         let mut codes: Vec<&str> =
             stated.into_iter().flat_map(|at| document.items(at)).map(|at| code(document, at)).collect();
         sort(&mut codes);
-        // Each code is reported once, as long as it is kept.
+        // Each code is reported once, up to the limit on findings.
         let mut told: Vec<&str> = Vec::new();
         for cite in &cited {
             let observation = &self.observations[cite.observation];

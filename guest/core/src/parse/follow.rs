@@ -528,7 +528,7 @@ fn name(bytes: &[u8]) -> Option<&[u8]> {
     (text.get(length) == Some(&b'"')).then(|| &text[..length])
 }
 
-/// How long the string is that begins here, if it has come whole and its escapes are of one character.
+/// Returns the length of the string that begins here, if it is complete and its escapes are of one character.
 #[inline(always)]
 fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
@@ -542,7 +542,7 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// How long the scalar is that begins here, if it has come whole.
+/// Returns the length of the scalar that begins here, if it is complete.
 #[inline(always)]
 fn scalar(bytes: &[u8], rules: Rules) -> Option<usize> {
     match bytes.first()? {
