@@ -143,7 +143,7 @@ impl FromIterator<Candidate> for Candidates {
 pub(crate) struct Read<'t> {
     pub(crate) span: Span,
     pub(crate) parsed: Result<Parsed<'t>, Broken>,
-    /// Whether the schema accepts it, if that was checked.
+    /// The verdict of the schema, if it was checked.
     pub(crate) valid: Option<bool>,
 }
 
