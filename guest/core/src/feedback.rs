@@ -81,7 +81,7 @@ pub(crate) fn partial(
     (wants, feedback.end(output, &tail))
 }
 
-/// Returns the feedback on an output whose document is used whole after these repairs.
+/// Returns the feedback on an output whose document is used completely after these repairs.
 pub(crate) fn repaired<'c>(mut repairs: impl Iterator<Item = &'c Change>) -> (Wanted, String) {
     let what = match repairs.all(|change| change.kind == ChangeKind::Around) {
         true => "The output had text around its JSON. The JSON was used without it.",

@@ -163,7 +163,7 @@ fn number(number: Number) -> String {
     }
 }
 
-/// A member's name, and its value as JSON text.
+/// A member's name, with its value as JSON text.
 type Member = (String, String);
 
 /// Reads the members of an item whose text may be broken or truncated, and the beginning of the string that it is

@@ -12,7 +12,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     cut_with(text, limit, 0)
 }
 
-/// Truncates a text of which `more` bytes are not even present.
+/// Truncates a text, and counts `more` bytes that it no longer contains.
 #[inline(never)]
 pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
     if text.len() <= limit && more == 0 {

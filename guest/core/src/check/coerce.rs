@@ -26,7 +26,8 @@ pub(crate) enum Reading {
 pub(crate) struct Misfits {
     /// The invalid values in document order. A value whose only failures are undeclared members is not among them.
     pub(crate) wrong: Vec<NodeId>,
-    /// The objects among them with failures other than missing members. `lacking` has the missing members of all objects.
+    /// The objects among them with failures other than missing members. `lacking` has the missing members of all
+    /// objects.
     pub(crate) broken: Vec<NodeId>,
     pub(crate) lacking: Vec<(NodeId, String)>,
     /// The values that have exactly one replacement, in document order.
@@ -96,7 +97,7 @@ fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
     }
 }
 
-/// A rule about what a value is.
+/// A rule about the type or value of a value.
 enum Rule<'f> {
     /// The types and lists of a schema.
     Schema(SchemaId),

@@ -239,8 +239,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Returns the values that each alternative lists for one member that all of them require and an object lacks, with the name of
-    /// that member.
+    /// Returns the values that each alternative lists for one member that all of them require and an object lacks, with
+    /// the name of that member.
     pub(super) fn missing_discriminator(&self, at: NodeId, alternatives: &[SchemaId]) -> Option<(&str, Vec<String>)> {
         if self.document.kind(at) != Kind::Object
             || self.document.count(at) > MAX_LOOKED_AT

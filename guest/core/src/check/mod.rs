@@ -285,8 +285,8 @@ impl Checker {
         members
     }
 
-    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and whether it
-    /// may be an array.
+    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and
+    /// whether it may be an array.
     fn declared(&self) -> Vec<(&str, bool, bool)> {
         match &self.rules {
             Rules::JsonSchema(schemas) => schemas.declared(),
@@ -307,7 +307,8 @@ impl Checker {
         if let [(name, ..)] = lists[..] { Some(name) } else { None }
     }
 
-    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached its limit.
+    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached
+    /// its limit.
     pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         match &self.rules {
             Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),

@@ -12,7 +12,7 @@ pub(super) struct Names {
     names: Vec<Box<str>>,
 }
 
-/// More names than a contract's caps allow.
+/// A mask for indices. It exceeds the number of names that a contract's caps allow.
 const NUMBER: u32 = (1 << 20) - 1;
 
 impl Names {

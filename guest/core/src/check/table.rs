@@ -12,15 +12,16 @@ pub(super) struct Table {
     name: Box<str>,
     /// The strings that any of the schemas lists for the member.
     strings: Names,
-    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects without the member.
+    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects
+    /// without the member.
     ends: Vec<u32>,
     /// The schemas that can hold, in ascending order, row after row.
     numbers: Vec<u32>,
 }
 
 impl Table {
-    /// Takes, for each string, the schemas that can hold for it, then those for any other string and those for objects without the
-    /// member.
+    /// Takes, for each string, the schemas that can hold for it, then those for any other string and those for objects
+    /// without the member.
     pub(super) fn new(name: &str, strings: Names, rows: Vec<Vec<u32>>) -> Self {
         let (mut ends, mut numbers) = (Vec::new(), Vec::new());
         for row in rows {

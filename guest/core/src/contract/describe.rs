@@ -259,8 +259,8 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// Alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose inside is
-    /// told, and what the value is.
+    /// Describes alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose
+    /// contents are described next, and the type of the value.
     fn alternatives(&self, schema: Schema<'d>) -> Option<(Schema<'d>, String)> {
         const OTHERS: [&str; 7] = ["type", "enum", "const", "properties", "items", "prefixItems", "allOf"];
         const UNIONS: [&str; 2] = ["anyOf", "oneOf"];

@@ -104,7 +104,7 @@ pub struct Contract {
     checker: Checker,
 }
 
-/// The units of work inside a document.
+/// The items of a document: its units of work.
 pub(crate) struct Items {
     pub(crate) path: ItemsPath,
     /// The most items that are kept.
@@ -259,8 +259,8 @@ impl Contract {
         self.unwraps
     }
 
-    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the search
-    /// reached its limit.
+    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the
+    /// search reached its limit.
     pub(crate) fn misfits(&self, document: &Document) -> Option<Misfits> {
         let mut misfits = self.checker.misfits(document, &[Document::ROOT], &self.caps)?;
         let own = self.items.as_ref().and_then(|items| Some((items.schema.as_ref()?, items.path.array(document)?)));
@@ -709,8 +709,8 @@ impl Reader<'_, '_> {
             .spanning(self.document.span(at))
     }
 
-    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would never
-    /// apply.
+    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would
+    /// never apply.
     fn all_lead_somewhere(&self, checker: &Checker) -> Result<(), Vec<Violation>> {
         let document = self.document;
         let of = |name: &str, member: &str| {

@@ -15,7 +15,7 @@ pub(super) type Key = String;
 /// A callback for keys, one by one.
 pub(super) type Each<'e> = &'e mut dyn FnMut(&str);
 
-/// A decimal: its digits without zeros at the end, and the exponent of the last one.
+/// A decimal number: its digits without trailing zeros, and the exponent of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Number {
     negative: bool,
@@ -47,7 +47,7 @@ enum Precision {
     Nanosecond,
 }
 
-/// The keys of a number of several dimensions.
+/// Passes the keys of a number, one for each dimension.
 #[inline(never)]
 fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
     let Number { negative, mantissa, exponent } = number;

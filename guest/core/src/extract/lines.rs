@@ -5,7 +5,7 @@ use super::prose::is_apart;
 /// The most lines of an output that are searched for JSON.
 const MAX_LINES: usize = 8;
 
-/// Returns the number of the first line, after the first one, where JSON begins that stands on lines of its own.
+/// Returns the number of the first line, after the first one, where JSON on lines of its own begins.
 pub(crate) fn line_of_json(text: &str) -> Option<usize> {
     let (mut at, mut tried) = (0, 0);
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -225,7 +225,7 @@ fn is_checkbox(output: &str, (start, end): (usize, usize)) -> bool {
     &output[start..end] == "[ ]" && ["- ", "* ", "+ "].iter().any(|mark| output[..start].ends_with(mark))
 }
 
-/// Returns whether a JSON value stands on lines of its own, and is not an item or member of something around it.
+/// Returns whether a JSON value is on lines of its own, and is not an item or member of an enclosing value.
 pub(super) fn is_apart(output: &str, start: usize, limit: usize) -> bool {
     let line = output[..start].trim_end_matches([' ', '\t', '\r']);
     if !(line.is_empty() || line.ends_with('\n')) {
@@ -244,7 +244,7 @@ pub(super) enum Beyond {
     Brackets(usize),
     /// A member or an item of the enclosing container: its value begins here.
     Value(usize),
-    /// Nothing: the value stands alone.
+    /// Nothing: the value is complete.
     Nothing,
 }
 
@@ -278,7 +278,7 @@ fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     let near = &bytes[end..bytes.len().min(end + MAX_NAME)];
     let bracket = memchr2(b'{', b'[', near)?;
     let between = &near[..bracket];
-    // A blank line, a fence or a tag separates what stands on either side.
+    // A blank line, a fence or a tag separates the text on either side.
     let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
     let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
     let has_marks =

@@ -379,7 +379,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json && sure) {
                 Beyond::Nothing => return (end, is_json),
                 Beyond::Brackets(end) => end,
-                // A value that has ended is not continued by JSON that stands apart.
+                // JSON on separate lines does not continue a value that has ended.
                 Beyond::Value(at) if is_closed && prose::is_apart(output, at, limit) => return (end, is_json),
                 Beyond::Value(at) => prose::broken(output, (at, limit)),
             };

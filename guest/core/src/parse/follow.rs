@@ -1,8 +1,8 @@
 //! Follows a JSON text that is still arriving, byte by byte (RFC 8259): which values are complete, and where it is
 //! invalid.
 //!
-//! It stores no text, so that its state is small whatever arrives: a few bytes for each open container, of which there
-//! are at most as many as the contract's depth cap.
+//! It stores no text, so that its state is small whatever arrives: a few bytes for each open container, and the
+//! contract's depth cap limits their number.
 
 use serde::{Deserialize, Serialize};
 

@@ -499,7 +499,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
-    /// Reads a string that has an escape or an invalid character at `self.at`.
+    /// Reads a string that is not plain: an escape or an error is at `self.at`.
     #[cold]
     #[inline(never)]
     fn other_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {

@@ -30,8 +30,8 @@ impl<'t, 'c> Parts<'t, 'c> {
     }
 }
 
-/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not JSON, or if
-/// its escapes need a note.
+/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not
+/// JSON, or if its escapes need a note.
 pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match text.get(at..)? {

@@ -57,8 +57,8 @@ pub(super) fn may_be_suspicious(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns whether an escape, which begins with its letter, was likely meant as a backslash and that letter. A backspace is never
-/// text, and no letter follows a form feed.
+/// Returns whether an escape, which begins with its letter, was likely meant as a backslash and that letter. A
+/// backspace is never text, and no letter follows a form feed.
 fn is_suspicious(escape: &[u8]) -> bool {
     match escape {
         [b'b', ..] => true,

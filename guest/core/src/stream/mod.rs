@@ -466,7 +466,7 @@ impl Scan {
             Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
                 if !ends_word(byte) && byte != b'\n' {
-                    // A marker is known to be unknown when it is one byte longer than the longest one.
+                    // One byte more than the longest marker shows that the word is not a marker.
                     if word.len() <= 64 {
                         word.push(byte);
                     }

@@ -88,7 +88,8 @@ impl<'s> Compiler<'s> {
         self.plan
     }
 
-    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too many nodes.
+    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too
+    /// many nodes.
     fn node(&mut self, mut all: Vec<SchemaId>) -> Option<Node> {
         all.retain(|id| *id != ANY);
         all.sort_unstable();
