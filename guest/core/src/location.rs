@@ -66,7 +66,7 @@ impl Location {
         Self::path_of(&self.0)
     }
 
-    /// Returns the JSONPath of steps without a location.
+    /// Returns the JSONPath of steps that are not in a [`Location`].
     pub(crate) fn path_of<'s>(steps: impl IntoIterator<Item = &'s Step>) -> String {
         let mut path = Shown::path();
         steps.into_iter().for_each(|step| path.path_step(step.seen()));

@@ -6,7 +6,7 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// The most steps of a path, which exceed the depth that a document may have.
+/// The most steps of a path. Longer ones lead deeper than a document may be nested.
 const MAX_STEPS: usize = 128;
 
 /// One step of a path.
