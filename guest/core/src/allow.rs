@@ -15,9 +15,9 @@ use crate::{
     violation::{Details, MAX_VIOLATIONS, Violations},
 };
 
-/// Refuse lists of which one is named twice, or that lack one that a contract asks for.
+/// Rejects lists if one is named twice, or one that a contract asks for is missing.
 ///
-/// Whatever takes lists calls this before anything else is done with them: where a list is lacking, its check fails closed.
+/// Every function that takes lists calls this first: if a list is missing, its check fails closed.
 pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fault> {
     let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
     sort(&mut sent);
@@ -62,20 +62,20 @@ pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fau
     wrong(lacking.into_iter().take(MAX_VIOLATIONS).map(violation).collect())
 }
 
-/// The rules of a contract, with the lists that came with a request.
+/// The rules of a contract, with the lists of a request.
 pub(crate) struct Allow<'c> {
-    /// What is asked of the document.
+    /// The checks of the document.
     document: Vec<Check<'c>>,
-    /// What is asked of each item.
+    /// The checks of each item.
     item: Vec<Check<'c>>,
-    /// Which checks are inert, and why.
+    /// Notes on inert checks and the reasons.
     pub(crate) notes: Vec<String>,
 }
 
-/// One rule that can be checked.
+/// A rule with its list.
 struct Check<'c> {
     selectors: &'c [Selector],
-    /// In ascending order.
+    /// The allowed values, sorted.
     known: Vec<&'c str>,
     rule: &'c Rule,
 }
@@ -92,7 +92,7 @@ impl<'c> Allow<'c> {
                         sort(&mut known);
                         known
                     }
-                    // It is optional: else there would be a fault.
+                    // The list is optional. Otherwise, there would be a fault.
                     None => {
                         let (path, name) = (text::visible(&rule.path.text), quote(name, 64));
                         allow.notes.push(format!("allow: {path} was not checked: the request has no list {name}"));
@@ -108,12 +108,12 @@ impl<'c> Allow<'c> {
         allow
     }
 
-    /// What is wrong with a document, items aside.
+    /// Returns the violations of a document, excluding its items.
     pub(crate) fn document(&self, document: &Document) -> Violations {
         violations(&self.document, document, Document::ROOT, &Location::root(), MAX_VIOLATIONS)
     }
 
-    /// What is wrong with an item.
+    /// Returns the violations of an item.
     pub(crate) fn item(
         &self,
         document: &Document,
@@ -159,14 +159,14 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Locat
     Violations { total: wrong.len(), listed: wrong.iter().take(most).map(words).collect(), incomplete: false }
 }
 
-/// The first texts of a list, to be shown.
+/// Returns the first values of a list, for display.
 fn some(texts: &[impl AsRef<str>]) -> String {
     let some = texts.iter().take(MAX_SHOWN).map(|text| quote(text.as_ref(), 64)).collect::<Vec<_>>().join(", ");
     if texts.len() > MAX_SHOWN { some + ", …" } else { some }
 }
 
-/// Texts of a list that are shown.
+/// The most values of a list that are shown.
 const MAX_SHOWN: usize = 16;
 
-/// The path of a rule is cut to this many bytes where it is shown, which leaves room for the words around it.
+/// The length to which a displayed path is truncated, in bytes, which leaves room for the words around it.
 const MAX_PATH: usize = 160;

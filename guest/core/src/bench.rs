@@ -1,4 +1,4 @@
-//! Single stages, for `benches/stages.rs`. Each gives a number that depends on all of its work.
+//! Single stages for `benches/stages.rs`. Each returns a number that depends on all of its work.
 
 use crate::{
     Contract,
@@ -15,7 +15,7 @@ fn whole(text: &str) -> Span {
     Span::new(0, text.len())
 }
 
-/// A document that was parsed, and checked for caps.
+/// A document that was parsed and checked for caps.
 pub struct Parsed<'t>(CapsCheck<'t>);
 
 impl<'t> Parsed<'t> {
@@ -36,25 +36,25 @@ impl<'t> Parsed<'t> {
     }
 }
 
-/// How many candidates an output has.
+/// Returns the number of candidates in an output.
 pub fn extract(output: &str, contract: &Contract) -> usize {
     let lone = extract::Lone::find(output, contract).map(|lone| (lone, lone.read(output, contract)));
     extract::extract(output, contract, lone).candidates.len()
 }
 
-/// How many edits make JSON of the items of a text; none where they are not found.
+/// Returns the number of edits that turn the items of a text into JSON. `None` if no items are found.
 pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
     let path = &contract.items()?.path;
     let repairs = if contract.repairs() { Repairs::Syntax } else { Repairs::None };
     recover::recover(output, whole(output), path, repairs, &Caps::default()).ok().map(|text| text.edits.len())
 }
 
-/// How many edits make JSON of a text; none where nothing does.
+/// Returns the number of edits that turn a text into JSON. `None` if it cannot be repaired.
 pub fn repair(output: &str) -> Option<usize> {
     repair::repair(output, whole(output), false, false).map(|edits| edits.len())
 }
 
-/// What one pass over a document says, if anything.
+/// Returns the verdict of one pass over a document, if there is one.
 pub fn fused(text: &str, contract: &Contract) -> Option<bool> {
     match contract.checker().fused(text, whole(text.trim_ascii_end()), contract.caps()) {
         Fused::Valid => Some(true),

@@ -1,9 +1,9 @@
-//! How large what is read may be: an output, a document, a contract.
+//! The size limits for input: an output, a document, a contract.
 
-/// Longer texts have offsets that a span does not hold.
+/// The longest text, in bytes. A longer one has offsets that do not fit a span.
 pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 
-/// Limits of a document, beyond which it is not judged by its schema.
+/// The limits of a document. Above them, it is not judged by its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     pub bytes: usize,
@@ -20,7 +20,7 @@ impl Default for Caps {
 }
 
 impl Caps {
-    /// Each by the name that a contract has for it.
+    /// Returns the caps with their names in a contract.
     pub(crate) fn named(&mut self) -> [(&'static str, &mut usize); 5] {
         [
             ("bytes", &mut self.bytes),
@@ -32,7 +32,7 @@ impl Caps {
     }
 }
 
-/// Limits of a contract itself. Compiling recurses with its depth, well inside the stack at this one.
+/// The limits of a contract itself. Compiling recurses with its depth, which fits the stack with a large margin.
 pub const CONTRACT_CAPS: Caps = Caps {
     bytes: 8 * 1024 * 1024,
     depth: 96,

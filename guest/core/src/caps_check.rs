@@ -1,4 +1,4 @@
-//! What a document must not be, whatever its schema says: over a cap, ambiguous, or not representable.
+//! Rejects documents that are above a cap, ambiguous, or not representable, whatever their schema is.
 
 use std::ops::Deref;
 
@@ -12,15 +12,15 @@ use crate::{
     violation::{Details, MAX_VIOLATIONS, Violations},
 };
 
-/// A document, and what the parser found in it.
+/// A document, and the parser's findings about it.
 #[derive(Debug)]
 pub(crate) struct CapsCheck<'t> {
     pub(crate) document: Document<'t>,
-    /// In the order of the document.
+    /// The findings, in document order.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A document that passed: the only kind that can be checked against a schema.
+/// A document that passed the check: only such a document can be checked by a schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WithinCaps<'d>(&'d Document<'d>);
 
@@ -30,15 +30,15 @@ impl<'d> WithinCaps<'d> {
     }
 }
 
-/// JSON text of the caller's that was read strictly: no member is there twice, and nothing in it is over a cap.
+/// JSON text of the caller that was parsed strictly: it has no duplicate members, and is within the caps.
 pub struct Json<'t>(Document<'t>);
 
 impl<'t> Json<'t> {
-    /// Read a text.
+    /// Parses a text.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, at most 100 violations.
+    /// The violations of the text, at most 100.
     pub fn read(text: &'t str, caps: &Caps) -> Result<Self, Vec<Violation>> {
         let span = Span::new(0, text.len().min(MAX_TEXT));
         check_size(span, caps).map_err(|violations| violations.listed)?;
@@ -59,7 +59,7 @@ impl<'t> Deref for Json<'t> {
     }
 }
 
-/// Refuse a candidate for its size, before it is parsed.
+/// Rejects a candidate for its size, before it is parsed.
 pub(crate) fn check_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     let bytes = (span.end - span.start) as usize;
     if bytes <= caps.bytes {
@@ -77,30 +77,30 @@ pub(crate) fn check_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     Err(violation.spanning(span).into())
 }
 
-/// Put what the parser found in order.
+/// Sorts the parser's findings.
 pub(crate) fn check_caps(parsed: Parsed) -> CapsCheck {
     let Parsed { document, findings, .. } = parsed;
-    // Values stand in the order of the text; of a name and its object, the object comes first.
+    // In text order. An object comes before the names in it.
     CapsCheck { document, findings: by_place(findings, |finding| (finding.node, 0)) }
 }
 
-/// What was parsed, if nothing was found.
+/// Returns the document if there are no findings.
 pub(crate) fn passed<'d>(parsed: &'d Parsed<'d>) -> Option<WithinCaps<'d>> {
     parsed.findings.is_empty().then_some(WithinCaps(&parsed.document))
 }
 
 impl<'t> CapsCheck<'t> {
-    /// The document, if nothing was found.
+    /// Returns the document if there are no findings.
     pub(crate) fn passed(&self) -> Option<WithinCaps<'_>> {
         self.findings.is_empty().then_some(WithinCaps(&self.document))
     }
 
-    /// The document, or what was found in it.
+    /// Returns the document, or the findings as violations.
     fn into_document(self, caps: &Caps) -> Result<Document<'t>, Violations> {
         if self.findings.is_empty() { Ok(self.document) } else { Err(self.violations(caps)) }
     }
 
-    /// What was found, in words.
+    /// Returns the findings as violations.
     pub(crate) fn violations(&self, caps: &Caps) -> Violations {
         let words = |finding: &Finding| violation(&self.document, *finding, self.document.location(finding.node), caps);
         Violations {
@@ -110,12 +110,12 @@ impl<'t> CapsCheck<'t> {
         }
     }
 
-    /// The same without some items or members, each given by its first node and the node after its last, in order.
+    /// Removes some items or members, each given by its first node and the node after its last, in order.
     pub(crate) fn without(self, removed: &[(NodeId, NodeId)]) -> Self {
         if removed.is_empty() {
             return self;
         }
-        // How many nodes are gone before each piece that is removed.
+        // The number of nodes removed before each removed piece.
         let gone: Vec<NodeId> = std::iter::once(0)
             .chain(removed.iter().scan(0, |gone, (start, end)| {
                 *gone += end - start;
@@ -134,11 +134,11 @@ impl<'t> CapsCheck<'t> {
     }
 }
 
-/// The numbers that there may be.
+/// The numbers that are allowed.
 const NUMBER_RANGE: &str = "a number that 64 bits hold: an integer from -9223372036854775808 to 18446744073709551615, or a \
                             fraction that a double neither makes infinite nor zero";
 
-/// What the parser found, in words.
+/// Returns a finding as a violation.
 pub(crate) fn violation(document: &Document, finding: Finding, place: Location, caps: &Caps) -> Violation {
     let node = finding.node;
     let shown = document.shown(node);
@@ -204,7 +204,8 @@ fn with_article(kind: Kind) -> &'static str {
     }
 }
 
-/// Where a candidate stops being JSON: what stands around the place is quoted, for nobody counts bytes.
+/// Returns the violation for a text that stops being JSON. It quotes the surrounding text, because readers do not count
+/// bytes.
 pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     let at = broken.at.min(output.len());
     let (place, next) = text::around(output, at);
@@ -220,7 +221,7 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     Violation::new(&broken.place, "json", details).spanning(Span::new(at, end))
 }
 
-/// Where a text is not UTF-8.
+/// Returns the violation for a text that is not UTF-8.
 pub(crate) fn not_utf8(output: &str, at: u32) -> Violation {
     let (place, _) = text::around(output, output.floor_char_boundary(at as usize));
     let message = format!("must be UTF-8: the byte {place} is not");

@@ -1,4 +1,4 @@
-//! What was changed before an output was validated, for the report: nothing is changed without a trace.
+//! Lists all changes that were made to an output before it was validated.
 
 use crate::{
     order::by_place,
@@ -7,11 +7,11 @@ use crate::{
     types::{Change, ChangeKind},
 };
 
-/// `before` is cut to this many bytes.
+/// The length to which `before` is truncated, in bytes.
 const MAX_BEFORE: usize = 256;
 
-/// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
-/// given by its first node and the node after its last, in document order. Applied to the output, they give what is left.
+/// Returns the changes of the output: the edits that made a document's text, and the removed members, each given by its
+/// first node and the node after its last, in document order. Applied to the output, they produce the final document.
 pub(crate) fn changes(
     output: &str,
     document: &Document,
@@ -19,7 +19,7 @@ pub(crate) fn changes(
     stripped: &[(NodeId, NodeId)],
 ) -> Vec<Change> {
     let cuts = document.cuts(stripped);
-    // Each with where it stands in the text, and where the value is that it concerns.
+    // Each with its span in the text, and the position of the value that it concerns.
     let mut all: Vec<(Span, u32, Edit)> = Vec::with_capacity(edits.len() + cuts.len());
     for (number, edit) in edits.into_iter().enumerate() {
         let is = document.edited(number);
@@ -45,7 +45,7 @@ pub(crate) fn changes(
     all.into_iter().zip(paths).map(change).collect()
 }
 
-/// What is left of an edit beside a piece that is cut out: one inside it goes with it.
+/// Returns the rest of an edit beside a removed piece. `None` for an edit inside it.
 fn outside(cut: Span, is: Span, edit: Edit) -> Option<(Span, Edit)> {
     let empty_beside = is.start == is.end && is.start == cut.start;
     if is.start < cut.start || is.start >= cut.end || empty_beside {
@@ -53,7 +53,7 @@ fn outside(cut: Span, is: Span, edit: Edit) -> Option<(Span, Edit)> {
     } else if is.end <= cut.end {
         None
     } else {
-        // Brackets that were added, of which the first ones belong to what is cut out.
+        // Added brackets, the first of which belong to the removed piece.
         let after = edit.after.get((cut.end - is.start) as usize..).unwrap_or_default().to_owned();
         let span = Span { start: edit.span.end, end: edit.span.end };
         Some((Span { start: cut.end, end: is.end }, Edit { after, span, ..edit }))

@@ -1,4 +1,4 @@
-//! A document that is not valid -> the edits that write values as its schema wants them, where that says the same.
+//! Computes edits that rewrite the values of an invalid document as its schema expects, if the meaning stays the same.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,14 @@ use crate::{
     types::ChangeKind,
 };
 
-/// JSON that a string held is read with what is in it, and what came to be wrong after all is taken back, this often.
+/// The most rounds. Each round coerces values inside JSON that was in a string, or reverts edits whose results are
+/// still invalid.
 const ROUNDS: usize = 16;
 
-/// The edits of a text that make values of its document such as the schema takes. `None` if there are none.
+/// Returns the edits of a text that make the schema accept values of its document. `None` if there are none.
 pub(crate) fn coerce(contract: &Contract, (text, span): (&str, Span)) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
-    // Pieces of the text whose values are left as they are, by where they start.
+    // The spans of values that must not be changed, by start.
     let mut left = BTreeMap::new();
     for _ in 0..ROUNDS {
         let (edited, origin) = apply(text, span, &edits);
@@ -42,7 +43,7 @@ pub(crate) fn coerce(contract: &Contract, (text, span): (&str, Span)) -> Option<
         if !vain.contains(&true) {
             return Some(edits);
         }
-        // What a member is cut out with depends on those that are left beside it.
+        // The span that removes a member depends on the members left beside it.
         let vain = edits.iter().zip(vain).filter(|(_, vain)| *vain);
         left.extend(vain.map(|(edit, _)| (edit.span.start, edit.span.end)));
         edits.clear();
@@ -50,7 +51,7 @@ pub(crate) fn coerce(contract: &Contract, (text, span): (&str, Span)) -> Option<
     None
 }
 
-/// The edits that put the one other reading in the place of values, those aside that are to be left as they are.
+/// Returns the edits that apply replacements, except for values that must not be changed.
 fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bool) -> Vec<Edit> {
     let (mut edits, mut absent) = (Vec::new(), Vec::new());
     for (at, reading) in misfits.readings.iter().filter(|(at, _)| !is_left(document.span(*at))) {
@@ -58,7 +59,7 @@ fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bo
             Reading::Text(text) => {
                 edits.push(Edit { kind: ChangeKind::Coerced, span: document.span(*at), after: text.clone() });
             }
-            // Right before a value stands its name.
+            // A value's name is directly before it.
             Reading::Absent => absent.push(at - 1),
         }
     }
@@ -67,8 +68,8 @@ fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bo
     by_place(edits, |edit| (edit.span.start, edit.span.end))
 }
 
-/// For each of the edits that made a document of a text, whether that is still wrong: the value, or what is in it, or the
-/// object that lost a member.
+/// Returns for each edit whether its result is still invalid: the value, a value inside it, or the object that lost a
+/// member.
 fn in_vain(
     contract: &Contract,
     document: &Document,
@@ -79,7 +80,7 @@ fn in_vain(
     let Misfits { mut wrong, broken, lacking, .. } = misfits;
     wrong.extend(findings.iter().map(|finding| finding.node));
     sort(&mut wrong);
-    // The containers around the next edit, the outermost first, and the next node.
+    // The containers around the next edit, outermost first, and the next node.
     let mut open: Vec<NodeId> = Vec::new();
     let mut node: NodeId = 0;
     let is_vain = |(number, edit): (usize, &Edit)| {

@@ -1,10 +1,10 @@
-//! Why no verdict could be given: an error of the caller, never of the producer.
+//! The reason why no verdict could be returned: an error of the caller, never of the producer.
 
 use serde::Serialize;
 
 use crate::{json::json, types::Violation};
 
-/// Which kind of fault.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultCode {
@@ -29,7 +29,7 @@ impl Fault {
         Fault { code, message: message.into(), violations: Vec::new(), agents: Vec::new() }
     }
 
-    /// A document of the caller's that is wrong at these places. The first is said in the message.
+    /// Creates a fault for a document of the caller with these violations. The message contains the first one.
     pub fn wrong(code: FaultCode, document: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {
             Some(first) => format!("{document}: {} {}", first.path, first.message),
@@ -38,12 +38,12 @@ impl Fault {
         Fault { violations, ..Fault::new(code, message) }
     }
 
-    /// A request that is wrong at these places.
+    /// Creates a fault for a request with these violations.
     pub fn bad_request(violations: Vec<Violation>) -> Self {
         Fault::wrong(FaultCode::BadRequest, "request", violations)
     }
 
-    /// `{"fault":…,"message":…,"detail":{…}}`.
+    /// Returns `{"fault":…,"message":…,"detail":{…}}`.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Wire<'f> {

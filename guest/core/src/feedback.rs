@@ -1,7 +1,7 @@
-//! What the producer is told: what was wrong and where, its own text quoted as data.
+//! Builds the feedback for the producer: what was wrong and where, quoting its own text as data.
 //!
-//! Each line is one message with the places it is of. First, everything gets its mention, the most useful things before
-//! others; what room is left goes to the text that was received.
+//! Each line is one message with the places it applies to. First, each problem gets a line, the most useful ones first.
+//! The remaining room is used for the received text.
 
 use std::borrow::Cow;
 
@@ -14,33 +14,33 @@ use crate::{
     violation::NO_MEMBER,
 };
 
-/// `feedback` is at most this long.
+/// The longest `feedback`, in bytes.
 const MAX_FEEDBACK: usize = 2048;
 
-/// How it ends, where everything is asked for again.
+/// The end of the feedback if everything is requested again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
-/// How it ends, where nothing is asked for again.
+/// The end of the feedback if nothing is requested again.
 const NOTHING: &str = "Nothing needs to be sent again.";
 
-/// The line that says how many are left out is at most this long.
+/// The longest line about omitted problems, in bytes.
 const MAX_MORE: usize = 32;
 
-/// A place, a message, and the text received are cut to this many bytes.
+/// The lengths to which a place, a message, and the received text are truncated, in bytes.
 const MAX_PLACE: usize = 160;
 const MAX_MESSAGE: usize = 300;
 const MAX_RECEIVED: usize = 80;
 
-/// A line names this many places, if not all of them are needed.
+/// The most places that a line names, unless all of them are needed.
 const MAX_PLACES: usize = 8;
 
-/// The path of the items is cut to this many bytes.
+/// The length to which the path of the items is truncated, in bytes.
 const MAX_ARRAY: usize = 256;
 
-/// The name of the member that is their key is cut to this many bytes.
+/// The length to which the name of their key member is truncated, in bytes.
 const MAX_KEY: usize = 64;
 
-/// For an output of which nothing is used.
+/// Returns the feedback on an output that is not used at all.
 pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> (Wanted, String) {
     let head = match rejection.error {
         ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
@@ -56,7 +56,7 @@ pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quara
     (Wanted::Whole, feedback.end(output, WHOLE))
 }
 
-/// For an output of which a part is used. `wanted`: where the items are, if those that are listed are all that is asked for.
+/// Returns the feedback on a partly used output. `wanted`: the items, if only the listed ones are requested again.
 pub(crate) fn partial(
     output: &str,
     broken: Option<&Violation>,
@@ -67,7 +67,7 @@ pub(crate) fn partial(
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
         None => "Not all items of the output could be used.",
     };
-    // Where it is an item that is broken, that is said of the item.
+    // If the broken value is an item, the item has this violation.
     let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));
     let mut wrong = of_document(broken.filter(is_of_item));
     wrong.extend(of_items(quarantined));
@@ -81,7 +81,7 @@ pub(crate) fn partial(
     (wants, feedback.end(output, &tail))
 }
 
-/// Returns the feedback on an output whose document is used whole after these repairs.
+/// Returns the feedback on an output whose document is used completely after these repairs.
 pub(crate) fn repaired<'c>(mut repairs: impl Iterator<Item = &'c Change>) -> (Wanted, String) {
     let what = match repairs.all(|change| change.kind == ChangeKind::Around) {
         true => "The output had text around its JSON. The JSON was used without it.",
@@ -90,20 +90,20 @@ pub(crate) fn repaired<'c>(mut repairs: impl Iterator<Item = &'c Change>) -> (Wa
     (Wanted::Nothing, format!("{what}\n{NOTHING}"))
 }
 
-/// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.
+/// Returns the feedback on a merge of several outputs that requests no items, if one of the outputs had to be repaired.
 pub(crate) fn mended() -> (Wanted, String) {
     let feedback = format!("All items could be used, but not everything around them was well-formed JSON.\n{WHOLE}");
     (Wanted::Whole, feedback)
 }
 
-/// How it ends, where so many items are asked for again.
+/// Returns the end of the feedback if this many items are requested again.
 fn wanting(items: &Items, count: usize) -> String {
     let array = text::cut(&text::visible(items.path.text.trim_end_matches("[*]")), MAX_ARRAY);
     let (which, them) = match count {
         1 => ("the item named above again, corrected".to_owned(), "it"),
         _ => (format!("the {count} items named above again, corrected, in the order of their numbers"), "them"),
     };
-    // By its key an item is found again.
+    // An item is matched by its key.
     let key = items.key.as_ref().map(|key| {
         let of = if count == 1 { "its" } else { "their" };
         format!(" Do not change {of} member {}, unless that is what is wrong.", text::quote(key, MAX_KEY))
@@ -114,27 +114,27 @@ fn wanting(items: &Items, count: usize) -> String {
     )
 }
 
-/// Whether an item is in quarantine for what is wrong at the same place.
+/// Returns whether an item is in quarantine because of the same position.
 fn has(item: &Quarantined, broken: &Violation) -> bool {
     item.violations.first().is_some_and(|violation| violation.span == broken.span)
 }
 
-/// One thing that is wrong with the document, or with an item.
+/// A problem with the document, or with an item.
 struct Wrong<'r> {
     path: &'r str,
     message: Cow<'r, str>,
     violation: Option<&'r Violation>,
-    /// How many more useful things are told of the same item before.
+    /// The number of more useful problems of the same item.
     turn: usize,
     rank: Rank,
 }
 
-/// In this order things are told: by what they keep from being used, then those of the document before those of items,
-/// then by how deep they are; what is missing before what is wrong.
+/// The order of problems: by what they prevent from being used, then those of the document before those of items, then
+/// by depth; missing members before invalid values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     class: Class,
-    /// Zero is the document; from one on, the items in quarantine.
+    /// Zero for the document; from one on, the items in quarantine.
     owner: usize,
     depth: usize,
     is_there: bool,
@@ -170,7 +170,7 @@ impl<'r> Wrong<'r> {
         Wrong { path: &violation.path, message, violation: Some(violation), turn: 0, rank }
     }
 
-    /// For an item of which the report has no room to say what is wrong.
+    /// Describes an item without listed violations, because the report has no room for them.
     fn of_item(item: &'r Quarantined, owner: usize) -> Self {
         let (class, message) = match item.reason {
             Reason::Malformed => (Class::Malformed, "must be JSON"),
@@ -189,7 +189,7 @@ fn of_document<'r>(violations: impl IntoIterator<Item = &'r Violation>) -> Vec<W
     violations.into_iter().enumerate().map(|(number, violation)| Wrong::new(violation, 0, number)).collect()
 }
 
-/// What is wrong with items: of each, the most useful is to be told before the second of any other.
+/// Returns the problems of items. The most useful one of each item comes before the second of any other.
 fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
     let mut all = Vec::new();
     for (index, item) in quarantined.iter().enumerate() {
@@ -206,15 +206,15 @@ fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
     all
 }
 
-/// One message, and the places it is of.
+/// A message, and the places it applies to.
 struct Line<'r> {
     message: Cow<'r, str>,
     places: Vec<FeedbackPlace<'r>>,
-    /// How many places of it do not fit.
+    /// The number of places that do not fit.
     more: usize,
 }
 
-/// A place that is told.
+/// A place in the feedback.
 struct FeedbackPlace<'r> {
     rank: Rank,
     place: String,
@@ -224,20 +224,20 @@ struct FeedbackPlace<'r> {
 struct Feedback<'r> {
     head: &'static str,
     lines: Vec<Line<'r>>,
-    /// Bytes that are left.
+    /// The remaining bytes.
     room: usize,
     left_out: usize,
 }
 
 impl<'r> Feedback<'r> {
-    /// `tail`: the room for how it ends.
+    /// `tail`: the room reserved for the end.
     fn new(head: &'static str, tail: usize) -> Self {
         let room = MAX_FEEDBACK.saturating_sub(head.len() + 1 + MAX_MORE + tail);
         Feedback { head, lines: Vec::new(), room, left_out: 0 }
     }
 
-    /// Tell as much of this as there is room for; how many items are told of. `asked`: exactly those will be asked for, so
-    /// none of them is passed over.
+    /// Adds as many problems as fit. Returns the number of items mentioned. `asked`: exactly those will be requested
+    /// again, so none of them may be skipped.
     fn tell(&mut self, mut wrong: Vec<Wrong<'r>>, asked: bool) -> usize {
         let class = |rank: Rank| if asked && rank.owner > 0 { Class::Schema } else { rank.class };
         sort_by_key(&mut wrong, |wrong| (wrong.turn, class(wrong.rank), wrong.rank.owner, wrong.rank));
@@ -258,7 +258,8 @@ impl<'r> Feedback<'r> {
         told
     }
 
-    /// Add a line, or a place to a line that says the same; false where it does not fit. `asked`: each place is needed.
+    /// Adds a line, or a place to a line with the same message. Returns `false` if it does not fit. `asked`: each place
+    /// is needed.
     fn add(&mut self, wrong: &Wrong<'r>, asked: bool) -> bool {
         /// No place is shorter than the root.
         const LEAST: usize = ", $".len();
@@ -331,11 +332,11 @@ impl<'r> Feedback<'r> {
 }
 
 impl Line<'_> {
-    /// Append what was received at the places, quoted in their order; once where it is the same at all of them. Nothing where
-    /// it does not fit, or a message has it. Gives how many bytes it has.
+    /// Appends the received values at the places, quoted in order, or one if all are equal. Appends nothing if it does
+    /// not fit or a message contains it. Returns the number of bytes appended.
     fn push_received(&self, out: &mut String, output: &str, room: usize) -> usize {
         let start = out.len();
-        // The first, and the last.
+        // The first and the last one.
         let (mut first, mut last) = (0..0, 0..0);
         let mut differ = false;
         for told in &self.places {

@@ -1,4 +1,4 @@
-//! Which item of an answer is which of those that were there before it: by its key, else by the members they have alike.
+//! Matches the items of an answer to the items that existed before it: by key, or by the members that they share.
 
 use std::{
     cmp::Ordering,
@@ -19,33 +19,33 @@ use crate::{
     types::{Quarantined, Reason},
 };
 
-/// So many members of an item are compared.
+/// The most members of an item that are compared.
 const MAX_MEMBERS: usize = 64;
 
-/// So many items that nothing is known of are told by their places.
+/// The most items that are matched by position because nothing is known about them.
 const MAX_BY_PLACE: usize = 4;
 
-/// What a text begins with tells something where it is longer than this.
+/// The longest prefix of a truncated string that identifies nothing; a longer one does.
 const MIN_BEGINNING: usize = 8;
 
-/// A member that more items than this have alike does not tell which of them another is.
+/// The most items that may share a member for it to tell items apart.
 const MAX_ALIKE: usize = 16;
 
-/// The identity of an item. Equal values have one spelling, whichever one JSON used.
+/// The identity of an item. Equal values have one spelling, whatever JSON notation they used.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprint {
-    /// Each with its name; an item that is no object is one without a name.
+    /// Each with its name. An item that is not an object is one member without a name.
     members: Vec<String>,
-    /// As far as it can be read, the one that the text is cut in.
+    /// The member that the text is truncated in, up to that point.
     cut: Option<String>,
-    /// The value of the member that tells items apart.
+    /// The value of the key member.
     key: Option<String>,
-    /// The whole of it, where it is at hand.
+    /// The whole item, if it is available.
     whole: Option<String>,
 }
 
 impl Fingerprint {
-    /// Of a valid item.
+    /// Returns the fingerprint of a valid item.
     pub(crate) fn of_value(text: &str, items: &Items, caps: &Caps) -> Self {
         match parse(text, Span::new(0, text.len()), caps) {
             Err(_) => Fingerprint::default(),
@@ -63,7 +63,8 @@ impl Fingerprint {
         }
     }
 
-    /// Of one in quarantine: what can be read of its text, but for what is wrong with it.
+    /// Returns the fingerprint of a quarantined item: the members that can be read from its text, without the invalid
+    /// ones.
     pub(crate) fn of_quarantined(item: &Quarantined, items: &Items, caps: &Caps) -> Self {
         if item.reason == Reason::OverLimit {
             let fingerprint = Fingerprint::of_value(&item.snippet, items, caps);
@@ -93,17 +94,17 @@ impl Fingerprint {
         }
     }
 
-    /// Whether more than half of its members are those of another.
+    /// Returns whether more than half of the item's members are also in another.
     fn is_form_of(&self, other: &Fingerprint) -> bool {
         2 * self.alike(other) > self.count()
     }
 
-    /// How many members are known of it, if not to their end.
+    /// Returns the number of known members, including a truncated one.
     fn count(&self) -> usize {
         self.members.len() + usize::from(self.cut.is_some())
     }
 
-    /// How many of them another has alike.
+    /// Returns the number of members that another item shares.
     fn alike(&self, other: &Fingerprint) -> usize {
         let whole = self.members.iter().filter(|member| other.members.contains(member)).count();
         let cut = self.cut.iter().filter(|cut| other.members.iter().any(|member| member.starts_with(&***cut))).count();
@@ -111,14 +112,14 @@ impl Fingerprint {
     }
 }
 
-/// A member with its name.
+/// Returns a member with its name, as text.
 fn member((name, value): (String, String)) -> String {
     let mut text = String::new();
     push_json_string(&mut text, &name);
     text + ":" + &value
 }
 
-/// A value in one way of all that JSON has for it.
+/// Returns a value in a canonical spelling.
 fn written(document: &Document, at: NodeId) -> String {
     let mut text = String::new();
     write(document, at, &mut text);
@@ -162,16 +163,16 @@ fn number(number: Number) -> String {
     }
 }
 
-/// A member's name, and its value as JSON text.
+/// A member's name, with its value as JSON text.
 type Member = (String, String);
 
-/// The members that can be read of an item's text, which may be broken, or cut; and the beginning of the string that it is
-/// cut in.
+/// Reads the members of an item whose text may be broken or truncated, and the beginning of the string that it is
+/// truncated in.
 fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
     let text = without_left_out(snippet);
     let mut lexer = Lexer::new(text, (0, text.len()), true);
     let (mut members, mut cut) = (Vec::new(), None);
-    // An item that has lost its first bracket has its members at the top.
+    // The members of an item that lost its first bracket are at the top level.
     let top = usize::from(lexer.peek_past_blanks().token == Token::Open(Bracket::Object));
     let mut depth = 0_usize;
     loop {
@@ -198,13 +199,13 @@ fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
     (members, cut)
 }
 
-/// What a string begins with that has no end, as JSON text without its last quote.
+/// Returns the beginning of an unterminated string, as JSON text without its last quote.
 fn beginning(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     let Token::String(Quoted { quotes: Quotes::Double, ends: Ends::Text, quotes_inside: false }) = lexeme.token else {
         return None;
     };
     let cut = &text[lexeme.start..lexeme.end];
-    // The last escape may be cut, too.
+    // The last escape may be truncated as well.
     let end = cut.rfind('\\').filter(|at| at + 12 > cut.len()).unwrap_or(cut.len());
     let closed = format!("{}\"", cut[..end].trim_end_matches('\\'));
     let parsed = parse(&closed, Span::new(0, closed.len()), caps).ok()?;
@@ -213,7 +214,7 @@ fn beginning(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     Some(written).filter(|written| written.len() > MIN_BEGINNING)
 }
 
-/// Take a value; what it is, where that can be read.
+/// Reads a value, and returns it if it is unambiguous.
 fn value(text: &str, lexer: &mut Lexer, caps: &Caps) -> Option<String> {
     if !matches!(lexer.peek_past_blanks().token, Token::Open(_) | Token::String(_) | Token::Word) {
         return None;
@@ -248,7 +249,7 @@ fn value(text: &str, lexer: &mut Lexer, caps: &Caps) -> Option<String> {
     }
 }
 
-/// The value of a string that leaves no doubt, in whatever quotes, or of a name without any.
+/// Returns the value of an unambiguous string, in any quotes, or of a bare name.
 fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     let written = &text[lexeme.start..lexeme.end];
     match lexeme.token {
@@ -269,7 +270,7 @@ fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     }
 }
 
-/// An item that was there before.
+/// An item that existed before the answer.
 pub(crate) struct Before {
     pub(crate) number: u32,
     pub(crate) fingerprint: Fingerprint,
@@ -278,11 +279,11 @@ pub(crate) struct Before {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It is valid, and is there.
+    /// Valid and present.
     Kept,
-    /// It is bad, and was asked for.
+    /// Invalid, and requested.
     Wanted,
-    /// It is bad or one too many, and was not asked for.
+    /// Invalid or over the limit, and not requested.
     Out,
 }
 
@@ -290,34 +291,34 @@ pub(crate) enum State {
 pub(crate) struct Came {
     pub(crate) number: u32,
     pub(crate) fingerprint: Fingerprint,
-    /// Why it is in quarantine, if it is.
+    /// The reason if the item is in quarantine.
     pub(crate) reason: Option<Reason>,
 }
 
-/// What an item of an answer is found to be. The numbers are places in the list of those before.
+/// The match found for an item of an answer. The numbers are indices into the list of previous items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// One that is there already, as it is.
+    /// A previous item, unchanged.
     Again(usize),
-    /// The same as another of the answer.
+    /// A duplicate of another item in the answer.
     Twice,
-    /// One that was asked for.
+    /// A requested item.
     Wanted(usize),
-    /// None for certain.
+    /// No certain match.
     Unknown,
 }
 
-/// By what an item is taken for one that was asked for, the better the greater.
+/// The evidence that matches an item to a requested one, in ascending strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
-    /// Most of its members are alike, but not all of those that were right.
+    /// Most members match, but not all of the valid ones.
     Most,
-    /// All that was right, and could be read, is as it was.
+    /// All members match that were valid and could be read.
     All,
     Key,
 }
 
-/// An item asked for that another is taken for, and how many members they have alike.
+/// A candidate match to a requested item, and the number of members that they share.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     wanted: usize,
@@ -325,18 +326,18 @@ struct Claim {
     alike: u32,
 }
 
-/// The items that were there, by what they are identified by.
+/// Indexes the previous items by what identifies them.
 pub(crate) struct ItemMatching<'b> {
     before: &'b [Before],
     members: BTreeMap<&'b str, Vec<usize>>,
     cuts: BTreeMap<&'b str, Vec<usize>>,
     keys: BTreeMap<&'b str, Vec<usize>>,
     wholes: BTreeMap<&'b str, usize>,
-    /// How many members of each can tell it from others.
+    /// For each item, the number of members that tell it from others.
     telling: Vec<u32>,
 }
 
-/// Which of its members an item has alike with each of some others, a bit for each.
+/// For each of several items, the members that an item shares with it, as a bit set.
 type Alike = BTreeMap<usize, u64>;
 
 impl<'b> ItemMatching<'b> {
@@ -365,12 +366,13 @@ impl<'b> ItemMatching<'b> {
         matching
     }
 
-    /// Those with the key of an item.
+    /// Returns the previous items that have the item's key.
     fn of_key(&self, fingerprint: &Fingerprint) -> &[usize] {
         fingerprint.key.as_ref().and_then(|key| self.keys.get(key.as_str())).map_or(&[], Vec::as_slice)
     }
 
-    /// What an item has alike with each of those before, and how many of its members could tell it from others.
+    /// Returns the members that an item shares with each previous item, and the number of its members that could tell
+    /// it from others.
     fn alike(&self, fingerprint: &Fingerprint) -> (Alike, u32) {
         let (mut alike, mut telling) = (Alike::new(), 0);
         for (bit, member) in fingerprint.members.iter().enumerate() {
@@ -385,7 +387,8 @@ impl<'b> ItemMatching<'b> {
         (alike, telling)
     }
 
-    /// The one of some items that has most alike with this one, and how much; none where several have as much.
+    /// Returns the one of some items that shares the most members with this one, and those members. `None` if several
+    /// tie.
     fn most_alike(alike: &Alike, among: impl Fn(usize) -> bool) -> Option<(usize, u64)> {
         let mut best: Option<(usize, u64)> = None;
         let mut tied = false;
@@ -399,7 +402,7 @@ impl<'b> ItemMatching<'b> {
         best.filter(|_| !tied)
     }
 
-    /// Whether an item differs from one that was asked for in nothing but what was wrong with that, as far as it can be
+    /// Returns whether an item differs from a requested one only in that one's invalid members, as far as they can be
     /// read.
     fn fits(&self, fingerprint: &Fingerprint, wanted: usize) -> bool {
         let wanted = &self.before[wanted].fingerprint;
@@ -410,12 +413,12 @@ impl<'b> ItemMatching<'b> {
         self.before[at].state == state
     }
 
-    /// Those that were asked for.
+    /// Returns the requested items.
     fn wanted(&self) -> impl Iterator<Item = usize> {
         (0..self.before.len()).filter(|at| self.is(*at, State::Wanted))
     }
 
-    /// The item asked for that this one is.
+    /// Returns the requested item that this item claims to be.
     fn claim(&self, fingerprint: &Fingerprint) -> Option<Claim> {
         let (alike, _) = self.alike(fingerprint);
         let of_key = self.of_key(fingerprint);
@@ -435,7 +438,7 @@ impl<'b> ItemMatching<'b> {
         let (wanted, bits) = Self::most_alike(&alike, can_be)?;
         let fits = self.fits(fingerprint, wanted);
         if !fits {
-            // Alike in a little is not enough.
+            // A few shared members are not enough.
             let best = &self.before[wanted].fingerprint;
             let fits_another = alike.iter().any(|(at, bits)| can_be(*at) && bits.count_ones() == self.telling[*at]);
             if 2 * best.alike(fingerprint) <= best.count() || fits_another {
@@ -451,7 +454,7 @@ impl<'b> ItemMatching<'b> {
         (!alike.iter().any(is_closer)).then_some(Claim { wanted, by, alike: bits.count_ones() })
     }
 
-    /// What each item of an answer is.
+    /// Returns the fate of each item of an answer.
     pub(crate) fn fates(&self, came: &[Came]) -> Vec<Fate> {
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let mut fates: Vec<Fate> = Vec::with_capacity(came.len());
@@ -462,7 +465,7 @@ impl<'b> ItemMatching<'b> {
                 _ => Fate::Unknown,
             });
         }
-        // What is valid takes its place before what is not.
+        // Valid items are matched before invalid ones.
         self.claim_all(came, &mut fates, |reason| reason.is_none());
         self.claim_all(came, &mut fates, |reason| reason.is_some_and(|reason| reason != Reason::OverLimit));
         for (wanted, at) in self.by_place(came, &fates) {
@@ -471,7 +474,7 @@ impl<'b> ItemMatching<'b> {
         fates
     }
 
-    /// Of those that claim one place, the one that has most alike with what was there gets it.
+    /// Assigns each claimed item to the claimant that shares the most with it.
     fn claim_all(&self, came: &[Came], fates: &mut [Fate], takes_part: impl Fn(Option<Reason>) -> bool) {
         let taken = taken(fates);
         let mut claims: BTreeMap<usize, (Claim, Option<usize>)> = BTreeMap::new();
@@ -489,7 +492,8 @@ impl<'b> ItemMatching<'b> {
                 _ => {}
             }
         }
-        // What is not as it was may be anything, unless just as many came as were asked for, each for another.
+        // An item with changed members could be anything, unless exactly as many items came as were requested and each
+        // claims a different one.
         let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
         let is_complete = is_complete && came.len() == taken.len() + claims.len();
         for (wanted, (claim, at)) in claims {
@@ -499,8 +503,8 @@ impl<'b> ItemMatching<'b> {
         }
     }
 
-    /// Where so little can be read of an item asked for that nothing is alike: what came in its place, if there is no
-    /// doubt which place that is.
+    /// Matches requested items by position if too little of them can be read to share any member, and the position is
+    /// unambiguous.
     fn by_place(&self, came: &[Came], fates: &[Fate]) -> Vec<(usize, usize)> {
         let taken = taken(fates);
         let wanted: Vec<usize> = self.wanted().collect();
@@ -513,7 +517,7 @@ impl<'b> ItemMatching<'b> {
             let same = |at: usize| numbers.get(&self.before[at].number).map(|came| (at, *came));
             open.filter_map(same).collect()
         } else if came.len() == wanted.len() && wanted.len() == taken.len() + 1 {
-            // All that was asked for and nothing else came, and all but one has its place.
+            // Exactly the requested items came, and all but one are matched.
             open.zip((0..came.len()).filter(free)).collect()
         } else {
             Vec::new()
@@ -530,7 +534,7 @@ impl<'b> ItemMatching<'b> {
         pairs.into_iter().filter(can_be).collect()
     }
 
-    /// Whether an answer has all that was valid, as it was, and each item at the number that it had.
+    /// Returns whether an answer repeats all valid items unchanged, and each item at its previous position.
     fn in_step(&self, came: &[Came], fates: &[Fate]) -> bool {
         let same = |(item, fate): (&Came, &Fate)| match fate {
             Fate::Again(at) | Fate::Wanted(at) => item.number == self.before[*at].number,
@@ -539,8 +543,8 @@ impl<'b> ItemMatching<'b> {
         self.has_all(fates) && came.iter().zip(fates).all(same)
     }
 
-    /// Whether an item that came in the place of one asked for can be that, and is none of the others. `again`: those
-    /// that came as they are.
+    /// Returns whether an item at the position of a requested one can be that one, and is closer to no other. `again`:
+    /// the items that came back unchanged.
     fn can_be(&self, fingerprint: &Fingerprint, wanted: usize, again: &BTreeSet<usize>) -> bool {
         let (alike, _) = self.alike(fingerprint);
         let count = self.before[wanted].fingerprint.count();
@@ -553,8 +557,8 @@ impl<'b> ItemMatching<'b> {
             }
     }
 
-    /// Whether an item may be another form of one that was there: half of its members are alike, or more than half where
-    /// that one came again as it is, or has another key.
+    /// Returns whether an item may be a variant of a previous one: half of its members match, or more than half if that
+    /// one also came back unchanged or has another key.
     pub(crate) fn resembles(&self, fingerprint: &Fingerprint, again: &BTreeSet<usize>) -> bool {
         let (alike, telling) = self.alike(fingerprint);
         let is_alike = |(at, bits): (&usize, &u64)| {
@@ -565,7 +569,7 @@ impl<'b> ItemMatching<'b> {
         !self.of_key(fingerprint).is_empty() || alike.iter().any(is_alike)
     }
 
-    /// Whether all that was kept came again as it is.
+    /// Returns whether all kept items came back unchanged.
     pub(crate) fn has_all(&self, fates: &[Fate]) -> bool {
         let mut missing: BTreeMap<usize, usize> = BTreeMap::new();
         for before in self.before.iter().filter(|before| before.state == State::Kept) {
@@ -584,7 +588,7 @@ impl<'b> ItemMatching<'b> {
         missing.values().all(|count| *count == 0)
     }
 
-    /// Whether each of those that were kept came again, as it is or in another form.
+    /// Returns whether each of the kept items came back, unchanged or as a variant.
     pub(crate) fn has_forms_of_all(&self, came: &[Came], fates: &[Fate]) -> bool {
         let mut found: BTreeSet<usize> = BTreeSet::new();
         for (item, fate) in came.iter().zip(fates).filter(|(item, _)| item.reason.is_none()) {
@@ -606,12 +610,12 @@ fn is_found(fate: &Fate) -> bool {
     matches!(fate, Fate::Again(_) | Fate::Wanted(_))
 }
 
-/// The places that are taken.
+/// Returns the requested items that are already matched.
 fn taken(fates: &[Fate]) -> BTreeSet<usize> {
     fates.iter().filter_map(|fate| if let Fate::Wanted(at) = fate { Some(*at) } else { None }).collect()
 }
 
-/// Those that came again as they are.
+/// Returns the previous items that came back unchanged.
 pub(crate) fn again(fates: &[Fate]) -> BTreeSet<usize> {
     fates.iter().filter_map(|fate| if let Fate::Again(at) = fate { Some(*at) } else { None }).collect()
 }
@@ -630,17 +634,17 @@ mod tests {
         for (snippet, expected) in [
             (r#"{"id":1,"size":"large"}"#, r#""id":1 "size":"large""#),
             (r#"{"id":1.0e1,"t":{"b":[1],"a":null}}"#, r#""id":10 "t":{"a":null,"b":[1,],}"#),
-            // What is broken, and what has no end that can be seen, is left out.
+            // Broken values, and values without a visible end, are left out.
             (r#"{"id":1,"size":}"#, r#""id":1"#),
             (r#"{"id":1,"size":12"#, r#""id":1"#),
             (r#"{"id":,"size":1}"#, r#""size":1"#),
             (r#"{"id":"a,"size":1,"t":2}"#, r#""t":2"#),
-            // As other languages write it, and without the first bracket.
+            // In the notation of other languages, and without the first bracket.
             ("{'id': 'a', ok: True, n: None}", r#""id":"a" "ok":true "n":null"#),
             (r#""id":1,"in":{"id":2}}"#, r#""id":1 "in":{"id":2,}"#),
-            // Nothing of what is inside is taken for its own.
+            // Members of nested objects are not mistaken for the item's own.
             (r#"{"in" {"id":2},"t":3}"#, r#""t":3"#),
-            // The text is cut.
+            // The text is truncated.
             (r#"{"id":1,"text":"some words a… [90 bytes left out]"#, r#""id":1 "text":"some words a"#),
             (r#"{"id":1,"text":"some words \u00… [90 bytes left out]"#, r#""id":1 "text":"some words "#),
             (r#"{"id":1,"text":"so… [90 bytes left out]"#, r#""id":1"#),

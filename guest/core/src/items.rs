@@ -1,4 +1,4 @@
-//! Document -> items: each checked by itself, in one order of checks, and kept or put into quarantine.
+//! Checks the items of a document one by one, in a fixed order of checks, and keeps or quarantines each.
 
 use crate::{
     allow::Allow,
@@ -14,37 +14,39 @@ use crate::{
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violations},
 };
 
-/// The most items in quarantine that a report lists. It says how many more there were.
+/// The most quarantined items that a report lists. It states how many more there were.
 pub const MAX_QUARANTINED: usize = 1_000;
 
-/// `snippet` is cut to this many bytes.
+/// The length to which `snippet` is truncated, in bytes.
 const MAX_SNIPPET: usize = 256;
 
 impl Items {
-    /// Whether bad items are wanted beside so many that are kept: there is room for one, and all that are in quarantine are
-    /// listed. Of others it is not even known where they were, so everything is asked for again.
+    /// Returns whether invalid items are requested again, given the number of kept ones: there must be room for one,
+    /// and all quarantined items must be listed. The positions of unlisted ones are unknown, so everything is requested
+    /// again.
     pub(crate) fn wants(&self, kept: usize, listed: usize) -> bool {
         self.max.is_none_or(|max| kept < max) && listed < MAX_QUARANTINED
     }
 }
 
-/// The items of a document, told apart.
+/// The items of a document, sorted into kept and quarantined ones.
 #[derive(Default)]
 pub(crate) struct Sorted<'c> {
-    /// Where they stand, if the contract says so.
+    /// The items rule of the contract, if it has one.
     items: Option<&'c Items>,
     pub(crate) quarantined: Vec<Quarantined>,
-    /// Those that are in the document, listed or not, each by its first node and the node after its last.
+    /// The nodes of the quarantined items in the document, listed or not, each with its first node and the node after
+    /// its last.
     pub(crate) removed: Vec<(NodeId, NodeId)>,
-    /// How many there are, and how many of them are there for more than being too many.
+    /// The number of quarantined items, and the number of those that are invalid and not only over the limit.
     total: usize,
     bad: usize,
-    /// The numbers of the others.
+    /// The indices of the kept items.
     kept: Vec<usize>,
     pub(crate) notes: Vec<String>,
 }
 
-/// Check the items of a document. `valid`: the document is known to be, as the contract's schema says.
+/// Checks the items of a document. `valid`: the contract's schema is known to accept the document.
 pub(crate) fn sort<'c>(
     contract: &'c Contract,
     output: &str,
@@ -57,7 +59,7 @@ pub(crate) fn sort<'c>(
     let Some((items, array)) = contract.items().and_then(|items| Some((items, items.path.array(document)?))) else {
         return Sorted::default();
     };
-    // By a schema that is a part of the document's, the items of a valid document are valid.
+    // If the items' schema is part of the document's, the items of a valid document are valid.
     let mut inspector = match &items.schema {
         Some(schema) => Some(schema.inspector(None, document)),
         None if valid => None,
@@ -68,7 +70,7 @@ pub(crate) fn sort<'c>(
     let mut malformed = malformed.into_iter().peekable();
     let mut findings = caps_check.findings.as_slice();
     let mut index = 0;
-    // Of a list over its cap, which rejects the document, those beyond are not looked at.
+    // If a list exceeds its cap, which rejects the document, items above the cap are not checked.
     let cap = contract.caps().array_items;
     let beyond = document.count(array).saturating_sub(cap);
     if beyond > 0 {
@@ -79,12 +81,12 @@ pub(crate) fn sort<'c>(
             sorter.malformed(broken);
             index += 1;
         }
-        // Only of those that are listed.
+        // Only needed for listed items.
         let place = || if sorter.has_room() { items.path.item(index) } else { Location::root() };
         let end = document.next(at);
         findings = &findings[findings.partition_point(|finding| finding.node < at)..];
         let found = &findings[..findings.partition_point(|finding| finding.node < end)];
-        // A schema has nothing to say of a value that is not known for certain.
+        // A schema cannot judge a value that is ambiguous.
         let certain = found.iter().all(|finding| is_size(finding.kind));
         let listed = sorter.has_room();
         let words = if listed { MAX_ITEM_VIOLATIONS } else { 0 };
@@ -125,7 +127,7 @@ pub(crate) fn sort<'c>(
     sorter.finish()
 }
 
-/// Whether a finding leaves no doubt what the value is.
+/// Returns whether a finding leaves the value unambiguous.
 fn is_size(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::StringBytes | FindingKind::ArrayItems | FindingKind::ObjectMembers)
 }
@@ -146,7 +148,7 @@ fn guardrail(
     Violations { listed, total: found.len(), incomplete: false }
 }
 
-/// A valid item for which there is no room, at this number.
+/// Returns a valid item that exceeds the limit, with this index.
 pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantined {
     let place = items.path.item(index as usize);
     Quarantined {
@@ -175,13 +177,14 @@ struct Sorter<'s, 'c> {
     caps: &'c Caps,
     items: &'c Items,
     sorted: Sorted<'c>,
-    /// Violations that can still be listed beside the first of each item, and those that are not.
+    /// The number of violations that can still be listed in addition to the first of each item, and the number of
+    /// unlisted ones.
     left: usize,
     unlisted: usize,
 }
 
 impl<'c> Sorter<'_, 'c> {
-    /// Whether one more item can be listed.
+    /// Returns whether another item can be listed.
     fn has_room(&self) -> bool {
         self.sorted.quarantined.len() < MAX_QUARANTINED
     }
@@ -204,7 +207,7 @@ impl<'c> Sorter<'_, 'c> {
         if !self.has_room() {
             return;
         }
-        // Each item says at least one thing that is wrong with it.
+        // Each item lists at least one violation.
         let further = violations.listed.len().saturating_sub(1).min(self.left);
         violations.listed.truncate(1 + further);
         self.left -= further;
@@ -234,17 +237,17 @@ impl<'c> Sorter<'_, 'c> {
 }
 
 impl Sorted<'_> {
-    /// Whether there were items, and none of them was any good.
+    /// Returns whether there were items and all of them were invalid.
     pub(crate) fn all_bad(&self) -> bool {
         self.kept.is_empty() && self.bad > 0
     }
 
-    /// Whether those that are bad are still wanted.
+    /// Returns whether the invalid items are requested again.
     pub(crate) fn wanting(&self) -> bool {
         self.bad > 0 && self.items.is_some_and(|items| items.wants(self.kept.len(), self.quarantined.len()))
     }
 
-    /// What is wrong where no item is left.
+    /// Returns the violation for a document with no items left.
     pub(crate) fn nothing_kept(&self) -> Violation {
         let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));
         let received = text::count(self.total, "item");
@@ -257,7 +260,7 @@ impl Sorted<'_> {
         violation
     }
 
-    /// Those that passed, of a document from which the others were removed.
+    /// Returns the kept items of a document from which the others were removed.
     pub(crate) fn kept(&self, document: &Document) -> Vec<Item> {
         let Some((items, array)) = self.items.and_then(|items| Some((items, items.path.array(document)?))) else {
             return Vec::new();

@@ -1,22 +1,22 @@
-//! Values of ours -> JSON text.
+//! Serializes our own values as JSON text.
 
 use serde::Serialize;
 
 use crate::text::push_json_string;
 
-/// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
+/// Serializes a value as JSON. Our values are strings, numbers, lists and records, so this cannot fail.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A string as JSON: the same as [`json`], which looks at each byte.
+/// Serializes a string, with the same result as [`json`], which examines each byte.
 pub(crate) fn json_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_json_string(&mut out, text);
     out
 }
 
-/// A list of strings.
+/// Serializes a list of strings.
 pub(crate) fn json_texts(texts: &[String]) -> String {
     let length: usize = texts.iter().map(|text| text.len() + 3).sum();
     let mut out = String::with_capacity(length + 2);
@@ -31,12 +31,12 @@ pub(crate) fn json_texts(texts: &[String]) -> String {
     out
 }
 
-/// A list of what is written by itself.
+/// Serializes a list with a function for its items.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))
 }
 
-/// An object of members that are JSON text already.
+/// Serializes an object whose members are already JSON text.
 pub(crate) fn object(members: &[(&str, &str)]) -> String {
     let length: usize = members.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = String::with_capacity(length + 2);

@@ -1,20 +1,20 @@
-//! What became of one candidate: what the stages before the report hand to it.
+//! The judgement of one candidate, which the stages pass on to the report.
 
 use crate::{
     types::{Change, ErrorKind, Item, Quarantined, Violation},
     violation::Violations,
 };
 
-/// Why an output is rejected.
+/// The reason why an output is rejected.
 #[derive(Debug)]
 pub(crate) struct Rejection {
     pub(crate) error: ErrorKind,
     pub(crate) violations: Violations,
-    /// The text ends before the document does.
+    /// `true` if the text ends before the document does.
     pub(crate) cut_off: bool,
 }
 
-/// What became of one candidate.
+/// The outcome of judging a candidate.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The document, as JSON text.
@@ -24,17 +24,17 @@ pub(crate) enum Outcome {
     Rejection(Rejection),
 }
 
-/// One candidate, judged.
+/// The judgement of a candidate.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) outcome: Outcome,
-    /// The text was not JSON, and was changed so that it is.
+    /// `true` if the text was not JSON, and was repaired.
     pub(crate) repaired: bool,
-    /// Why it was not, where something is missing of it now.
+    /// The violation of the original text, if the repair lost something.
     pub(crate) broken: Option<Violation>,
     pub(crate) items: Vec<Item>,
     pub(crate) quarantined: Vec<Quarantined>,
-    /// Whether the items that are bad are asked for again, and nothing else.
+    /// `true` if only the invalid items are requested again.
     pub(crate) wanting: bool,
     pub(crate) changes: Vec<Change>,
     pub(crate) notes: Vec<String>,

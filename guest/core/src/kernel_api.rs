@@ -1,5 +1,4 @@
-//! What the harness kernel is built from: documents that were read strictly, schemas, paths, and the words for what is
-//! wrong with them.
+//! The API for the harness kernel: strictly parsed documents, schemas, paths, and the wording of violations.
 
 pub use crate::{
     caps::{CONTRACT_CAPS, Caps},
@@ -26,28 +25,28 @@ use crate::{
 pub enum Formats {
     /// A value of another format is a violation.
     Assert,
-    /// They reject nothing, as JSON Schema has it by default.
+    /// Formats reject nothing, which is JSON Schema's default.
     Annotate,
 }
 
-/// A compiled JSON Schema. Its dialect is the one that its `$schema` names, else 2020-12's.
+/// A compiled JSON Schema. Its dialect is the one that its `$schema` names, or else 2020-12.
 pub struct Schema(Checker);
 
 impl Schema {
-    /// Compile a schema that stands in a document, without references out of itself. Its formats are asserted.
+    /// Compiles a schema inside a document, without external references. Its formats are asserted.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, by its places in the document.
+    /// The violations, with locations in the document.
     pub fn compile(document: &Document, at: NodeId) -> Result<Self, Vec<Violation>> {
         Schema::with_formats(document, at, Formats::Assert)
     }
 
-    /// Compile a schema like [`Schema::compile`], with another meaning of `format`.
+    /// Compiles a schema like [`Schema::compile`], with another meaning of `format`.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, by its places in the document.
+    /// The violations, with locations in the document.
     pub fn with_formats(document: &Document, at: NodeId, formats: Formats) -> Result<Self, Vec<Violation>> {
         let source = SchemaSource::new(document, at);
         if let Some(named) = source.member("$schema").filter(|&named| document.kind(named) == Kind::String)
@@ -59,42 +58,43 @@ impl Schema {
         Checker::json_schema(&source, &document.location(at), &[], dialect).map(Schema)
     }
 
-    /// Compile a schema of our own.
+    /// Compiles a built-in schema.
     pub fn own(source: &str) -> Self {
         Schema(Checker::own(source, Dialect::default()))
     }
 
-    /// Whether it accepts a document.
+    /// Returns whether the schema accepts a document.
     pub fn is_valid(&self, document: &Json) -> bool {
         self.0.is_valid(document.within_caps())
     }
 
-    /// Whether it could accept a document: a rule that meets a value of a kind that it is not about leaves open what it says, as
-    /// `pattern` does of a list. What accepts nothing whatever such rules say is not valid.
+    /// Returns whether the schema could accept a document: a rule that meets a value of a kind it is not for decides
+    /// nothing, like `pattern` for a list. A document that is rejected whatever such rules decide is invalid.
     pub fn may_be_valid(&self, document: &Json) -> bool {
         self.0.may_be_valid(document.within_caps())
     }
 
-    /// Returns whether it accepts a document, and no rule on which that hangs meets a value of a kind that it is not about.
+    /// Returns whether the schema accepts a document, independently of any rule that meets a value of a kind it is not
+    /// for.
     pub fn must_be_valid(&self, document: &Json) -> bool {
         self.0.must_be_valid(document.within_caps())
     }
 
-    /// The kinds of values to which a path leads in documents that it describes.
+    /// Returns the kinds of values to which a path leads in documents that the schema describes.
     ///
     /// # Errors
     ///
-    /// None of them has a value there.
+    /// No such document has a value there.
     pub fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
         self.0.reach(path, describes)
     }
 
-    /// The paths that it says something about.
+    /// Returns the paths that the schema describes.
     pub fn paths(&self) -> Vec<Vec<Selector>> {
         self.0.paths()
     }
 
-    /// What is wrong with a document, at most 100 violations; none where it is valid.
+    /// Returns the violations of a document, at most 100. Empty if it is valid.
     pub fn violations(&self, document: &Json) -> Vec<Violation> {
         match self.is_valid(document) {
             true => Vec::new(),

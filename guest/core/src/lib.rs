@@ -1,7 +1,7 @@
-//! The pipeline of seamgate: contract and output in, report out.
+//! The pipeline of seamgate: turns a contract and an output into a report.
 //!
-//! A plain library without I/O, clock or randomness: the same request gives the same report, natively and in the
-//! sandbox. [`validate`] is the whole of it; each module is one stage, and takes only what the stage before made.
+//! A library without I/O, clock or randomness: the same request produces the same report, natively and in the sandbox.
+//! [`validate`] is the entry point. Each module is one stage, and takes only the results of the stages before it.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the words are documented once, in wit/types.wit")]
 

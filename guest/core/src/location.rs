@@ -1,8 +1,8 @@
-//! Places in a document, written as JSONPath (RFC 9535) and as JSON Pointer (RFC 6901).
+//! Locations in a document, written as JSONPath (RFC 9535) and as JSON Pointer (RFC 6901).
 
 use crate::{hidden::is_hidden, text};
 
-/// Longer names are cut where a place is shown: a producer chooses them.
+/// The length to which displayed locations are truncated, in bytes, because producers choose names.
 const MAX_SHOWN: usize = 512;
 
 /// One step from a value to one inside it.
@@ -21,7 +21,7 @@ impl Step {
     }
 }
 
-/// A step that is only looked at.
+/// A borrowed step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SeenStep<'s> {
     Name(&'s str),
@@ -37,7 +37,7 @@ impl SeenStep<'_> {
     }
 }
 
-/// A value's place: the steps from the root.
+/// The location of a value: the steps from the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location(Vec<Step>);
 
@@ -59,21 +59,21 @@ impl Location {
         self
     }
 
-    /// `$.citations[0].url`: names that are words are written with a dot, others quoted as RFC 9535's normalised
-    /// paths have them. Cut to a length that can be shown.
+    /// Returns the location as JSONPath, like `$.citations[0].url`: names that are words follow a dot, others are
+    /// quoted as in RFC 9535's normalized paths. Truncated for display.
     #[inline(never)]
     pub fn path(&self) -> String {
         Self::path_of(&self.0)
     }
 
-    /// The same for steps that are nobody's yet.
+    /// Returns the JSONPath of steps that are not in a [`Location`].
     pub(crate) fn path_of<'s>(steps: impl IntoIterator<Item = &'s Step>) -> String {
         let mut path = Shown::path();
         steps.into_iter().for_each(|step| path.path_step(step.seen()));
         path.cut()
     }
 
-    /// `/citations/0/url`, cut to a length that can be shown.
+    /// Returns the location as JSON Pointer, like `/citations/0/url`, truncated for display.
     #[inline(never)]
     pub fn pointer(&self) -> String {
         let mut pointer = Shown::pointer();
@@ -81,7 +81,7 @@ impl Location {
         pointer.cut()
     }
 
-    /// Read a JSONPath of names: `$.a.b`, where each name is a word.
+    /// Parses a JSONPath of names: `$.a.b`, where each name is a word.
     pub(crate) fn of_names(path: &str) -> Option<Self> {
         let rest = path.strip_prefix("$.")?;
         rest.split('.')
@@ -91,7 +91,7 @@ impl Location {
     }
 }
 
-/// A place as a report has it: as a JSONPath and as a JSON Pointer. It is written step by step, and never held as steps.
+/// A location for a report, as JSONPath and JSON Pointer. It is written step by step, without storing the steps.
 pub(crate) struct Written {
     path: Shown,
     pointer: Shown,
@@ -109,21 +109,21 @@ impl Written {
         self.pointer.pointer_step(step);
     }
 
-    /// Only the JSONPath.
+    /// Returns only the JSONPath.
     pub(crate) fn path(self) -> String {
         self.path.cut()
     }
 
-    /// The JSONPath and the JSON Pointer.
+    /// Returns the JSONPath and the JSON Pointer.
     pub(crate) fn texts(self) -> [String; 2] {
         [self.path.cut(), self.pointer.cut()]
     }
 }
 
-/// A place that is being written. Producers choose names: what cannot be shown is not even written.
+/// A location that is being written. Producers choose names, so text above the limit is not even written.
 struct Shown {
     text: String,
-    /// Bytes that were not written.
+    /// The number of bytes that were not written.
     more: usize,
 }
 
@@ -180,7 +180,7 @@ impl Shown {
         }
     }
 
-    /// As much of a name as is written.
+    /// Returns the part of a name that fits.
     fn begin<'n>(&mut self, name: &'n str) -> Option<&'n str> {
         if self.text.len() > MAX_SHOWN {
             self.more += name.len() + 1;
@@ -205,19 +205,19 @@ impl FromIterator<Step> for Location {
     }
 }
 
-/// A name as a step of a JSON Pointer (RFC 6901, section 3).
+/// Returns a name as a step of a JSON Pointer (RFC 6901, section 3).
 pub(crate) fn escaped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     push_escaped(&mut out, name);
     out
 }
 
-/// Returns the name that a step of a JSON Pointer stands for: RFC 6901, section 4.
+/// Returns the name of a JSON Pointer's step (RFC 6901, section 4).
 pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// Append a name as a step of a JSON Pointer.
+/// Appends a name as a step of a JSON Pointer.
 pub(crate) fn push_escaped(out: &mut String, name: &str) {
     let mut rest = name;
     while let Some(at) = rest.find(['~', '/']) {
@@ -228,15 +228,15 @@ pub(crate) fn push_escaped(out: &mut String, name: &str) {
     out.push_str(rest);
 }
 
-/// Names that RFC 9535 lets stand behind a dot, of ASCII ones.
+/// Returns whether RFC 9535 allows a name after a dot. Accepts only ASCII names.
 fn is_word(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// RFC 9535, section 2.7: single quotes, and escapes for what cannot be seen, of which there is more here than a
-/// normalised path has to escape: it leads to the same place.
+/// Appends a name in single quotes (RFC 9535, section 2.7). Escapes all invisible characters, which is more than a
+/// normalized path requires. It leads to the same value.
 fn push_quoted(path: &mut String, name: &str) {
     path.push_str("['");
     for character in name.chars() {

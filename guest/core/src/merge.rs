@@ -1,4 +1,4 @@
-//! The reports of several attempts -> one: the items that were missing are put in their places, and the whole is judged.
+//! Merges the reports of several attempts: missing items are filled in, and the result is judged as a whole.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -25,17 +25,17 @@ use crate::{
     violation::Details,
 };
 
-/// A note names this many items.
+/// The most items that a note names.
 const MAX_NAMED: usize = 20;
 
-/// What a report says of an attempt, as far as it matters here.
+/// The parts of an attempt's report that a merge needs.
 #[derive(Debug)]
 pub struct Attempt {
     pub agent: String,
     pub contract: String,
     pub is_accepted: bool,
     pub output: Option<String>,
-    /// The numbers and values of the items that are valid, where there is no output.
+    /// The indices and values of the valid items, if there is no output.
     pub items: Vec<(u32, String)>,
     pub quarantined: Vec<Quarantined>,
     pub changes: Vec<Change>,
@@ -57,44 +57,46 @@ impl From<&Report> for Attempt {
     }
 }
 
-/// An item without its span: it stands in another text.
+/// Returns an item without its spans, because they refer to another text.
 fn elsewhere(item: &Quarantined) -> Quarantined {
     let violations = item.violations.iter().map(|violation| Violation { span: None, ..violation.clone() });
     Quarantined { span: None, violations: violations.collect(), ..item.clone() }
 }
 
-/// What becomes of several reports.
+/// The result of merging several reports.
 #[derive(Debug)]
 pub enum Merged {
-    /// The one with this number, as it is: there is nothing to put together.
+    /// The report with this index, unchanged: there is nothing to merge.
     Same(usize),
     New(Box<Report>),
 }
 
-/// Put together what several attempts gave, in their order, and judge the result by the contract they were judged by.
+/// Merges the results of several attempts in order, and judges the result by their contract.
 ///
-/// The first report with a document is what is built on. Items that are valid in it stay as they are. What comes after it
-/// is known by what identifies it, never by count or order:
+/// The first report with a document is the base. Items that are valid in it stay unchanged. Later items are identified
+/// by their content, never by number or order:
 ///
-/// - By its key, where the contract has `items.key`, and the key of the bad item can be read and is not what was wrong.
-/// - Else it is the bad item with which it has most members alike. Those that were wrong do not count. All others must be
-///   alike, or most of them where each of the bad items has its own in the answer, which has no more than that.
-/// - A tie is no match. What has as much alike with another item, or the key of one that is valid, is no match.
-/// - Where nothing is left to compare, one place alone tells: all others are filled, and the answer has as many items as
-///   were asked for; or it has all that were valid at the numbers they had. What is like another item is not taken so.
+/// - By key, if the contract has `items.key`, and the key of the invalid item can be read and was not itself invalid.
+/// - Otherwise, an item matches the invalid item with which it shares most members. Members that were invalid do not
+///   count. All others must be equal, or most of them if each invalid item has its own match in the answer, and the
+///   answer has no more items.
+/// - A tie is no match. An item that shares as much with another item, or has the key of a valid one, is no match.
+/// - If nothing is left to compare, an item matches by position if only one is possible: all other positions are
+///   filled, and the answer has as many items as were requested; or it has all valid items at their previous positions.
+///   An item that resembles another is not matched this way.
 ///
-/// An item that matches none is not used, and a note says so. A bad item for which none came stays in quarantine.
+/// An item without a match is not used, and a note says so. An invalid item without a match stays in quarantine.
 ///
-/// An answer takes the place of all that was there if nothing would be lost: it has every valid item as it was, and all
-/// that were asked for. Where everything was asked for again, an accepted answer may have the valid items in other words.
+/// An answer replaces the base if nothing would be lost: it has every valid item unchanged, and all requested ones. If
+/// everything was requested again, an accepted answer may have variants of the valid items.
 ///
-/// The report is about the document that was put together; what is still in quarantine has no span, for it stands in
+/// The report describes the merged document. Items that are still in quarantine have no span, because they belong to
 /// another text.
 ///
 /// # Errors
 ///
-/// `bad_request` where there is no report, one is not of this contract, or the lists are not those that the contract asks
-/// for.
+/// `bad_request` if there is no report, one belongs to another contract, or the lists are not those that the contract
+/// needs.
 pub fn merge(
     contract: &Contract,
     reports: &[Attempt],
@@ -122,7 +124,7 @@ pub fn merge(
     Ok(Merged::New(Box::new(merged.judged(contract, &sent))))
 }
 
-/// What comes with the reports.
+/// The lists and evidence of the request.
 struct Sent {
     lists: Vec<NamedList>,
     evidence: Option<Vec<Observation>>,
@@ -152,7 +154,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Its fingerprint.
+    /// Returns the item's fingerprint.
     fn fingerprint(&self, items: &Items, contract: &Contract) -> Fingerprint {
         match self {
             Entry::Kept(value) => Fingerprint::of_value(value, items, contract.caps()),
@@ -160,18 +162,18 @@ impl Entry<'_> {
         }
     }
 
-    /// Whether it is in quarantine for what it is, not for being one too many.
+    /// Returns whether the item is in quarantine because it is invalid, not because it exceeds the limit.
     fn is_bad(&self) -> bool {
         matches!(self, Entry::Quarantined(item) if item.reason != Reason::OverLimit)
     }
 }
 
-/// The items of an attempt by their numbers.
+/// The items of an attempt by number.
 type Entries<'r> = BTreeMap<u32, Entry<'r>>;
 
 fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result<Entries<'r>, Fault> {
     let quarantined = report.quarantined.iter().map(|item| (item.index, Entry::Quarantined(Cow::Borrowed(item))));
-    // To collect a map is to sort for it, in code of its own.
+    // Inserts one by one: collecting a map sorts with code of its own.
     let mut entries = Entries::new();
     entries.extend(quarantined);
     match (&report.output, contract.items()) {
@@ -179,7 +181,7 @@ fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result
             let document = document(contract, index, output)?;
             let mut number = 0;
             for at in items.path.array(&document).into_iter().flat_map(|array| document.items(array)) {
-                // Those that are left have the numbers that those in quarantine do not have.
+                // The kept items have the numbers that are not in quarantine.
                 while entries.contains_key(&number) {
                     number += 1;
                 }
@@ -196,7 +198,7 @@ fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result
     Ok(entries)
 }
 
-/// The items of an answer, by what they are identified by.
+/// Returns the items of an answer with their fingerprints.
 fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
     let Some(items) = contract.items() else {
         return Vec::new();
@@ -212,18 +214,18 @@ fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
     brought.iter().map(came).collect()
 }
 
-/// Whether a change left something out, or added brackets to what may have been cut off.
+/// Returns whether a change removed content, or added brackets to a text that may have been cut off.
 fn loses(change: &Change) -> bool {
     change.kind == ChangeKind::Closed || change.kind.loses(&change.before)
 }
 
-/// What was done with a report that gave nothing.
+/// Returns the step of a report that contributed nothing.
 fn step(index: usize, outcome: MergeOutcome) -> MergeStep {
     let report = u32::try_from(index).unwrap_or(u32::MAX);
     MergeStep { report, outcome, items: Vec::new(), unknown: Vec::new() }
 }
 
-/// Numbers as a note names them.
+/// Formats numbers for a note.
 fn listed(numbers: &[u32]) -> String {
     let more = numbers.len().saturating_sub(MAX_NAMED);
     let mut named: Vec<String> = numbers.iter().take(MAX_NAMED).map(u32::to_string).collect();
@@ -240,16 +242,16 @@ fn document<'r>(contract: &Contract, index: usize, output: &'r str) -> Result<Do
     parsed.map(|parsed| parsed.document).map_err(not_json)
 }
 
-/// What is built of the attempts.
+/// The state of a merge.
 struct Whole<'r> {
-    /// The attempt that it is built on.
+    /// The attempt that is the base.
     base: &'r Attempt,
     entries: Entries<'r>,
-    /// Of all attempts of which something is used.
+    /// The changes of all attempts that contributed.
     changes: Vec<&'r Change>,
-    /// What the producer is told of the last answer, where that could not be used with what is there.
+    /// The feedback about the last answer, if it could not be merged.
     unusable: Option<(Wanted, String)>,
-    /// What was done with each report after the first that was built on, and the same in words.
+    /// The outcome for each report after the first base, and the same in words.
     steps: Vec<MergeStep>,
     notes: Vec<String>,
 }
@@ -270,7 +272,7 @@ impl<'r> Whole<'r> {
         self.entries.values().filter_map(Entry::kept).collect()
     }
 
-    /// The numbers of the items that are wanted: those that are bad, as long as there is room for one.
+    /// Returns the numbers of the requested items: the invalid ones, as long as there is room for one.
     fn wanted(&self, contract: &Contract) -> Vec<u32> {
         let (kept, listed) = (self.kept().len(), self.base.quarantined.len());
         let wants = contract.items().is_some_and(|items| items.wants(kept, listed));
@@ -278,14 +280,14 @@ impl<'r> Whole<'r> {
         bad.map(|(number, _)| *number).collect()
     }
 
-    /// Whether nothing is missing from it, and nothing had to be put right.
+    /// Returns whether the document is complete and was not repaired.
     fn is_whole(&self) -> bool {
         let is_kept = |entry: &Entry| entry.kept().is_some();
         let was_repaired = self.changes.iter().any(|change| change.kind.is_repair());
         self.base.is_accepted || (self.entries.values().all(is_kept) && !was_repaired)
     }
 
-    /// The items that are there, by their fingerprints.
+    /// Returns the current items with their fingerprints.
     fn before(&self, contract: &Contract, wanted: &[u32]) -> Vec<Before> {
         let Some(items) = contract.items() else {
             return Vec::new();
@@ -302,7 +304,7 @@ impl<'r> Whole<'r> {
         self.entries.iter().map(before).collect()
     }
 
-    /// Take what the next attempt brought, and note what was done.
+    /// Merges the next attempt, and records the outcome.
     fn add(&mut self, contract: &Contract, index: usize, report: &'r Attempt, sent: &Sent) -> Result<(), Fault> {
         let number = index + 1;
         let wanted = self.wanted(contract);
@@ -348,14 +350,13 @@ impl<'r> Whole<'r> {
         Ok(())
     }
 
-    /// Note what was done with a report.
+    /// Records the outcome of a report.
     fn noted(&mut self, step: MergeStep, words: &str) {
         self.notes.push(format!("merge: report {} {words}", step.report.saturating_add(1)));
         self.steps.push(step);
     }
 
-    /// Whether what is there gives way to an answer as a whole: nothing that is there, or was asked for, may be missing
-    /// from it.
+    /// Returns whether an answer replaces the current state: it must contain all current items and all requested ones.
     fn is_worse(
         &self,
         report: &Attempt,
@@ -366,7 +367,7 @@ impl<'r> Whole<'r> {
         if report.output.is_none() || self.is_whole() {
             return false;
         }
-        // Then everything was asked for again.
+        // Everything was requested again.
         if wanted == 0 {
             return report.is_accepted && matching.has_forms_of_all(came, fates);
         }
@@ -384,8 +385,8 @@ impl<'r> Whole<'r> {
         }
     }
 
-    /// Put items in their places, as many as there is room for beside those that are there, unless what is there would not
-    /// stay a valid document: then what the producer is told.
+    /// Fills in items, as many as there is room for. If the current document would become invalid, returns the feedback
+    /// for the producer.
     fn fill(
         &mut self,
         contract: &Contract,
@@ -426,7 +427,7 @@ impl<'r> Whole<'r> {
         Ok(given)
     }
 
-    /// The document with all that was kept.
+    /// Returns the document with all kept items.
     fn text(&self, contract: &Contract) -> String {
         let base = self.base.output.as_deref().unwrap_or("null");
         let array = contract.items().and_then(|items| {
@@ -445,7 +446,7 @@ impl<'r> Whole<'r> {
         let text = self.text(contract);
         let mut judgement = judged(contract, &text, sent);
 
-        // In the numbers of the attempt that it is built on.
+        // In the numbers of the base attempt.
         judgement.wanting |= !self.wanted(contract).is_empty();
         let (mut numbers, mut quarantined) = (Vec::new(), Vec::new());
         for (number, entry) in self.entries {
@@ -470,7 +471,7 @@ impl<'r> Whole<'r> {
         judgement.notes = [&self.base.notes[..], &self.notes, &judgement.notes].concat();
         let repairs = || judgement.changes.iter().filter(|change| change.kind.is_repair());
         let repaired = repairs().next().is_some();
-        // Brackets that are missing may be those of a text that was cut off.
+        // Missing brackets may be those of a text that was cut off.
         let whole = !repairs().any(loses);
 
         let mut report = Report::of(contract, &request(contract, &text, sent), judgement, Found::default());
@@ -494,13 +495,13 @@ fn request<'t>(contract: &Contract, text: &'t str, sent: &'t Sent) -> Request<'t
     Request { agent: contract.agent().to_owned(), output: text, lists, evidence, ..Request::default() }
 }
 
-/// The verdict on a text that is all JSON.
+/// Judges a text that is JSON as a whole.
 fn judged(contract: &Contract, text: &str, sent: &Sent) -> Judgement {
     let candidate = Candidate::new(Source::Raw, Span::new(0, text.len()));
     judge(contract, &request(contract, text, sent), &candidate)
 }
 
-/// An item under another number.
+/// Renumbers an item.
 fn moved(mut item: Quarantined, items: &Items, number: u32) -> Quarantined {
     let (from, to) = (items.path.item(item.index as usize), items.path.item(number as usize));
     for violation in &mut item.violations {

@@ -1,13 +1,13 @@
-//! Which word is meant by one that is not known.
+//! Finds the intended word for an unknown one.
 
-/// The most bytes of signs, such as `_`, that one word may have more than another, if both have the same letters. Hidden characters
+/// The most bytes of punctuation, such as `_`, by which two words with the same letters may differ. Hidden characters
 /// have three bytes each.
 const MAX_SIGNS: usize = 8;
 
-/// Longer words are not compared.
+/// The longest words that are compared, in bytes.
 const MAX_BYTES: usize = 64;
 
-/// The known word that is most like another: a slip or two away, or the same but for capitals and signs.
+/// Returns the most similar known word: at most two slips away, or different only in case and punctuation.
 pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let most = match word.len() {
         0..3 => return None,
@@ -20,8 +20,8 @@ pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&
     known.filter(|known| known.len() > 1 && *known != word).filter_map(near).min().map(|(_, known)| known)
 }
 
-/// Returns how many slips make one word of another: none if they differ in capitals and signs alone. `None` if there are more than
-/// `most`. `seen` are the letters of the word.
+/// Returns the number of slips between two words: zero if they differ only in case and punctuation. `None` if there are
+/// more than `most`. `seen` are the letters of the word.
 #[inline(never)]
 fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize> {
     let difference = known.len().abs_diff(word.len());
@@ -36,7 +36,8 @@ fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize
     if is_far { None } else { slips(word.as_bytes(), known.as_bytes(), most) }
 }
 
-/// Whether two words differ in spelling alone: `additional_properties`, `additionalProperties`, `Additional Properties`.
+/// Returns whether two words differ only in case and punctuation: `additional_properties`, `additionalProperties`,
+/// `Additional Properties`.
 #[inline(never)]
 pub(crate) fn is_same_word(one: &str, other: &str) -> bool {
     plain(one).eq(plain(other))
@@ -47,19 +48,20 @@ fn plain(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|character| character.is_alphanumeric()).map(|one| one.to_ascii_lowercase())
 }
 
-/// Returns a bit for each letter that a word has. Some letters share one.
+/// Returns a bit for each letter that a word contains. Some letters share one.
 fn letters(word: &str) -> u64 {
     word.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
-/// Returns how many letters are missing, too many, wrong, or have changed places with their neighbours. `None` if they are more
-/// than `most`. Both words have about the same length.
+/// Returns how many letters are missing, extra, wrong, or swapped with their neighbours. `None` if there are more than
+/// `most`. Both words have about the same length.
 fn slips(word: &[u8], known: &[u8], most: usize) -> Option<usize> {
     let width = known.len() + 1;
     if width > MAX_BYTES + 3 {
         return None;
     }
-    // The least slips between the first letters of both words: rows of the table, as bytes because no number is larger.
+    // The minimum number of slips between prefixes of both words: rows of the table, as bytes because no number is
+    // larger.
     let [mut before, mut next] = [[0_u8; MAX_BYTES + 3]; 2];
     let mut last = [0; MAX_BYTES + 3];
     last.iter_mut().zip(0..).take(width).for_each(|(first, column)| *first = column);
@@ -75,7 +77,7 @@ fn slips(word: &[u8], known: &[u8], most: usize) -> Option<usize> {
             next[column + 1] = least;
             least_of_row = least_of_row.min(least);
         }
-        // No later row has less, but for neighbours that change places with the row before.
+        // No later row has a smaller minimum, except by swaps with the row before.
         if usize::from(least_of_row) > most + 1 {
             return None;
         }

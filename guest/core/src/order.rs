@@ -1,10 +1,11 @@
-//! One sort for values of all kinds: the code of a sort takes 5 to 14 KB of the component for each kind that it is compiled for.
+//! One sort for values of all types: the code of a sort takes 5 to 14 KB of the component for each type that it is
+//! compiled for.
 
 use std::cmp::Ordering;
 
-/// Sorts values. Equal ones keep their order.
+/// Sorts values. The sort is stable.
 pub(crate) fn sort_by<T>(values: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
-    // Most lists are short and in order.
+    // Most lists are short and already sorted.
     if values.is_sorted_by(|a, b| compare(a, b) != Ordering::Greater) {
         return;
     }
@@ -14,7 +15,7 @@ pub(crate) fn sort_by<T>(values: &mut Vec<T>, compare: impl Fn(&T, &T) -> Orderi
     values.extend(order.into_iter().filter_map(|index| taken[index].take()));
 }
 
-// Mostly they are in order already, or several lists are, one after the other: this sort makes use of that.
+// Usually they are sorted already, or consist of several sorted lists: this sort takes advantage of that.
 #[inline(never)]
 fn sort_indices(order: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
     order.sort_by(|a, b| compare(*a, *b));
@@ -25,13 +26,13 @@ pub fn sort<T: Ord>(values: &mut Vec<T>) {
     sort_by(values, Ord::cmp);
 }
 
-/// Sorts values by a key. Equal ones keep their order.
+/// Sorts values by a key. The sort is stable.
 pub fn sort_by_key<T, K: Ord>(values: &mut Vec<T>, key: impl Fn(&T) -> K) {
     sort_by(values, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Returns the values in ascending order of a place. Those of one place keep their order. This sort has code of its own, because it
-/// sorts the longest lists: a hundred thousand violations.
+/// Returns the values in ascending order of a position. The sort is stable. It has code of its own, because it sorts
+/// the longest lists: a hundred thousand violations.
 pub(crate) fn by_place<T>(values: Vec<T>, place: impl Fn(&T) -> (u32, u32)) -> Vec<T> {
     if values.len() < 2 {
         return values;

@@ -1,12 +1,12 @@
-//! Paths of a contract: from the root of a document by names and indices to values, `[*]` being all items of an array
-//! (RFC 9535, of which they are a part).
+//! Paths in a contract: names and indices from the root of a document to values, and `[*]` for all items of an array.
+//! They are a subset of RFC 9535.
 
 use crate::{
     location::{Location, Step},
     parse::{Document, Kind, NodeId},
 };
 
-/// Longer paths lead deeper than a document may be nested.
+/// The most steps of a path. Longer ones lead deeper than a document may be nested.
 const MAX_STEPS: usize = 128;
 
 /// One step of a path.
@@ -18,7 +18,7 @@ pub enum Selector {
     Each,
 }
 
-/// A path as a contract writes it.
+/// A path as written in a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
     pub selectors: Vec<Selector>,
@@ -26,7 +26,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Read a path: `$`, then `.name`, `['name']`, `[0]` or `[*]`, in any number and order.
+    /// Parses a path: `$`, then `.name`, `['name']`, `[0]` or `[*]`, in any number and order.
     pub fn read(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('$')?;
         let mut selectors = Vec::new();
@@ -38,7 +38,7 @@ impl Path {
         (selectors.len() <= MAX_STEPS).then(|| Path { selectors, text: text.to_owned() })
     }
 
-    /// The values that the path leads to from a value, in the order of the document.
+    /// Returns the values that the path leads to from a value, in document order.
     pub fn select(selectors: &[Selector], document: &Document, from: NodeId) -> Vec<NodeId> {
         selectors.iter().fold(vec![from], |at, selector| {
             let inside = at.into_iter().flat_map(|at| match selector {
@@ -51,16 +51,16 @@ impl Path {
     }
 }
 
-/// The path of the units of work: names and indices to an array, and all its items.
+/// The path of the items: names and indices to an array, and all its items.
 #[derive(Debug, Clone)]
 pub(crate) struct ItemsPath {
-    /// To the array.
+    /// The steps to the array.
     pub(crate) steps: Vec<Step>,
     pub(crate) text: String,
 }
 
 impl ItemsPath {
-    /// Read a path whose last selector is `[*]`, and no other.
+    /// Parses a path that has `[*]` as its last selector and nowhere else.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut selectors = Path::read(text)?.selectors;
         if selectors.pop() != Some(Selector::Each) {
@@ -75,7 +75,7 @@ impl ItemsPath {
         Some(ItemsPath { steps, text: text.to_owned() })
     }
 
-    /// The array of items, if the document has one there.
+    /// Returns the array of items, if the document has one there.
     pub(crate) fn array(&self, document: &Document) -> Option<NodeId> {
         let array = self.steps.iter().try_fold(Document::ROOT, |at, step| match step {
             Step::Name(name) => document.member(at, name),
@@ -84,12 +84,12 @@ impl ItemsPath {
         array.filter(|&array| document.kind(array) == Kind::Array)
     }
 
-    /// The place of the item with this number.
+    /// Returns the location of the item with this index.
     pub(crate) fn item(&self, index: usize) -> Location {
         self.steps.iter().cloned().chain([Step::Index(index)]).collect()
     }
 
-    /// What a longer path asks of each item: the selectors after those that lead here.
+    /// Returns the part of a longer path that is inside each item: the selectors after those that lead here.
     pub(crate) fn inside<'p>(&self, path: &'p Path) -> Option<&'p [Selector]> {
         let (first, rest) = path.selectors.split_at_checked(self.steps.len())?;
         let same = first.iter().zip(&self.steps).all(|pair| match pair {
@@ -101,7 +101,7 @@ impl ItemsPath {
     }
 }
 
-/// The first selector of a path's rest, and what comes after it.
+/// Parses the first selector of a path, and returns the rest after it.
 fn selector(rest: &str) -> Option<(Selector, &str)> {
     if let Some(rest) = rest.strip_prefix('.') {
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
@@ -124,7 +124,7 @@ fn selector(rest: &str) -> Option<(Selector, &str)> {
     plain.then(|| digits.parse().ok()).flatten().map(|index| (Selector::Index(index), after))
 }
 
-/// Where a quoted name ends.
+/// Returns the position of the closing quote of a name.
 fn closing(name: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     name.char_indices().find_map(|(at, character)| {
@@ -134,7 +134,7 @@ fn closing(name: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// A quoted name's value: RFC 9535's escapes are JSON's, and that of a single quote.
+/// Decodes a quoted name: RFC 9535 has the escapes of JSON, and one for a single quote.
 fn unescaped(name: &str) -> Option<String> {
     let mut json = String::from("\"");
     let mut characters = name.chars();

@@ -1,4 +1,4 @@
-//! The order of the stages: one output in, one report out.
+//! The order of the stages that turn an output into a report.
 
 use crate::{
     allow::{self, Allow},
@@ -26,25 +26,26 @@ use crate::{
     violation::{Details, Violations},
 };
 
-/// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.
+/// The most candidates that are tried for a partly usable one if the contract selects a valid candidate and none is
+/// valid.
 const MAX_TRIED: usize = 8;
 
-/// Where JSON is expected is told in this many bytes, which leaves room for what was seen.
+/// The length of the description of where JSON is expected, in bytes, which leaves room for the JSON that was seen.
 const MAX_PLACES: usize = 200;
 
-/// Judge one output by a contract.
+/// Judges one output by a contract.
 ///
-/// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it (or what can
-/// be made of it), hold it to its caps, sort its items, check it against the schema.
+/// The verdict on any output is a report. The stages: extract the candidates, select one, parse or repair it, check its
+/// caps, sort its items, and check it by the schema.
 ///
 /// # Errors
 ///
-/// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
+/// `bad_request` if the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     verdict(contract, request).map(Report::from)
 }
 
-/// The same, where a report is not made that says little.
+/// Does the same, but builds no report for a simple verdict.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
     let output = request.output;
@@ -74,7 +75,7 @@ fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
     let options = contract.extract();
     let asks_more = match lone.is_whole() {
         true => !options.raw_json,
-        // The text behind the block may have been cut off.
+        // The text after the block may have been cut off.
         false => request.finish == Finish::Length,
     };
     asks_more
@@ -94,7 +95,8 @@ fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
     fused
 }
 
-/// Returns whether the parser and the judge say the same as one pass. Fuzz targets, which check assertions, hold each verdict to it.
+/// Returns whether the parser and the judge agree with one pass. Fuzz targets, which enable assertions, compare each
+/// verdict.
 fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> bool {
     let mut read = lone.read(request.output, contract);
     match fused {
@@ -104,8 +106,8 @@ fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> b
     }
 }
 
-/// Returns whether the output has one valid document and no other candidate, as most have, and no more is asked of it or to be
-/// said. If not, `read` keeps the schema's verdict.
+/// Returns whether the output has one valid document and no other candidate, as most have, and needs no further checks
+/// or notes. Otherwise, `read` keeps the schema's verdict.
 fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) -> bool {
     if read.valid == Some(false) {
         return false;
@@ -123,8 +125,8 @@ fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) 
     valid
 }
 
-/// Returns the report on an output whose only candidate is a document that the schema rejects: the same as [`report`],
-/// without what its stages hand on. `None` if the contract or the request asks for more, or there is a note to make.
+/// Returns the report on an output whose only candidate is rejected by the schema: the same as from [`report`], without
+/// its intermediate results. `None` if the contract or the request asks for more, or there is a note to make.
 fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> Option<Box<Report>> {
     let parsed = read.parsed.as_ref().ok()?;
     let within_caps = caps_check::passed(parsed)?;
@@ -144,13 +146,13 @@ fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> 
     Some(Box::new(Report::rejected(contract, request, rejection, found, &[])))
 }
 
-/// The report on an output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
+/// Returns the report on an output. `lone` is the piece that [`Lone::find`] returns, parsed.
 #[inline(never)]
 fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Read<'t>)>) -> Report {
     let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
-            // One replacement at the very end: the text was cut inside a character.
+            // A single replacement character at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
             (Found::default(), None, Err(malformed(caps_check::not_utf8(request.output, at), cut_off)))
         }
@@ -190,10 +192,10 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Re
     Report::of(contract, request, judgement, found)
 }
 
-/// The most other candidates that are looked at for one that is valid.
+/// The most other candidates that are searched for a valid one.
 const MAX_OTHERS: usize = 8;
 
-/// Adds to what is said of a candidate that is rejected where the right one likely stands.
+/// Adds hints about where the intended candidate likely is to the violations of a rejected one.
 fn add_hints(contract: &Contract, request: &Request, judgement: &mut Judgement, found: &Found) {
     let Outcome::Rejection(rejection) = &mut judgement.outcome else { return };
     let Some(candidate) = found.chosen.and_then(|index| found.candidates.get(index)) else { return };
@@ -220,7 +222,7 @@ fn add_hints(contract: &Contract, request: &Request, judgement: &mut Judgement, 
     }
 }
 
-/// A note if the output was cut off in text behind its last candidate: another answer may have been to come.
+/// Returns a note if the output was cut off in text after its last candidate: another answer may have followed.
 fn cut_off_behind(request: &Request, candidates: &Candidates) -> Option<String> {
     let last = candidates.get(candidates.len().checked_sub(1)?)?;
     let start = last.inside.end as usize;
@@ -232,10 +234,10 @@ fn cut_off_behind(request: &Request, candidates: &Candidates) -> Option<String> 
     })
 }
 
-/// The candidate to judge, and its judgement where it was needed for the choice.
+/// The candidate to judge, and its judgement if the selection needed it.
 type Choice = (usize, Option<Judgement>);
 
-/// Choose the candidate to judge, as the contract's `select` says.
+/// Selects the candidate to judge, by the contract's `select`.
 fn choose<'t>(
     contract: &Contract,
     request: &Request<'t>,
@@ -256,7 +258,7 @@ fn choose<'t>(
     }
 }
 
-/// What is said where a valid candidate is asked for and there are more than are tried.
+/// Returns the note if a valid candidate is requested and there are more than are tried.
 fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
     let which = match contract.extract().select {
         Select::FirstValid => "first",
@@ -267,7 +269,8 @@ fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
     (total > MAX_KEPT).then(|| format!("candidates: only the {which} {MAX_KEPT} of {total} were tried"))
 }
 
-/// The first candidate in an order that is valid as it is, or else of which something can be used, or else the first.
+/// Returns the first candidate in an order that is valid as it is, or else the first partly usable one, or else the
+/// first.
 fn choose_valid<'t>(
     contract: &Contract,
     request: &Request<'t>,
@@ -286,7 +289,7 @@ fn choose_valid<'t>(
     }
 }
 
-/// A candidate that is a valid document as it is.
+/// Returns a candidate that is a valid document as it is.
 fn valid<'t>(
     contract: &Contract,
     output: &'t str,
@@ -299,12 +302,12 @@ fn valid<'t>(
     is_valid(contract, &caps_check, valid).then_some(caps_check)
 }
 
-/// Whether a document passed and the schema accepts it, which may have been asked before.
+/// Returns whether a document is within its caps and the schema accepts it, which may already be known.
 fn is_valid(contract: &Contract, caps_check: &CapsCheck, known: Option<bool>) -> bool {
     known.unwrap_or_else(|| caps_check.passed().is_some_and(|within_caps| contract.checker().is_valid(within_caps)))
 }
 
-/// A candidate, which may have been parsed before.
+/// Parses a candidate, unless it was parsed before.
 fn read_candidate<'t>(
     contract: &Contract,
     output: &'t str,
@@ -317,12 +320,12 @@ fn read_candidate<'t>(
     }
 }
 
-/// Judge one candidate.
+/// Judges one candidate.
 pub(crate) fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
     judge_read(contract, request, candidate, &mut None)
 }
 
-/// Judge one candidate, which may have been parsed before.
+/// Judges one candidate, which may have been parsed before.
 fn judge_read<'t>(
     contract: &Contract,
     request: &Request<'t>,
@@ -348,7 +351,7 @@ fn judge_read<'t>(
         }
         Err(broken) => broken,
     };
-    // A block that was closed was not cut off, however its content ends.
+    // A closed block was not cut off, however its content ends.
     let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
     let violation = caps_check::malformed(output, &broken);
     let mended = mend(contract, output, candidate, !contract.keeps().is_empty());
@@ -373,8 +376,8 @@ fn judge_read<'t>(
     judgement
 }
 
-/// Returns whether edits keep a string that was cut off, though the contract does not name its path. Only brackets follow such a
-/// string, so it is the last value of the document.
+/// Returns whether edits keep a string that was cut off although the contract does not name its path. Only brackets
+/// follow such a string, so it is the last value of the document.
 fn keeps_what_it_must_not(contract: &Contract, output: &str, candidate: &Candidate, edits: &[Edit]) -> bool {
     if !edits.iter().any(|edit| edit.kind == ChangeKind::ClosedString) {
         return false;
@@ -386,16 +389,16 @@ fn keeps_what_it_must_not(contract: &Contract, output: &str, candidate: &Candida
     kept.max() != Some(document.last())
 }
 
-/// Whether nothing is missing once the edits are made: they leave nothing out, and the text does not end before its
-/// brackets do.
+/// Returns whether nothing is missing after the edits: they omit nothing, and the text does not end before its brackets
+/// do.
 fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
     let end = span.start as usize + span.of(output).trim_end().len();
     let is_cut_off = |edit: &Edit| edit.kind == ChangeKind::Closed && edit.span.start as usize >= end;
     !edits.iter().any(|edit| edit.kind.loses(edit.span.of(output)) || is_cut_off(edit))
 }
 
-/// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
-/// `keeps`: a string that was cut off is kept as far as it came.
+/// Returns the edits that turn a text into JSON, and the items that they lose. `keeps`: a string that was cut off is
+/// kept up to that point.
 fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     let Candidate { span, inside, .. } = candidate;
     let (mut edits, items) = mend_inside(contract, output, *inside, keeps)?;
@@ -408,8 +411,7 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -
     Some((edits, items))
 }
 
-/// The same of a text that is to be JSON alone. Where something is lost, other marks than JSON's are read as JSON's, if that
-/// saves it.
+/// Does the same for a text that must be only JSON. If something is lost, reads other marks as JSON's if that saves it.
 fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     let mended = mend_tokens(contract, output, span, keeps);
     let losses = |mended: &Option<(Vec<Edit>, Vec<Malformed>)>| match mended {
@@ -427,7 +429,7 @@ fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
         let (edits, malformed) = mend_tokens(contract, &text, Span::new(span.start as usize, end), keeps)?;
         let at = |broken: Malformed| Malformed { span: origin.of(broken.span), ..broken };
         let malformed: Vec<Malformed> = malformed.into_iter().map(at).collect();
-        // White space between items is no part of those that are removed.
+        // White space between items is not part of the removed ones.
         let is_apart = |kind: ChangeKind, span: Span| {
             let before = malformed.partition_point(|broken| broken.span.start <= span.start);
             let inside = before.checked_sub(1).is_some_and(|last| span.start < malformed[last].span.end);
@@ -440,9 +442,9 @@ fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
     if losses(&otherwise) < losses(&mended) { otherwise } else { mended }
 }
 
-/// The same of a text whose marks are JSON's.
+/// Does the same for a text with JSON's marks.
 fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
-    // Text around it may be all that is wrong.
+    // Text around it may be the only problem.
     let (start, end) = (span.start as usize, span.end as usize);
     if strict_end(output, (start, end)) == Ok(end) {
         return Some((Vec::new(), Vec::new()));
@@ -466,13 +468,14 @@ fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
     repair(output, span, contract.is_list(), keeps).map(|edits| (edits, Vec::new()))
 }
 
-/// Judges a document of which it is known that it is valid.
+/// Judges a document that is known to be valid.
 fn judge_valid(contract: &Contract, request: &Request, caps_check: CapsCheck) -> Judgement {
     judge_document(contract, request, caps_check, Some(true), Vec::new(), Vec::new())
 }
 
-/// Judges the document of a piece of the output: as the contract asks, one envelope is taken off first or put on, where it is
-/// not valid and it is with exactly one. `edits` made its text, and took the `malformed` items out of it.
+/// Judges the document of a piece of the output. If the contract allows it and the document is invalid, first removes
+/// or adds an envelope, provided that exactly one makes it valid. `edits` made its text, and removed the `malformed`
+/// items.
 fn judge_unwrapped(
     contract: &Contract,
     request: &Request,
@@ -503,8 +506,8 @@ fn judge_unwrapped(
     }
 }
 
-/// Judges the document of a piece of the output: as the contract asks, its values are written as the schema wants them first,
-/// where it is not valid. `edits` made its text, and took the `malformed` items out of it.
+/// Judges the document of a piece of the output. If the contract allows it and the document is invalid, first coerces
+/// its values to the schema. `edits` made its text, and removed the `malformed` items.
 fn judge_adapted(
     contract: &Contract,
     request: &Request,
@@ -520,7 +523,7 @@ fn judge_adapted(
     let document = &caps_check.document;
     let is_refusal = caps_check.passed().is_some() && malformed.is_empty() && contract.is_refusal(document);
     let valid = is_valid(contract, &caps_check, valid);
-    // By a schema of their own, items of a valid document may not be valid.
+    // The items of a valid document may be invalid under a schema of their own.
     let has_own = contract.items().is_some_and(|items| items.schema.is_some());
     let more = match (valid && !has_own) || is_refusal {
         true => None,
@@ -537,8 +540,7 @@ fn judge_adapted(
     }
 }
 
-/// Judge a document, of which it may be known whether it is valid. `edits` made its text, and took the `malformed` items out
-/// of it.
+/// Judges a document whose validity may be known. `edits` made its text, and removed the `malformed` items.
 fn judge_document(
     contract: &Contract,
     request: &Request,
@@ -554,19 +556,19 @@ fn judge_document(
         return Outcome::Refusal.into();
     }
     let mut valid = is_valid(contract, &caps_check, valid);
-    // Of most documents nothing more is asked.
+    // Most documents need no further checks.
     if valid && edits.is_empty() && contract.is_simple() {
         return Judgement { notes: document.suspicious_notes(), ..Outcome::Document(document.minified()).into() };
     }
     let suspicious = document.suspicious_notes();
-    // A valid document has no member that is forbidden. Member names stand right before their values.
+    // A valid document has no forbidden members. Member names are directly before their values.
     let stripped: Vec<NodeId> = match contract.strips() && !valid {
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
         false => Vec::new(),
     };
     let stripped = match stripped.len() {
         0..=MAX_REPAIRS => document.pieces(&stripped),
-        // As much as nobody will look through; they reject the document as they do elsewhere.
+        // Too many to review: they reject the document as usual.
         _ => Vec::new(),
     };
     let changes = changes(output, document, edits, &stripped);
@@ -580,7 +582,7 @@ fn judge_document(
         support.as_ref().map_or_else(OfItems::none, |support| support.items(&caps_check.document, contract.items()));
     let sorted = items::sort(contract, output, &caps_check, malformed, (&allow, &unsupported), valid);
 
-    // What is left without the items in quarantine is judged as a whole, if anything was taken out.
+    // The rest without the quarantined items is judged as a whole, if anything was removed.
     let known = sorted.removed.is_empty().then_some(valid);
     let caps_check = caps_check.without(&sorted.removed);
     let mut violations = match caps_check.passed() {
@@ -629,7 +631,7 @@ fn extraction_failed(expected: &str, received: &str, message: &str, span: Option
     Rejection {
         error: ErrorKind::ExtractionFailed,
         violations: Violations::from(violation),
-        // Of a text that was cut, the JSON may not have begun.
+        // In a text that was cut off, the JSON may not have begun.
         cut_off: span.is_none(),
     }
 }
@@ -672,7 +674,7 @@ fn several_found(candidates: &Candidates) -> Rejection {
     extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
 }
 
-/// Why a document is not the whole answer: another one was left out.
+/// Returns the violation if a document is not the whole answer because another one was left out.
 fn one_of_several(found: &Found) -> Option<Violation> {
     let count = found.candidates.len();
     let other = if found.chosen == Some(0) { 1 } else { 0 };
@@ -684,7 +686,7 @@ fn one_of_several(found: &Found) -> Option<Violation> {
 }
 
 impl Request<'_> {
-    /// Refuse a request that contradicts itself or the contract.
+    /// Rejects a request that contradicts itself or the contract.
     fn check(&self, contract: &Contract) -> Result<(), Fault> {
         let wrong = |name: &str, expected: &str, received: &str, message: &str| {
             let violation =
@@ -713,7 +715,7 @@ impl Request<'_> {
 mod tests {
     use super::*;
 
-    /// Options of contracts beside the schema, each of which may ask for more than the short ways give.
+    /// Options of contracts besides the schema, any of which may disable the fast paths.
     const OPTIONS: [&str; 14] = [
         r#""extract":{"untagged":true}"#,
         r#""extract":{"raw_json":false}"#,

@@ -1,4 +1,4 @@
-//! Random numbers for tests: a seed gives the same sequence on every machine.
+//! Random numbers for tests: a seed produces the same sequence on every machine.
 
 /// A linear congruential generator.
 pub(crate) struct Random(pub(crate) u64);

@@ -1,4 +1,4 @@
-//! The contracts that an instance holds.
+//! The contracts of an instance.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl From<&Contract> for ContractInfo {
     }
 }
 
-/// Runs what it is given. What that allocates outlasts the call.
+/// Runs a closure whose allocations outlast the call.
 pub type Keep = fn(&mut dyn FnMut());
 
 /// Contracts by agent.
@@ -49,12 +49,13 @@ impl Registry {
         Registry::keeping(|run| run(), |run| run())
     }
 
-    /// With ways to tell an allocator what outlasts a call, and which of that is read together.
+    /// Creates a registry with functions that tell an allocator which data outlasts a call, and which of that is read
+    /// together.
     pub const fn keeping(keep: Keep, settle: Keep) -> Self {
         Registry { contracts: BTreeMap::new(), sealed: false, keep, settle }
     }
 
-    /// Compile a contract and keep it. Registering the same one again changes nothing.
+    /// Compiles a contract and stores it. Registering the same one again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ContractInfo, Fault> {
         kept(self.keep, || self.compile(text))
     }
@@ -87,29 +88,29 @@ impl Registry {
         self.contracts.contains_key(agent)
     }
 
-    /// The agents that have a contract, in ascending order of their bytes.
+    /// Returns the agents that have a contract, in ascending order of their bytes.
     pub fn names(&self) -> Vec<String> {
         self.contracts.keys().cloned().collect()
     }
 
-    /// Which contract an agent has.
+    /// Returns the contract of an agent.
     pub fn contract(&self, agent: &str) -> Result<ContractInfo, Fault> {
         self.find(agent).map(ContractInfo::from)
     }
 
-    /// Text for an agent's prompt.
+    /// Returns text for an agent's prompt.
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
         self.find(agent).map(Contract::describe)
     }
 
-    /// What is likely a mistake in a contract, registered or not.
+    /// Returns the likely mistakes in a contract, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        // What is made on the way to a compiled contract serves the contracts after it.
+        // Data cached while compiling a contract serves later contracts.
         kept(self.keep, || Contract::compile(text).map(|contract| contract.lint(text)))
     }
 
-    /// From now on, `register` is a fault. What verdicts read is put together: an instance that is sealed begins many others, and one
-    /// that is not pays more for new memory than it saves.
+    /// Makes later calls of `register` fail. Copies the data that verdicts read, so that it is contiguous: a sealed
+    /// instance starts many others, while for an unsealed one new memory costs more than this saves.
     pub fn seal(&mut self) {
         if !self.sealed {
             let Registry { contracts, keep, settle, .. } = self;
@@ -122,17 +123,18 @@ impl Registry {
         self.sealed
     }
 
-    /// Judge an output by the contract of `request.agent`.
+    /// Judges an output by the contract of `request.agent`.
     pub fn validate(&self, request: &Request) -> Result<Report, Fault> {
         validate(self.find(&request.agent)?, request)
     }
 
-    /// The same by the contract of an agent whom the request need not name, where a report is not made that says little.
+    /// Judges an output by the contract of an agent, which the request need not name. Builds no report for a simple
+    /// verdict.
     pub fn verdict<'v>(&'v self, agent: &str, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
         verdict(self.find(agent)?, request)
     }
 
-    /// Begin an output of an agent that is still coming.
+    /// Opens a session for an agent's output that is still arriving.
     pub fn session(
         &self,
         agent: &str,
@@ -142,19 +144,19 @@ impl Registry {
         self.find(agent).and_then(|contract| Session::open(contract, lists, evidence))
     }
 
-    /// Take what came next of it.
+    /// Reads the next chunk of it.
     pub fn push(&self, session: &mut Session, chunk: &str) -> Result<Progress, Fault> {
         let contract = self.find(session.agent())?;
         session.push(contract, chunk)
     }
 
-    /// The verdict on all of it.
+    /// Returns the verdict on all of it.
     pub fn finish(&self, session: &mut Session, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         let contract = self.find(session.agent())?;
         session.finish(contract, finish, invalid_utf8)
     }
 
-    /// Put the reports of several attempts together.
+    /// Merges the reports of several attempts.
     pub fn merge(
         &self,
         agent: &str,
@@ -165,7 +167,7 @@ impl Registry {
         merge(self.find(agent)?, reports, lists, evidence)
     }
 
-    /// Take what came next of an output of which the caller keeps what is known of it.
+    /// Reads the next chunk of an output whose state the caller keeps.
     pub(crate) fn advance(&self, agent: &str, scan: &mut Scan, chunk: &str) -> Result<Progress, Fault> {
         Ok(scan.advance(self.find(agent)?, chunk))
     }
@@ -178,7 +180,7 @@ impl Registry {
     }
 }
 
-/// What a closure gives that is run by `keep`.
+/// Returns the result of a closure that `keep` runs.
 pub fn kept<T>(keep: Keep, run: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let (mut run, mut result) = (Some(run), None);
     keep(&mut || result = run.take().map(|run| run()));

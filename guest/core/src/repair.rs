@@ -1,7 +1,7 @@
-//! A text that is not JSON -> the edits that make it JSON, where only its syntax is wrong.
+//! Computes the edits that turn an invalid text into JSON, if only its syntax is wrong.
 //!
-//! Where more than one reading is plausible, none is taken: no value is invented, no text is cut short but that which
-//! the producer itself cut off, and nothing is left out that is not in an edit.
+//! If more than one reading is plausible, none is chosen: no value is invented, no text is truncated except where the
+//! producer was cut off, and every omission is an edit.
 
 pub(crate) mod comment;
 mod markdown;
@@ -20,25 +20,25 @@ use crate::{
 
 pub(crate) use marks::marks;
 
-/// Deeper texts are not repaired; no document is kept below this either.
+/// The depth below which texts are not repaired. Documents that deep are rejected anyway.
 const MAX_DEPTH: usize = 128;
 
-/// A text that needs more than this many edits is not repaired: each is told.
+/// The most edits of a repaired text, because each is reported.
 pub(crate) const MAX_REPAIRS: usize = 10_000;
 
-/// Where a text stops that is repaired.
+/// The way a text to repair ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// The output goes on: whoever wrote the text ended it.
+    /// The output continues: the producer ended the text.
     Ended,
-    /// The output ends with white space after it: what a token holds is whole.
+    /// White space follows, up to the end of the output: the last token is complete.
     AtEnd,
-    /// The output ends with it: its last token may have been cut off.
+    /// The output ends here: its last token may have been cut off.
     Open,
 }
 
 impl Tail {
-    /// How the piece of an output up to `end` stops.
+    /// Returns how the piece of an output up to `end` ends.
     pub(crate) fn of(output: &str, end: usize) -> Self {
         match output.get(end..) {
             None | Some("") => Tail::Open,
@@ -48,9 +48,9 @@ impl Tail {
     }
 }
 
-/// The edits that make one JSON value of a piece of the output, with text around it if need be; none where its syntax
-/// cannot be put right for certain. `rows`: documents in a row are one list. `keeps`: a string that was cut off is kept as far
-/// as it came.
+/// Returns the edits that make one JSON value of a piece of the output, with text around it removed if necessary.
+/// `None` if its syntax cannot be repaired with certainty. `rows`: consecutive documents form one list. `keeps`: a
+/// string that was cut off is kept up to that point.
 pub(crate) fn repair(output: &str, span: Span, rows: bool, keeps: bool) -> Option<Vec<Edit>> {
     let (start, end) = (span.start as usize, span.end as usize);
     let first = first_value(&output[start..end])? + start;
@@ -73,7 +73,7 @@ pub(crate) fn repair(output: &str, span: Span, rows: bool, keeps: bool) -> Optio
     Some(in_order(edits))
 }
 
-/// The edits that make one JSON value of a piece of the output, in which there is nothing else. `keeps` as for
+/// Returns the edits that make one JSON value of a piece of the output with nothing around it. `keeps` is as in
 /// [`repair`].
 pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), keeps);
@@ -81,8 +81,8 @@ pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bo
     if repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
-/// The edits that make one member of an object, its name included, of a piece of the output; none where nothing would
-/// be left of it. `keeps` as for [`repair`].
+/// Returns the edits that make one member of an object, including its name, of a piece of the output. `None` if nothing
+/// would be left of it. `keeps` is as in [`repair`].
 pub(crate) fn repair_member(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), keeps);
     repairer.stack.push(Frame {
@@ -101,7 +101,7 @@ fn in_order(edits: Vec<Edit>) -> Vec<Edit> {
     by_place(edits, |edit| (edit.span.start, edit.span.end))
 }
 
-/// Where the JSON in a text begins.
+/// Returns the offset at which the JSON in a text begins.
 pub(crate) fn first_value(text: &str) -> Option<usize> {
     let start = Lexer::new(text, (0, text.len()), true).start_past_blanks();
     let first = &text[start..];
@@ -117,7 +117,7 @@ pub(crate) fn first_value(text: &str) -> Option<usize> {
     brackets.map(|(at, _)| at).find(|at| looks_like_json(&text[*at..]))
 }
 
-/// Whether an object or array begins here, by its bracket and what follows it.
+/// Returns whether an object or array begins here, judging by its bracket and what follows it.
 fn looks_like_json(text: &str) -> bool {
     let inside = text[1..].trim_start();
     let Some(next) = inside.chars().next() else {
@@ -136,7 +136,7 @@ fn looks_like_json(text: &str) -> bool {
     }
 }
 
-/// The JSON that a word stands for: a number or a literal, JSON's or Python's.
+/// Returns the JSON for a word: a number, or a literal of JSON or Python.
 fn scalar(word: &str) -> Option<&str> {
     match word {
         "True" => Some("true"),
@@ -146,21 +146,21 @@ fn scalar(word: &str) -> Option<&str> {
     }
 }
 
-/// Whether a word may be the beginning of a number or a literal.
+/// Returns whether a word may be the beginning of a number or a literal.
 fn may_begin_scalar(word: &str) -> bool {
     word.starts_with(|character: char| character == '-' || character.is_ascii_digit())
         || ["true", "false", "null", "True", "False", "None"].iter().any(|literal| literal.starts_with(word))
 }
 
-/// A container that has not ended.
+/// An open container.
 struct Frame {
     bracket: Bracket,
     state: State,
-    /// Where its last whole item or member ends, or its own bracket, and how many edits there were by then.
+    /// The end of its last complete item or member, or of its own bracket, and the number of edits up to there.
     whole: (usize, usize),
     /// The comma after that.
     comma: Option<(usize, usize)>,
-    /// The name of an object's member that was read last.
+    /// The last name in an object.
     name: (usize, usize),
 }
 
@@ -169,13 +169,13 @@ struct Repairer<'t> {
     lexer: Lexer<'t>,
     end: usize,
     tail: Tail,
-    /// Whether a string that was cut off is kept as far as it came.
+    /// `true` if a string that was cut off is kept up to that point.
     keeps: bool,
     edits: Vec<Edit>,
     stack: Vec<Frame>,
-    /// Where the token ends that was read last.
+    /// The end of the last token.
     at: usize,
-    /// What was taken for a comment may be data.
+    /// `true` if an apparent comment may be data.
     in_doubt: bool,
 }
 
@@ -190,7 +190,7 @@ impl<'t> Repairer<'t> {
         self.edits.push(Edit::new(kind, place, after));
     }
 
-    /// The next token of JSON; what is none is taken out.
+    /// Returns the next token of JSON, and removes anything else.
     fn next(&mut self) -> Lexeme {
         loop {
             let lexeme = self.lexer.next();
@@ -211,13 +211,13 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// Whether what is read ends with a comment whose line goes on: the whole text may have none there.
+    /// Returns whether the piece ends with a comment whose line continues: in the whole text, it may not be a comment.
     fn is_cut_comment(&self, lexeme: Lexeme) -> bool {
         let rest = self.text.get(lexeme.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
         lexeme.end == self.end && rest.starts_with([',', '}', ']']) && !self.text[lexeme.start..].starts_with("/*")
     }
 
-    /// The edits; none where what was taken out by one of them may be data.
+    /// Returns the edits, or `None` if one of them may have removed data.
     fn done(self) -> Option<Vec<Edit>> {
         let is_bracket = |edit: &Edit| edit.kind == ChangeKind::Comment && edit.span.of(self.text).contains(['}', ']']);
         let is_missing =
@@ -225,7 +225,7 @@ impl<'t> Repairer<'t> {
         (!self.in_doubt && !is_missing).then_some(self.edits)
     }
 
-    /// One value: where it stands. None where it cannot be put right.
+    /// Parses one value and returns its position. `None` if it cannot be repaired.
     fn value(&mut self) -> Option<(usize, usize)> {
         let first = self.next();
         self.begin(first)?;
@@ -233,7 +233,7 @@ impl<'t> Repairer<'t> {
         Some((first.start, self.at))
     }
 
-    /// Read on until the containers below a depth have ended, or the one at it holds a value.
+    /// Continues until the containers below a depth have ended, or the one at that depth holds a value.
     fn run(&mut self, depth: usize) -> Option<()> {
         while let Some(frame) = self.stack.last() {
             let (bracket, state) = (frame.bracket, frame.state);
@@ -275,7 +275,7 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// A value has ended.
+    /// Records the end of a value.
     fn ended(&mut self, end: usize) {
         let edits = self.edits.len();
         if let Some(frame) = self.stack.last_mut() {
@@ -285,7 +285,7 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// The first token of a value, and the whole of it where it is no container.
+    /// Begins a value with its first token. Unless it is a container, this is all of it.
     fn begin(&mut self, lexeme: Lexeme) -> Option<()> {
         match lexeme.token {
             Token::Open(bracket) => {
@@ -308,7 +308,7 @@ impl<'t> Repairer<'t> {
                 let word = &self.text[lexeme.start..lexeme.end];
                 let literal = word.starts_with(|character: char| character.is_ascii_alphabetic());
                 match scalar(word) {
-                    // A number that the text ends with may have been longer.
+                    // A number at the end of the text may have been longer.
                     Some(json) if literal || lexeme.end < self.end || self.tail != Tail::Open => {
                         if json != word {
                             self.edit(ChangeKind::Literal, (lexeme.start, lexeme.end), json);
@@ -326,7 +326,7 @@ impl<'t> Repairer<'t> {
         Some(())
     }
 
-    /// Handles a value that was cut off. The rest of it is unknown, so the container around it leaves it out like a member
+    /// Handles a value that was cut off. The rest of it is unknown, so the enclosing container omits it like a member
     /// without a value.
     fn unfinished(&mut self) -> Option<()> {
         self.set(State::Value);
@@ -339,7 +339,7 @@ impl<'t> Repairer<'t> {
         }
         match lexeme.token {
             Token::String(Quoted { ends: Ends::Text, .. }) if self.tail != Tail::Ended => {
-                // One that has lost its quote has much more behind it than a name.
+                // If the name lost its quote, much more than a name follows it.
                 let name = &self.text[lexeme.start..lexeme.end];
                 if name.contains([',', ':', '{', '}', '[', ']', '\n']) || name.matches('"').count() > 1 {
                     return None;
@@ -347,7 +347,8 @@ impl<'t> Repairer<'t> {
                 self.set(State::Colon);
             }
             Token::String(quoted) => {
-                // Two names, of which one has lost its last quote and the other its first, hold what is between them.
+                // If one name lost its last quote and the next its first, the apparent name contains the text between
+                // them.
                 let name = &self.text[lexeme.start..lexeme.end];
                 let inside = name.len().min(1)..name.len().saturating_sub(1);
                 if quoted.quotes_inside
@@ -374,7 +375,7 @@ impl<'t> Repairer<'t> {
                 }
                 self.set(State::Colon);
             }
-            // An object begins where a name should: the one around has lost its bracket.
+            // An object begins where a name should: the enclosing object lost its bracket.
             Token::Open(Bracket::Object) if self.stack.last().is_some_and(|frame| frame.state == State::Next) => {
                 self.close_to(Bracket::Array)?;
                 self.set(State::Next);
@@ -385,7 +386,7 @@ impl<'t> Repairer<'t> {
         Some(())
     }
 
-    /// What comes after a value of a container.
+    /// Handles the token after a value in a container.
     fn after(&mut self, lexeme: Lexeme) -> Option<()> {
         let frame = self.stack.last_mut()?;
         if lexeme.token == Token::Comma {
@@ -395,7 +396,7 @@ impl<'t> Repairer<'t> {
         }
         let (bracket, whole) = (frame.bracket, frame.whole.0);
         let between = &self.text[whole..lexeme.start];
-        // A comma is missing, or a comment has it; numbers in a row may be one text without its quotes.
+        // A comma is missing, or is in a comment. Consecutive numbers may be one text without quotes.
         let is_word = lexeme.token == Token::Word && self.text[..whole].ends_with(char::is_alphanumeric);
         if between.contains(',') || (bracket == Bracket::Array && is_word && !between.contains('\n')) {
             return None;
@@ -409,7 +410,7 @@ impl<'t> Repairer<'t> {
             }
             (Bracket::Array, Token::String(_) | Token::Word | Token::Open(_))
             | (Bracket::Object, Token::Open(Bracket::Object)) => {
-                // In an object, none can begin here: the ones around have lost their brackets.
+                // An object cannot begin here: the enclosing containers lost their brackets.
                 if bracket == Bracket::Object {
                     self.close_to(Bracket::Array)?;
                 }
@@ -421,8 +422,8 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// End containers that have lost their brackets, up to the innermost of a kind; the comma before what comes next is
-    /// that one's.
+    /// Closes containers that lost their brackets, up to the innermost of a kind. The comma before the next token
+    /// becomes that one's.
     fn close_to(&mut self, bracket: Bracket) -> Option<()> {
         let index = self.stack.iter().rposition(|frame| frame.bracket == bracket)?;
         let (end, _) = self.stack.last()?.whole;
@@ -437,7 +438,7 @@ impl<'t> Repairer<'t> {
         Some(())
     }
 
-    /// A closing bracket.
+    /// Handles a closing bracket.
     fn close(&mut self, lexeme: Lexeme) {
         let Token::Close(bracket) = lexeme.token else {
             return;
@@ -457,7 +458,7 @@ impl<'t> Repairer<'t> {
         self.ended(lexeme.end);
     }
 
-    /// The text ends before its containers do; those up to a depth are not its own.
+    /// Handles the end of the text inside containers. Those up to `depth` do not belong to it.
     fn cut_off(&mut self, depth: usize) -> Option<()> {
         let frame = self.stack.last()?;
         let (whole, edits) = frame.whole;
@@ -489,7 +490,7 @@ impl<'t> Repairer<'t> {
             Ends::Text if self.tail != Tail::Ended && !quoted.quotes_inside => 0,
             Ends::Text | Ends::Lost => return None,
         };
-        // Python's triple quotes.
+        // Triple quotes of Python.
         if source.starts_with("\"\"\"") || source.starts_with("'''") {
             return None;
         }
@@ -523,8 +524,8 @@ impl<'t> Repairer<'t> {
         Some(())
     }
 
-    /// Whether a string that no quote ends has rather lost it than been cut off: a line of it ends with a bracket of what
-    /// is around it.
+    /// Returns whether a string without a closing quote more likely lost it than was cut off: one of its lines ends
+    /// with a closing bracket of an enclosing container.
     fn has_end(&self, content: &str) -> bool {
         [Bracket::Object, Bracket::Array].into_iter().any(|bracket| {
             let is_around = self.stack.is_empty() || self.stack.iter().any(|frame| frame.bracket == bracket);
@@ -532,8 +533,8 @@ impl<'t> Repairer<'t> {
         })
     }
 
-    /// Another document after those that were read: where it stands, with a comma before it. None inside where nothing
-    /// is left, none at all where it is not clear what is.
+    /// Parses another document after the previous ones, and adds a comma before it. Returns its position, `Some(None)`
+    /// if nothing is left, and `None` if the rest is unclear.
     fn another(&mut self, is_container: bool, rows: bool) -> Option<Option<(usize, usize)>> {
         let from = self.lexer.peek().start;
         let mut ahead = self.lexer;
@@ -548,7 +549,7 @@ impl<'t> Repairer<'t> {
         };
         match next.token {
             Token::End => {
-                // Comments, and a comma that nothing follows.
+                // Comments, and a trailing comma.
                 while self.next().token == Token::Comma {}
                 if let Some(comma) = commas {
                     self.edit(ChangeKind::CommaRemoved, comma, "");
@@ -556,7 +557,7 @@ impl<'t> Repairer<'t> {
                 Some(None)
             }
             _ if !is_container => None,
-            // Another document, which never completes this one.
+            // Another document cannot complete this one.
             Token::Open(_) if !rows && looks_like_json(&self.text[next.start..]) => None,
             Token::Open(_) if rows => {
                 if commas.is_some() {
@@ -583,12 +584,12 @@ impl<'t> Repairer<'t> {
     }
 }
 
-/// The brackets that end containers, the innermost first.
+/// Returns the brackets that close containers, innermost first.
 fn closing(frames: &[Frame]) -> String {
     frames.iter().rev().map(|frame| frame.bracket.closing()).collect()
 }
 
-/// How much of a text that was cut off is whole: it may end in the middle of an escape.
+/// Returns the length of a truncated text without an incomplete escape at its end.
 fn whole_escapes(content: &str) -> usize {
     let bytes = content.as_bytes();
     let mut at = 0;
@@ -602,7 +603,7 @@ fn whole_escapes(content: &str) -> usize {
         if bytes.get(start + 1) == Some(&b'u') {
             at = start + 6;
             if unit(start).is_some_and(|unit| (0xd800..0xdc00).contains(&unit)) {
-                // Half of a pair; the other half may be missing.
+                // Half of a surrogate pair, whose other half may be missing.
                 let other = &bytes[at.min(bytes.len())..];
                 let may_follow = b"\\u".starts_with(&other[..other.len().min(2)]);
                 if may_follow && other.len() < 6 {
@@ -617,8 +618,8 @@ fn whole_escapes(content: &str) -> usize {
     content.len()
 }
 
-/// What stands between the quotes of a string, as JSON has it; none where that is not certain.
-/// `name` is that of the member that the string belongs to.
+/// Rewrites the content of a string as JSON. `None` if the result is uncertain. `name` is the name of the member that
+/// has the string.
 fn rewritten<'t>(content: &str, quotes: Quotes, name: impl Fn() -> &'t str) -> Option<String> {
     let mut out = String::with_capacity(content.len());
     let mut escapes = None;
@@ -660,30 +661,30 @@ fn rewritten<'t>(content: &str, quotes: Quotes, name: impl Fn() -> &'t str) -> O
     Some(out)
 }
 
-/// Whether a quote inside a string may begin one of its own, or end this one.
+/// Returns whether a quote inside a string may begin another string, or end this one.
 fn may_be_another(content: &str, quote: usize) -> bool {
     let before = content[..quote].trim_end().chars().next_back();
     let after = content[quote..].chars().skip(1).find(|character| !character.is_whitespace());
     matches!(before, Some('{' | '[' | ',' | ':' | '+' | '/')) || after == Some('+')
 }
 
-/// The edit that takes out what comes after a document.
+/// Returns the edit that removes the text after a document.
 pub(crate) fn beyond(output: &str, (start, end): (usize, usize)) -> Edit {
     Edit::new(if is_marks(&output[start..end]) { ChangeKind::Stray } else { ChangeKind::Around }, (start, end), "")
 }
 
-/// Whether a text holds nothing but brackets, commas and white space.
+/// Returns whether a text contains only brackets, commas and white space.
 fn is_marks(text: &str) -> bool {
     text.chars().all(|character| ",]} \t\r\n".contains(character))
 }
 
-/// Whether what comes after a document is a text of its own, and not the rest of a string that seems to have ended: its
-/// quotes and brackets come in pairs.
+/// Returns whether the text after a document is separate, and not the rest of a string that seemed to have ended: its
+/// quotes and brackets are paired.
 pub(crate) fn is_around(text: &str) -> bool {
     is_marks(text) || (are_brackets_paired(text) && text.matches('"').count().is_multiple_of(2))
 }
 
-/// Whether no bracket ends in a text that did not begin there.
+/// Returns whether every closing bracket in a text was opened there.
 pub(crate) fn are_brackets_paired(text: &str) -> bool {
     let mut depth = 0_usize;
     text.bytes().all(|byte| match byte {

@@ -1,4 +1,4 @@
-//! The verdict: one report, in one order of members, in the same bytes everywhere.
+//! The verdict: one report, with members in a fixed order, and the same bytes everywhere.
 
 use crate::{
     contract::Contract,
@@ -11,23 +11,23 @@ use crate::{
     types::{Disposition, JudgedCandidate, OutputError, Quarantined, Report, Source, Span, Wanted},
 };
 
-/// `error.raw_output` holds this many bytes of the output.
+/// The length to which `error.raw_output` is truncated, in bytes.
 const MAX_RAW_OUTPUT: usize = 4096;
 
-/// A verdict: mostly it is known in few words.
+/// A verdict. Most need no full report.
 pub enum Verdict<'v> {
     Accepted(Accepted<'v>),
     Report(Box<Report>),
 }
 
-/// An output with one valid document and no other candidate. Its report has nothing else.
+/// An output with one valid document and no other candidate. Its report contains nothing else.
 pub struct Accepted<'v> {
     pub contract: &'v Contract,
     pub source: Source,
     /// The marker of its block, if it has one.
     pub marker: Option<&'v str>,
     pub notes: Vec<String>,
-    /// The output, and where in it the document stands.
+    /// The output, and the span of the document in it.
     pub output: &'v str,
     pub span: Span,
 }
@@ -74,7 +74,7 @@ impl Report {
                 report
             }
             Outcome::Rejection(mut rejection) => {
-                // What came first is said first: the text was not even JSON, and not all of it could be put right.
+                // The original problem comes first: the text was not even JSON, and could not be repaired completely.
                 if let Some(broken) = broken {
                     rejection.violations.add_first(broken);
                 }
@@ -85,7 +85,7 @@ impl Report {
         Report { items, quarantined, changes, ..report }
     }
 
-    /// The report on an output of which nothing is used, with the candidates and the notes that are listed.
+    /// Returns the report on an output that is not used at all, with the listed candidates and notes.
     pub(crate) fn rejected(
         contract: &Contract,
         request: &Request,
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-/// The candidates that were found, which of them was judged, and what else there is to say of it.
+/// The candidates that were found, the one that was judged, and further notes.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) candidates: Candidates,
@@ -143,7 +143,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Those that fit a report, always with the chosen one, and a note where some do not.
+    /// Returns the candidates that fit a report, always including the selected one, and a note if some do not fit.
     fn listed(self) -> (Vec<JudgedCandidate>, Vec<String>) {
         let total = self.candidates.len();
         let end = self.candidates.end();
@@ -156,7 +156,7 @@ impl Found {
         };
         let listed: Vec<JudgedCandidate> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
-        // The first of those that are not listed come after the last of the first.
+        // The first candidates that are not listed follow the last listed ones at the front.
         let from = self.candidates.get(MAX_KEPT - 1).map_or(0, |last| last.span.end);
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed, in bytes {from} to {end}"));
         (listed, note.into_iter().chain(self.notes).collect())

@@ -1,10 +1,10 @@
-//! One output to judge, and everything that came with it.
+//! An output to judge, with everything that belongs to the request.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Why the producer stopped, as its API said; `finish.rs` has the words.
+/// The reason why the producer stopped, as reported by its API. `finish.rs` has the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Finish {
     Stop,
@@ -16,14 +16,14 @@ pub enum Finish {
     Unknown,
 }
 
-/// The values that one named list allows.
+/// The values that a named list allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedList {
     pub name: String,
     pub values: Vec<String>,
 }
 
-/// How sure one may be of what was seen.
+/// The confidence in an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -33,15 +33,15 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All of them, in their order.
+    /// All values, in order.
     pub const ALL: [Confidence; 3] = [Confidence::Low, Confidence::Medium, Confidence::High];
 
-    /// That of a word.
+    /// Returns the value for a word.
     pub fn of(word: &str) -> Option<Self> {
         Confidence::ALL.into_iter().find(|known| known.as_str() == word)
     }
 
-    /// The word for it on the wire.
+    /// Returns its word on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Confidence::Low => "low",
@@ -51,7 +51,7 @@ impl Confidence {
     }
 }
 
-/// What the producer saw of a result. See `observation` in `wit/types.wit`.
+/// The part of a result that the producer saw. See `observation` in `wit/types.wit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     pub id: String,
@@ -63,7 +63,7 @@ pub struct Observation {
     pub limitations: Vec<String>,
 }
 
-/// One output to judge. See `request` in `wit/types.wit`.
+/// An output to judge. See `request` in `wit/types.wit`.
 #[derive(Debug, Clone, Default)]
 pub struct Request<'t> {
     pub agent: String,
@@ -71,6 +71,6 @@ pub struct Request<'t> {
     pub finish: Finish,
     pub lists: Vec<NamedList>,
     pub evidence: Option<Cow<'t, [Observation]>>,
-    /// Where the producer's bytes first were not UTF-8: the output holds replacements from there on.
+    /// The offset where the producer's bytes first were not UTF-8: the output has replacement characters from there on.
     pub invalid_utf8: Option<u32>,
 }

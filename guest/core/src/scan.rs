@@ -1,28 +1,29 @@
-//! Looking over bytes: eight at a time, or sixteen where the processor is WebAssembly's.
+//! Scans bytes: eight at a time, or sixteen on WebAssembly.
 
-/// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
+/// Returns the number of bytes before a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn plain(bytes: &[u8]) -> usize {
     before_first(bytes, is_special, |byte| matches!(byte, b'"' | b'\\' | 0..0x20))
 }
 
-/// How many bytes are ASCII that is seen, the space among it.
+/// Returns the number of leading printable ASCII bytes, including spaces.
 #[inline(always)]
 pub(crate) fn printable(bytes: &[u8]) -> usize {
     before_first(bytes, is_not_printable, |byte| !matches!(byte, b' '..=b'~'))
 }
 
-/// How many bytes are the same but for quotes and backslashes.
+/// Returns the number of leading bytes that are displayed unchanged, apart from quotes and backslashes.
 #[inline(always)]
 pub(crate) fn shown(bytes: &[u8]) -> usize {
     let marks = |wide| or(is_special(wide), is_not_printable(wide));
     before_first(bytes, marks, |byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
 }
 
-/// How many bytes come before the first that is marked: `marks` says so of many at a time, `is_marked` of one.
+/// Returns the number of bytes before the first marked one: `marks` tests many at a time, `is_marked` one.
 #[inline(always)]
 fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u8) -> bool) -> usize {
-    // Mostly it is in the first few: those are no loop, in which the sandbox looks at its fuel.
+    // Usually one of the first few is marked. These are checked without a loop, because the sandbox checks its fuel in
+    // each loop.
     if let Some(chunk) = bytes.first_chunk::<CHUNK>() {
         let at = first(marks(wide(chunk)));
         if at < CHUNK {
@@ -41,7 +42,7 @@ fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u
 
 use wide::{CHUNK, Wide, first, is_no_space, is_not_printable, is_not_white, is_special, or, separators, wide};
 
-/// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
+/// Eight bytes in a word, each marked by its highest bit. Bytes after the first marked one may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
 mod wide {
     use super::is_separator;
@@ -54,8 +55,8 @@ mod wide {
 
     const HIGH: u64 = EACH * 0x80;
 
-    /// The highest bit of each byte that is below `bound`, which is at most 0x80. Bytes after the first may be marked
-    /// wrongly, for the borrow that it takes.
+    /// Returns the highest bit of each byte that is below `bound`, which is at most 0x80. The borrow can mark later
+    /// bytes wrongly.
     #[inline(always)]
     fn below(word: u64, bound: u64) -> u64 {
         word.wrapping_sub(EACH * bound) & !word & HIGH
@@ -66,7 +67,7 @@ mod wide {
         u64::from_le_bytes(*chunk)
     }
 
-    /// How many bytes come before the first that is marked.
+    /// Returns the number of bytes before the first marked one.
     #[inline(always)]
     pub(super) fn first(marked: Wide) -> usize {
         marked.trailing_zeros() as usize / 8
@@ -77,29 +78,30 @@ mod wide {
         a | b
     }
 
-    /// What does not stand for itself in a string.
+    /// Marks quotes, backslashes and control characters.
     #[inline(always)]
     pub(super) fn is_special(word: u64) -> u64 {
         below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1)
     }
 
-    /// How many separators there are. In pieces whose count a byte holds, the compiler counts many at a time.
+    /// Returns the number of separators. The pieces are short enough for a count of one byte, so that the compiler can
+    /// vectorize.
     pub(super) fn separators(bytes: &[u8]) -> usize {
         let counted = |piece: &[u8]| piece.iter().map(|byte| u8::from(is_separator(*byte))).sum::<u8>();
         bytes.chunks(240).map(|piece| usize::from(counted(piece))).sum()
     }
 
-    /// What is no space.
+    /// Marks bytes other than spaces.
     #[inline(always)]
     pub(super) fn is_no_space(word: u64) -> u64 {
-        // A byte that is not zero has a bit in itself.
+        // A byte that is not zero has at least one bit set.
         word ^ (EACH * u64::from(b' '))
     }
 
-    /// What is no white space.
+    /// Marks bytes other than white space.
     #[inline(always)]
     pub(super) fn is_not_white(word: u64) -> u64 {
-        // The sum of the lower bits reaches the highest one in each byte that is not zero, and no further.
+        // The sum of the lower bits carries into the highest bit of each byte that is not zero, and no further.
         let other = |byte: u8| {
             let differs = word ^ (EACH * u64::from(byte));
             ((differs & !HIGH) + !HIGH) | differs
@@ -107,7 +109,7 @@ mod wide {
         other(b' ') & other(b'\n') & other(b'\r') & other(b'\t') & HIGH
     }
 
-    /// What is not seen, or is not ASCII.
+    /// Marks bytes that are not printable ASCII.
     #[inline(always)]
     pub(super) fn is_not_printable(word: u64) -> u64 {
         below(word, 0x20) | below(word ^ (EACH * 0x7f), 1) | word & HIGH
@@ -133,7 +135,7 @@ mod wide {
         u64x2(low, high)
     }
 
-    /// How many bytes come before the first that is marked.
+    /// Returns the number of bytes before the first marked one.
     #[inline(always)]
     pub(super) fn first(marked: Wide) -> usize {
         (u32::from(u8x16_bitmask(marked)) | 1 << CHUNK).trailing_zeros() as usize
@@ -144,15 +146,15 @@ mod wide {
         either(a, b)
     }
 
-    /// What does not stand for itself in a string.
+    /// Marks quotes, backslashes and control characters.
     #[inline(always)]
     pub(super) fn is_special(bytes: v128) -> v128 {
         let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
         or(u8x16_le(bytes, u8x16_splat(0x1f)), or(is(b'"'), is(b'\\')))
     }
 
-    /// How many separators there are. The opening brackets differ in one bit.
-    // The compiler counts one at a time where the whole is made small.
+    /// Returns the number of separators. The opening brackets differ in one bit.
+    // Vectorized by hand, because the compiler does not do it when it optimizes for size.
     pub(super) fn separators(bytes: &[u8]) -> usize {
         let (chunks, rest) = bytes.as_chunks::<CHUNK>();
         let is = |bytes: v128, byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
@@ -164,30 +166,30 @@ mod wide {
         chunks.iter().map(counted).sum::<usize>() + rest.iter().filter(|byte| is_separator(**byte)).count()
     }
 
-    /// What is no space.
+    /// Marks bytes other than spaces.
     #[inline(always)]
     pub(super) fn is_no_space(bytes: v128) -> v128 {
         v128_not(u8x16_eq(bytes, u8x16_splat(b' ')))
     }
 
-    /// What is no white space.
+    /// Marks bytes other than white space.
     #[inline(always)]
     pub(super) fn is_not_white(bytes: v128) -> v128 {
         let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
         v128_not(or(or(is(b' '), is(b'\n')), or(is(b'\r'), is(b'\t'))))
     }
 
-    /// What is not seen, or is not ASCII: that is negative.
+    /// Marks bytes that are not printable ASCII. As signed bytes, those outside of ASCII are negative.
     #[inline(always)]
     pub(super) fn is_not_printable(bytes: v128) -> v128 {
         or(i8x16_lt(bytes, u8x16_splat(0x20)), u8x16_eq(bytes, u8x16_splat(0x7f)))
     }
 }
 
-/// How many bytes are white space, before the first that is not.
+/// Returns the number of leading white space bytes.
 #[inline(always)]
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
-    // Mostly there is none, or one space, or a line break and spaces. None of these needs a loop, in which the sandbox looks at
+    // Usually there is none, or one space, or a line break and spaces. These need no loop, in which the sandbox checks
     // its fuel.
     match bytes {
         [b'!'..=u8::MAX, ..] => 0,
@@ -200,13 +202,13 @@ pub(crate) fn white_space(bytes: &[u8]) -> usize {
     }
 }
 
-/// The same, where there is more of it.
+/// Continues after the first bytes.
 #[inline(never)]
 fn much_white_space(bytes: &[u8]) -> usize {
     before_first(bytes, is_not_white, |byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
 }
 
-/// Whether two pieces of the same length are the same. For names, which are short.
+/// Compares two slices of the same length. Optimized for names, which are short.
 #[inline(always)]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let ((a_words, a_rest), (b_words, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
@@ -214,8 +216,8 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a_words.iter().zip(b_words).all(|(a, b)| word(a) == word(b)) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b)
 }
 
-/// A hash of a few bytes at either end and the length, for names: they are short, and those whose hashes are the same
-/// are compared. Whoever chooses names can have as many of one hash as he likes.
+/// Returns a hash of a few bytes at either end and the length. Used for names, which are short; names with equal hashes
+/// are compared. Whoever chooses the names can produce any number of collisions.
 #[inline(always)]
 pub(crate) fn hash(bytes: &[u8]) -> u32 {
     let word = |piece: Option<&[u8; 8]>| piece.map(|piece| u64::from_le_bytes(*piece));
@@ -232,20 +234,20 @@ pub(crate) fn hash(bytes: &[u8]) -> u32 {
     (product >> 32) as u32 ^ product as u32 >> 16
 }
 
-/// Text from this length on is worth a look at how many values it holds.
+/// The size of a text from which its values are counted, in bytes.
 const LARGE: usize = 64 * 1024;
 
-/// For how many values there should be room: in a large text as many as there can be, so that the buffer is never
-/// copied; in a small one about as many as there are.
+/// Returns the capacity to reserve for the values of a text: an upper bound for a large text, so that the buffer is
+/// never copied, and an estimate for a small one.
 pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
     if bytes.len() < LARGE {
         return bytes.len() / 12 + 4;
     }
-    // Each value but the first comes after one.
+    // Each value but the first follows a separator.
     separators(bytes) + 1
 }
 
-/// Whether a byte is a comma, a colon or an opening bracket.
+/// Returns whether a byte is a comma, a colon or an opening bracket.
 fn is_separator(byte: u8) -> bool {
     matches!(byte, b',' | b':' | b'[' | b'{')
 }

@@ -1,4 +1,4 @@
-//! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
+//! Text for display or for a producer: visibly truncated, and quoted as data.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use crate::{
     scan::{plain, printable, shown},
 };
 
-/// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
+/// Truncates `text` to at most `limit` bytes, at a character boundary, and appends the number of bytes left out.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     cut_with(text, limit, 0)
 }
 
-/// The same for a text of which so many bytes more are not even here.
+/// Truncates a text, and counts `more` bytes that it no longer contains.
 #[inline(never)]
 pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
     if text.len() <= limit && more == 0 {
@@ -25,7 +25,7 @@ pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
     out
 }
 
-/// The first `keep` bytes of `text`, at a character boundary, then the number of bytes left out where there are any.
+/// Returns the first `keep` bytes of `text`, at a character boundary, and appends the number of bytes left out, if any.
 pub fn cut_at(text: &str, keep: usize) -> String {
     if text.len() <= keep {
         return text.to_owned();
@@ -38,7 +38,7 @@ pub fn cut_at(text: &str, keep: usize) -> String {
 
 const LEFT_OUT: [&str; 2] = ["… [", " bytes left out]"];
 
-/// How long the words are that say that so many bytes are left out.
+/// Returns the length of the words for this many bytes left out.
 fn left_out(bytes: usize) -> usize {
     LEFT_OUT[0].len() + itoa::Buffer::new().format(bytes).len() + LEFT_OUT[1].len()
 }
@@ -49,7 +49,7 @@ fn push_left_out(out: &mut String, bytes: usize) {
     out.push_str(LEFT_OUT[1]);
 }
 
-/// A text that may have been cut, without the words that say so.
+/// Returns a text that may have been truncated, without the words that say so.
 pub(crate) fn without_left_out(text: &str) -> &str {
     match text.rsplit_once(LEFT_OUT[0]) {
         Some((kept, words)) if words.ends_with(LEFT_OUT[1]) => kept,
@@ -57,17 +57,17 @@ pub(crate) fn without_left_out(text: &str) -> &str {
     }
 }
 
-/// Append a number. Formatting it would cost several times as much, and places are full of them.
+/// Appends a number. Formatting would cost several times as much, and locations have many numbers.
 pub(crate) fn push_number(out: &mut String, number: usize) {
     out.push_str(itoa::Buffer::new().format(number));
 }
 
-/// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
+/// Appends `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
 pub fn push_json_string(out: &mut String, text: &str) {
     json_string(text, |piece| out.push_str(piece));
 }
 
-/// Give the pieces of that string, in order.
+/// Passes the pieces of that string, in order.
 #[inline(always)]
 pub(crate) fn json_string(text: &str, mut piece: impl FnMut(&str)) {
     piece("\"");
@@ -91,7 +91,7 @@ pub(crate) fn json_string(text: &str, mut piece: impl FnMut(&str)) {
     piece("\"");
 }
 
-/// Append a quote or a control character as it stands inside a JSON string.
+/// Appends a quote or a control character in the form it has inside a JSON string.
 pub(crate) fn push_escape(out: &mut String, byte: u8) {
     match short_escape(byte) {
         Some(escape) => out.push_str(escape),
@@ -113,7 +113,7 @@ fn short_escape(byte: u8) -> Option<&'static str> {
     })
 }
 
-/// Returns whether nothing but white space follows on this line.
+/// Returns whether only white space follows on this line.
 pub(crate) fn ends_line(text: &str) -> bool {
     matches!(skip_blanks(text).bytes().next(), None | Some(b'\n'))
 }
@@ -123,15 +123,15 @@ pub(crate) fn skip_blanks(text: &str) -> &str {
     text.trim_start_matches(|character: char| character != '\n' && character.is_whitespace())
 }
 
-/// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
-/// quoting, in which what cannot be seen is escaped. Where escapes make it more than twice as long, less of it is shown.
+/// Quotes a text of a producer so that it reads as data: a JSON string of at most `limit` bytes before quoting, with
+/// invisible characters escaped. If escapes make it more than twice as long, less of it is shown.
 pub fn quote(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(limit) + 8);
     push_quoted(&mut out, text, limit);
     out
 }
 
-/// Append a text as [`quote`] gives it.
+/// Appends a text quoted like [`quote`] does.
 #[inline(never)]
 pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
     let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len())) };
@@ -139,7 +139,7 @@ pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
     let most = out.len() + 2 * limit;
     let mut at = 0;
     loop {
-        // What needs no escape, as most texts need none, is taken at once.
+        // Text without escapes, as most of it is, is copied at once.
         let room = (keep - at).min(most - out.len());
         let run = shown(&text.as_bytes()[at..at + room]);
         out.push_str(&text[at..at + run]);
@@ -170,12 +170,13 @@ pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
     out.push('"');
 }
 
-/// How much of a text is quoted before a place in it, and from there on.
+/// The lengths of the quoted text before a position and after it, in bytes.
 const MAX_BEFORE: usize = 40;
 const MAX_AFTER: usize = 20;
 
-/// A place in a text for those who do not count bytes, as in `not "the rest", after "the line"`: the end of what stands
-/// before it, in words, and the beginning of what comes next, quoted; none at the end of the text.
+/// Describes a position in a text for readers who do not count bytes, as in `not "the rest", after "the line"`: the end
+/// of the text before it, in words, and the beginning of the text after it, quoted. The latter is `None` at the end of
+/// the text.
 pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
     let (before, after) = text.split_at(at);
     let before = before.trim_end();
@@ -193,14 +194,14 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
     (place, (!next.is_empty()).then(|| quote(next, MAX_AFTER)))
 }
 
-/// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
+/// Escapes invisible characters, and those that change the direction of writing, like JSON strings do.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     push_all_visible(&mut shown, text);
     shown
 }
 
-/// Append a text as [`visible`] gives it.
+/// Appends a text escaped like [`visible`] does.
 #[inline(never)]
 fn push_all_visible(out: &mut String, text: &str) {
     let mut rest = text;
@@ -213,9 +214,9 @@ fn push_all_visible(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Where the first character is that cannot be seen.
+/// Returns the position of the first invisible character.
 fn first_hidden(text: &str) -> Option<usize> {
-    // Most texts are plain, and told so at a glance.
+    // Most texts are plain, which is quick to detect.
     let plain = printable(text.as_bytes());
     text[plain..].find(is_hidden).map(|at| plain + at)
 }
@@ -230,13 +231,14 @@ fn push_visible(out: &mut String, character: char) {
     }
 }
 
-/// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
+/// Returns a text escaped like [`visible`] does, and truncated to at most `limit` bytes, with the number of bytes of
+/// `text` left out.
 pub fn short<'t>(text: impl Into<Cow<'t, str>>, limit: usize) -> String {
     let text = text.into();
     if text.len() <= limit && first_hidden(&text).is_none() { text.into_owned() } else { shortened(&text, limit) }
 }
 
-/// The same for a text that does not stay as it is.
+/// Does the same for a text that changes.
 #[inline(never)]
 fn shortened(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(limit);
@@ -268,7 +270,7 @@ fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// Append a character as JSON strings escape any.
+/// Appends a character escaped as in a JSON string.
 #[cold]
 pub(crate) fn push_escaped(out: &mut String, character: char) {
     for unit in character.encode_utf16(&mut [0; 2]) {
@@ -278,7 +280,7 @@ pub(crate) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-/// Append as many of some values as fit `limit` bytes, the first always, and how many more there are. `push` appends one.
+/// Appends as many values as fit `limit` bytes, at least one, and the number of further ones. `push` appends one.
 pub(crate) fn push_list<T>(
     out: &mut String,
     values: impl ExactSizeIterator<Item = T>,
@@ -305,7 +307,7 @@ pub(crate) fn push_list<T>(
     }
 }
 
-/// `1 item`, `2 items`.
+/// Returns `1 item`, `2 items`.
 #[inline(never)]
 pub fn count(number: usize, noun: &str) -> String {
     let mut out = String::with_capacity(noun.len() + 8);

@@ -1,4 +1,4 @@
-//! A document that is not valid -> the edits that take one envelope off, or put the one on that is missing.
+//! Computes the edits that remove an envelope from an invalid document, or add a missing one.
 
 use crate::{
     check::Checker,
@@ -7,7 +7,7 @@ use crate::{
     types::ChangeKind,
 };
 
-/// The edits of a document's text for each value that it may be meant to be.
+/// Returns the edits of a document's text for each value that it may be intended as.
 pub(crate) fn envelopes(checker: &Checker, document: &Document) -> Vec<Vec<Edit>> {
     let (_, whole) = document.text();
     let inner = |at: NodeId| {
@@ -35,7 +35,7 @@ pub(crate) fn envelopes(checker: &Checker, document: &Document) -> Vec<Vec<Edit>
     }
 }
 
-/// The only member of the document, or `properties` beside the `type` of a schema.
+/// Returns the only member of the document, or `properties` beside the `type` of a schema.
 fn enveloped(document: &Document) -> Option<(NodeId, NodeId)> {
     let is_type =
         |(name, value): (NodeId, NodeId)| document.is_string(name, "type") && document.is_string(value, "object");

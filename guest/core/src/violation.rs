@@ -1,4 +1,4 @@
-//! One thing that is wrong, with where, what was expected and what was received.
+//! A violation: its location, the expectation, and the received value.
 
 use std::borrow::Cow;
 
@@ -9,31 +9,31 @@ use crate::{
     types::Violation,
 };
 
-/// A report lists this many violations at the most, and says how many more there were.
+/// The most violations that a report lists. It states how many more there were.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
 
-/// An item in quarantine lists this many.
+/// The most violations that a quarantined item lists.
 pub(crate) const MAX_ITEM_VIOLATIONS: usize = 10;
 
-/// All items together list this many beside the first of each.
+/// The most violations that all items together list, in addition to the first of each.
 pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
 
-/// `expected` and `received` are cut to this many bytes.
+/// The length to which `expected` and `received` are truncated, in bytes.
 const MAX_SHORT: usize = 256;
 
-/// `schema_path` is cut to this many bytes.
+/// The length to which `schema_path` is truncated, in bytes.
 const MAX_SCHEMA_PATH: usize = 2 * MAX_SHORT;
 
-/// A list of values is cut to this many bytes, which leaves room for the words around it.
+/// The length to which a list of values is truncated, in bytes, which leaves room for the words around it.
 pub(crate) const MAX_LIST: usize = 240;
 
-/// `message` is cut to this many bytes.
+/// The length to which `message` is truncated, in bytes.
 const MAX_MESSAGE: usize = 512;
 
-/// What was received where a member is missing.
+/// The received value for a missing member.
 pub(crate) const NO_MEMBER: &str = "no such member";
 
-/// The texts of a violation, before they are cut.
+/// The texts of a violation, before they are truncated.
 pub(crate) struct Details<'t> {
     pub(crate) expected: &'t str,
     pub(crate) received: &'t str,
@@ -41,16 +41,16 @@ pub(crate) struct Details<'t> {
 }
 
 impl Violation {
-    /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
-    // Out of line, as what is called from everywhere and seldom: it was a twentieth of the component.
+    /// Creates a violation at a location. Invisible characters in its texts are escaped, and the texts truncated to
+    /// their limits.
+    // Not inlined, because it is called from everywhere and rarely: inlined, it was a twentieth of the component.
     #[inline(never)]
     pub(crate) fn new(place: &Location, keyword: &str, details: Details) -> Self {
         let Details { expected, received, message } = details;
         Violation::told(Written::new(place.steps()), keyword, [expected.into(), received.into(), message.into()])
     }
 
-    /// The same, of a place that is written already; what is expected, what was received and the message are kept where
-    /// they are owned.
+    /// Creates a violation at a location that is already written. Reuses owned texts.
     #[inline(never)]
     pub(crate) fn told(place: Written, keyword: &str, [expected, received, message]: [Cow<str>; 3]) -> Self {
         let [path, pointer] = place.texts();
@@ -66,7 +66,7 @@ impl Violation {
         }
     }
 
-    /// What is wrong with a value of a document of the caller's, which says itself what it is.
+    /// Creates a violation for a value of a document of the caller, which the value itself describes.
     pub fn of(document: &Document, at: NodeId, keyword: &str, expected: &str, message: &str) -> Self {
         let received = match document.kind(at) {
             kind @ (Kind::Array | Kind::Object) => Cow::Borrowed(kind.name()),
@@ -76,7 +76,7 @@ impl Violation {
             .spanning(document.span(at))
     }
 
-    /// The same, of a document that stands at a place in another.
+    /// Moves the violation of a document to the location of that document in another.
     pub fn under(mut self, place: &Location) -> Self {
         self.path.replace_range(..1, &place.path());
         self.pointer.insert_str(0, &place.pointer());
@@ -94,7 +94,7 @@ impl Violation {
     }
 }
 
-/// The place of a rule in its schema, as a violation has it.
+/// Truncates the location of a rule in its schema for a violation.
 pub(crate) fn shortened_path(schema_path: String) -> String {
     match schema_path.len() {
         0..=MAX_SCHEMA_PATH => schema_path,
@@ -102,24 +102,24 @@ pub(crate) fn shortened_path(schema_path: String) -> String {
     }
 }
 
-/// Violations that fit a report, and how many there are.
+/// The violations that fit a report, and their total number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Violations {
     pub(crate) listed: Vec<Violation>,
     pub(crate) total: usize,
-    /// The search ended before everything was looked at.
+    /// `true` if the search stopped early.
     pub(crate) incomplete: bool,
 }
 
 impl Violations {
-    /// Put one before all others.
+    /// Inserts a violation before all others.
     pub(crate) fn add_first(&mut self, violation: Violation) {
         self.listed.truncate(MAX_VIOLATIONS - 1);
         self.listed.insert(0, violation);
         self.total += 1;
     }
 
-    /// Put others after all.
+    /// Appends violations after all others.
     pub(crate) fn append(&mut self, mut others: Violations) {
         others.listed.truncate(MAX_VIOLATIONS - self.listed.len());
         self.listed.append(&mut others.listed);
@@ -127,7 +127,7 @@ impl Violations {
         self.incomplete |= others.incomplete;
     }
 
-    /// What the reader of a list that is not whole is told.
+    /// Returns a note if the list is incomplete.
     pub(crate) fn note(&self) -> Option<String> {
         let more = self.total - self.listed.len();
         if self.incomplete {

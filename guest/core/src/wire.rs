@@ -1,4 +1,4 @@
-//! Everything as JSON text: one request in, one answer out.
+//! The JSON interface: one request in, one answer out.
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
@@ -17,16 +17,17 @@ use crate::{
     types::{Change, ChangeKind, Quarantined, Reason, Report, Violation},
 };
 
-/// A request holds an output as a string, and may hold a contract: the caps of both together.
+/// The caps of a request, which has an output as a string, and may have a contract.
 const REQUEST_CAPS: Caps = Caps {
     bytes: 64 * 1024 * 1024,
     string_bytes: 64 * 1024 * 1024,
-    // A report holds documents as deep as a contract allows, which is deeper than contracts are; those see to themselves.
+    // A report contains documents as deep as a contract allows, which is deeper than contracts themselves; those have
+    // their own limits.
     depth: 128 + 8,
     ..CONTRACT_CAPS
 };
 
-/// What a request may ask for.
+/// The operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     Validate,
@@ -42,7 +43,8 @@ enum Operation {
     IsSealed,
 }
 
-/// Each operation: its name, and its members beside `id` and `op`. `schemas/request.schema.json` describes them.
+/// The operations: the name of each, and its members besides `id` and `op`. `schemas/request.schema.json` describes
+/// them.
 const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
     ("validate", Operation::Validate, &["agent", "contract", "output", "finish", "lists", "evidence", "invalid_utf8"]),
     ("merge", Operation::Merge, &["agent", "lists", "evidence", "reports"]),
@@ -57,23 +59,23 @@ const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
     ("is_sealed", Operation::IsSealed, &[]),
 ];
 
-/// Operations beside those of the validator.
+/// Operations in addition to those of the validator.
 pub trait Operations {
-    /// Their names, and the members of each beside `id` and `op`.
+    /// Returns their names, and the members of each besides `id` and `op`.
     fn operations(&self) -> &'static [(&'static str, &'static [&'static str])];
 
-    /// Answer one of them, as JSON text.
+    /// Performs one of them, and returns the answer as JSON text.
     ///
     /// # Errors
     ///
-    /// A member is missing, or what the operation itself finds.
+    /// A member is missing, or the operation itself fails.
     fn answer(&mut self, operation: &str, members: &Members) -> Result<String, Fault>;
 
-    /// The validator's registry is sealed: so is what these operations register.
+    /// Seals what these operations register, because the validator's registry is sealed.
     fn seal(&mut self);
 }
 
-/// None.
+/// No further operations.
 impl Operations for () {
     fn operations(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
@@ -90,33 +92,33 @@ impl Operations for () {
 pub struct Members<'c, 'd, 't>(&'c Call<'d, 't>);
 
 impl Members<'_, '_, '_> {
-    /// A string that must be there.
+    /// Returns a required string.
     pub fn string(&self, name: &str) -> Result<&str, Fault> {
         self.0.string(self.0.required(name)?)
     }
 
-    /// Whether a member is there.
+    /// Returns whether a member is present.
     pub fn has(&self, name: &str) -> bool {
         self.0.document.member(Document::ROOT, name).is_some()
     }
 
-    /// A member that must be there, as JSON text without optional white space, so that its places are its own.
+    /// Returns a required member as JSON text without insignificant white space, so that locations are relative to it.
     pub fn json(&self, name: &str) -> Result<String, Fault> {
         self.0.source(Document::ROOT, name)
     }
 }
 
-/// The names of the validator's operations.
+/// Returns the names of the validator's operations.
 pub fn operations() -> impl Iterator<Item = &'static str> {
     OPERATIONS.into_iter().map(|(name, ..)| name)
 }
 
-/// Answer one request. See `call` in `wit/wire.wit`.
+/// Answers one request. See `call` in `wit/wire.wit`.
 pub fn call(registry: &mut Registry, request: &str) -> String {
     call_with(registry, &mut (), request)
 }
 
-/// The same with further operations.
+/// Answers one request, with further operations.
 pub fn call_with(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
     let mut id = "null".to_owned();
     let answer = Json::read(request, &REQUEST_CAPS).map_err(bad).and_then(|document| {
@@ -133,7 +135,7 @@ pub fn call_with(registry: &mut Registry, more: &mut dyn Operations, request: &s
     }
 }
 
-/// The same for a request that came as bytes.
+/// Answers one request given as bytes, with further operations.
 pub fn call_bytes_with(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
     match std::str::from_utf8(request) {
         Ok(request) => call_with(registry, more, request),
@@ -149,7 +151,7 @@ fn bad(violations: Vec<Violation>) -> Fault {
     Fault::bad_request(violations)
 }
 
-/// The operation that a request asks for, and the members that it may have.
+/// The requested operation, and the members that it may have.
 enum Asked {
     Own(Operation, &'static [&'static str]),
     More(&'static str, &'static [&'static str]),
@@ -161,7 +163,7 @@ struct Call<'d, 't> {
 }
 
 impl Call<'_, '_> {
-    /// The rest of the answer, after its `id`.
+    /// Returns the rest of the answer, after its `id`.
     fn answer(&self, registry: &mut Registry, more: &mut dyn Operations) -> Result<String, Fault> {
         let document = self.document;
         if document.kind(Document::ROOT) != Kind::Object {
@@ -211,7 +213,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The operation, and the members that its requests may have beside `id` and `op`. Default: `validate`.
+    /// Returns the operation, and the members that its requests may have besides `id` and `op`. Default: `validate`.
     fn operation(&self, more: &[(&'static str, &'static [&'static str])]) -> Result<Asked, Fault> {
         let at = self.document.member(Document::ROOT, "op");
         let name = at.map_or(Ok("validate"), |at| self.string(at))?;
@@ -259,7 +261,7 @@ impl Call<'_, '_> {
         bad(vec![Violation::of(self.document, at, "request", expected, message)])
     }
 
-    /// Refuse members that this request does not have.
+    /// Rejects members that this request does not have.
     fn only(&self, known: &[&str]) -> Result<(), Fault> {
         let mut members = vec!["id", "op"];
         members.extend(known);
@@ -288,7 +290,7 @@ impl Call<'_, '_> {
         self.string(self.required("agent")?)
     }
 
-    /// The contract as text of its own, so that its places are its own.
+    /// Returns the contract as a separate text, so that locations are relative to it.
     fn contract(&self) -> Result<String, Fault> {
         let mut contract = String::new();
         self.document.write(self.required("contract")?, &mut contract);
@@ -300,7 +302,7 @@ impl Call<'_, '_> {
         word.parse().map_err(|error: UnknownFinish| self.wrong(at, "why the producer stopped", &error.to_string()))
     }
 
-    /// What is known of an output that is still coming: nothing, before its first chunk.
+    /// Returns the state of an output that is still arriving. It is empty before the first chunk.
     fn state(&self) -> Result<Scan, Fault> {
         let document = self.document;
         let state = document.member(Document::ROOT, "state").filter(|&at| document.kind(at) != Kind::Null);
@@ -315,7 +317,7 @@ impl Call<'_, '_> {
         self.list(self.required("reports")?)?.map(|at| self.report(at)).collect()
     }
 
-    /// What a report says, as far as it is merged.
+    /// Reads the parts of a report that a merge needs.
     fn report(&self, at: NodeId) -> Result<Attempt, Fault> {
         let disposition = self.text(at, "disposition")?;
         let has_output = matches!(disposition.as_str(), "accepted" | "partial");
@@ -366,7 +368,7 @@ impl Call<'_, '_> {
         })
     }
 
-    /// A member that must be there.
+    /// Returns a required member.
     fn part(&self, at: NodeId, name: &str) -> Result<NodeId, Fault> {
         self.document.member(at, name).ok_or_else(|| {
             let message = format!("must have member {}", quote(name, 64));
@@ -378,7 +380,7 @@ impl Call<'_, '_> {
         self.string(self.part(at, name)?).map(str::to_owned)
     }
 
-    /// A member that is one of our words.
+    /// Returns a member that is one of our words.
     fn word<T: Copy>(&self, at: NodeId, name: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, Fault> {
         let at = self.part(at, name)?;
         let text = self.string(at)?;
@@ -388,7 +390,7 @@ impl Call<'_, '_> {
         })
     }
 
-    /// A member as JSON text.
+    /// Returns a member as JSON text.
     fn source(&self, at: NodeId, name: &str) -> Result<String, Fault> {
         let mut text = String::new();
         self.document.write(self.part(at, name)?, &mut text);
@@ -400,7 +402,7 @@ impl Call<'_, '_> {
         self.offset(at).ok_or_else(|| self.wrong(at, "an index", "must be an index, an integer from 0"))
     }
 
-    /// An integer from 0 that 32 bits hold.
+    /// Returns an integer that fits 32 bits.
     fn offset(&self, at: NodeId) -> Option<u32> {
         let is_number = self.document.kind(at) == Kind::Number;
         is_number.then(|| Number(self.document.source(at)).as_u64()).flatten()?.try_into().ok()
@@ -413,7 +415,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The items of a list that must be there.
+    /// Reads the items of a required list.
     fn each<T>(&self, at: NodeId, name: &str, read: impl Fn(NodeId) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
         self.list(self.part(at, name)?)?.map(read).collect()
     }
@@ -439,13 +441,13 @@ impl Call<'_, '_> {
 }
 
 impl Call<'_, '_> {
-    /// What the producer saw, where it comes with the request.
+    /// Reads the evidence, if the request has any.
     fn evidence(&self) -> Result<Option<Vec<Observation>>, Fault> {
         let at = self.document.member(Document::ROOT, "evidence").filter(|&at| self.document.kind(at) != Kind::Null);
         at.map(|at| self.list(at)?.map(|at| self.observation(at)).collect()).transpose()
     }
 
-    /// What is left out of an observation is what allows least.
+    /// Reads an observation. Missing members default to the most restrictive value.
     fn observation(&self, at: NodeId) -> Result<Observation, Fault> {
         const MEMBERS: [&str; 7] = ["id", "kinds", "text", "labels", "confidence", "complete", "limitations"];
         let document = self.document;
@@ -493,7 +495,7 @@ mod tests {
 
     use super::*;
 
-    /// The operations of the schema of requests, and the members of each.
+    /// Returns the operations in the schema of requests, and the members of each.
     fn described() -> BTreeMap<String, BTreeSet<String>> {
         let schema = include_str!("../../../schemas/request.schema.json");
         let schema: Value = serde_json::from_str(schema).expect("JSON");
@@ -514,7 +516,7 @@ mod tests {
         let owned = |members: &[&str]| members.iter().map(|member| (*member).to_owned()).collect();
         let ours: BTreeMap<String, BTreeSet<String>> =
             OPERATIONS.iter().map(|(name, _, members)| ((*name).to_owned(), owned(members))).collect();
-        // The kernel has further ones, and holds them to the same schema.
+        // The kernel has further ones, and compares them with the same schema.
         let described: BTreeMap<_, _> = described().into_iter().filter(|(name, _)| ours.contains_key(name)).collect();
         assert_eq!(ours, described);
     }

@@ -1,8 +1,8 @@
-//! The cost that hints may have.
+//! The budget for hints.
 
 use std::cell::Cell;
 
-/// The cost, in nodes, that the hints on one document may still have. Once it is spent, messages have no more hints.
+/// The remaining cost, in nodes, of hints on one document. Once it is spent, further messages have no hints.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<u32>);
 
@@ -13,7 +13,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Takes a cost from it. Returns whether there was as much.
+    /// Deducts a cost. Returns whether the budget was sufficient.
     pub(super) fn pays(&self, cost: u32) -> bool {
         let left = self.0.get().checked_sub(cost);
         self.0.set(left.unwrap_or(0));

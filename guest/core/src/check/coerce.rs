@@ -1,4 +1,4 @@
-//! Values that a schema does not take, and others that say the same and that it takes: `"12"` where a number is wanted.
+//! Finds replacements for values that a schema rejects, if another notation has the same meaning: `"12"` for a number.
 
 use super::{
     judge::{self, BrokenRule, Failure, Nearest},
@@ -26,7 +26,8 @@ pub(crate) enum Reading {
 pub(crate) struct Misfits {
     /// The invalid values in document order. A value whose only failures are undeclared members is not among them.
     pub(crate) wrong: Vec<NodeId>,
-    /// The objects among them with failures other than missing members. `lacking` has the missing members of all objects.
+    /// The objects among them with failures other than missing members. `lacking` has the missing members of all
+    /// objects.
     pub(crate) broken: Vec<NodeId>,
     pub(crate) lacking: Vec<(NodeId, String)>,
     /// The values that have exactly one replacement, in document order.
@@ -96,7 +97,7 @@ fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
     }
 }
 
-/// A rule about what a value is.
+/// A rule about the type or value of a value.
 enum Rule<'f> {
     /// The types and lists of a schema.
     Schema(SchemaId),
@@ -141,13 +142,13 @@ impl<'f> Rule<'f> {
     }
 }
 
-/// The only value that a string says in another way and that all rules take, as JSON text.
+/// Returns the only value that a string can stand for and that all rules accept, as JSON text.
 fn reading(schemas: &Schemas, string: &str, rules: &[Rule], caps: &Caps) -> Option<String> {
     let listed = rules.iter().flat_map(|rule| rule.lists(schemas));
     only_reading(string, listed, caps, |value| rules.iter().all(|rule| rule.takes(schemas, value)))
 }
 
-/// The only value that a string says in another way and that is taken: what it holds, or one of the strings that are listed.
+/// Returns the only accepted value that a string can stand for: the JSON in it, or one of the listed strings.
 pub(super) fn only_reading<'l>(
     string: &str,
     listed: impl Iterator<Item = &'l str>,
@@ -169,7 +170,7 @@ pub(super) fn only_reading<'l>(
     if readings.len() == 1 { readings.pop() } else { None }
 }
 
-/// The JSON that a string holds: a number or a literal, and nothing else, or an object or array.
+/// Returns the JSON in a string: a number or a literal and nothing else, or an object or array.
 fn literal(string: &str) -> Option<&str> {
     let text = string.trim_matches([' ', '\t', '\r', '\n']);
     (holds_json(text) || is_plain_scalar(string)).then_some(text)

@@ -1,4 +1,4 @@
-//! A JSON Schema as JSON -> `Schemas`. References are resolved here, once and for all: nothing is looked up later.
+//! Compiles a JSON Schema to [`Schemas`]. References are resolved here, once.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -28,20 +28,20 @@ use crate::{
     text,
 };
 
-/// Values of the schema are shown in messages up to this length.
+/// The length to which values of the schema are truncated in messages.
 pub(super) const MAX_VALUE: usize = 160;
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 pub(super) enum Unusable<'s> {
-    /// A reference that leads nowhere, and, where it is known, the keywords around it and its own.
+    /// An unresolved reference and, if known, its schema and keyword.
     Reference { error: ReferencingError, at: Option<(&'s Value, &'static str)> },
-    /// A pattern that its engine does not take, and the keywords around it.
+    /// A pattern that its engine rejects, and the schema that has it.
     Pattern { keywords: &'s Value, keyword: &'static str, pattern: String },
-    /// A keyword whose value is of no use.
+    /// A keyword with an invalid value.
     Keyword { keywords: &'s Value, keyword: String },
 }
 
-/// Compiles what the first of the URIs names in the registry, which is `source`. The others name its resources.
+/// Compiles the resource of the first URI in the registry, which is `source`. The others name its resources.
 pub(super) fn compile<'s>(
     registry: &'s Registry<'s>,
     uris: &[&str],
@@ -49,7 +49,7 @@ pub(super) fn compile<'s>(
     dialect: Dialect,
 ) -> Result<Schemas, Unusable<'s>> {
     let compiled = match Compiler::new(registry, dialect, false).run(uris, source) {
-        // Where references depend on the way there, ways are told apart.
+        // If references depend on the dynamic scope, schemas are compiled separately for each scope.
         Err(Stopped::Dynamic) => Compiler::new(registry, dialect, true).run(uris, source),
         compiled => compiled,
     };
@@ -73,7 +73,7 @@ impl<'s> Stopped<'s> {
         !matches!(error, ReferencingError::PointerToNowhere { .. } | ReferencingError::NoSuchAnchor { .. })
     }
 
-    /// Says which keyword has the reference that leads nowhere.
+    /// Adds the keyword that has the unresolved reference.
     fn at(self, keywords: &'s Value, keyword: &Keyword) -> Self {
         match self {
             Stopped::Unusable(Unusable::Reference { error, .. }) => {
@@ -92,16 +92,16 @@ impl From<ReferencingError> for Stopped<'_> {
 
 type Compiled<'s, T> = Result<T, Stopped<'s>>;
 
-/// A schema's address, and the resources on the way there.
+/// A schema's address, and the resources in its dynamic scope.
 type Key = (*const Value, Vec<u32>);
 
-/// What surrounds a schema.
+/// The context of a schema.
 #[derive(Clone)]
 struct Context<'s> {
-    /// Knows the base URI, and no way there: what depends on that is looked up here.
+    /// Has the base URI, but no dynamic scope: dynamic references are resolved here.
     resolver: Resolver<'s>,
-    /// The resources on the way there, by references and inside each other, the outermost first, each where it comes first
-    /// (2020-12 core, section 7.1): what dynamic references depend on. Those that no such reference can lead to are left out.
+    /// The dynamic scope: the resources entered on the way, outermost first, each where it comes first (2020-12 core,
+    /// section 7.1). Resources that no dynamic reference can resolve to are left out.
     way: Vec<u32>,
     draft: Draft,
     vocabularies: VocabularySet,
@@ -126,18 +126,18 @@ struct Compiler<'s> {
     registry: &'s Registry<'s>,
     dialect: Dialect,
     all: Vec<Schema>,
-    /// Schemas that are nothing but another.
+    /// The target of each schema that is only a reference.
     aliases: Vec<Option<SchemaId>>,
-    /// By address, and by the resources on the way there where that matters: those that have a place in `all`.
+    /// The schemas that have an index in `all`, by address and, if it matters, by dynamic scope.
     known: HashMap<Key, SchemaId>,
-    /// Those that are still to be compiled.
+    /// The schemas that have yet to be compiled.
     queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
     resources: Vec<String>,
-    /// Of each, the schema that it is, and its base.
+    /// The schema of each resource, and its base.
     roots: Vec<Option<(&'s Value, Resolver<'s>)>>,
-    /// Those that were compiled: schemas repeat them.
+    /// Compiled patterns, because schemas repeat them.
     patterns: HashMap<&'s str, Arc<Pattern>>,
-    /// Where schemas stand in those resources for which that was asked.
+    /// The pointers of schemas, in the resources for which they were needed.
     pointers: HashMap<*const Value, HashMap<*const Value, String>>,
     dynamic: bool,
 }
@@ -175,22 +175,22 @@ impl<'s> Compiler<'s> {
     fn root(&self, uri: &str) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
         let base = referencing::uri::from_str(uri)?;
         let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
-        // A URI of its own that is relative is read against the one it was given.
+        // A relative `$id` is resolved against the given URI.
         let draft = detected(draft, contents);
         let resolver = resolver.in_subresource(draft.create_resource_ref(contents))?;
         Ok((contents, self.at(resolver.base_uri().as_str())?, draft))
     }
 
-    /// Checks references in schemas that nothing leads to, such as definitions that are not used: a reference to nowhere is a
-    /// mistake there, too. Resources are often libraries of others; of their definitions, only those that lead out of the
-    /// contract are.
+    /// Checks references in schemas that nothing refers to, such as unused definitions: an unresolved reference is a
+    /// mistake there as well. Resources are often third-party libraries; in their definitions, only references out of
+    /// the contract are followed.
     fn all_lead_somewhere(&self, uris: &[&str]) -> Compiled<'s, ()> {
         let mut seen: HashSet<*const Value> = HashSet::new();
         let mut queue = VecDeque::new();
         for (index, uri) in uris.iter().enumerate() {
             queue.push_back((self.root(uri)?, index == 0));
         }
-        // Those that were compiled have been resolved.
+        // Compiled schemas are already resolved.
         let resolved: HashSet<*const Value> = self.known.keys().map(|(address, _)| *address).collect();
         while let Some(((contents, resolver, draft), is_own)) = queue.pop_front() {
             let Some(keywords) = contents.as_object().filter(|_| seen.insert(contents)) else {
@@ -228,7 +228,7 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
-    /// Note where schemas and their keywords stand in the text, for the order of what is wrong.
+    /// Records the positions of schemas and their keywords in the text, which determine the order of failures.
     fn find_positions(&mut self, root: &'s Value, source: &SchemaSource) {
         let document = source.document;
         let mut by_address: HashMap<*const Value, Vec<SchemaId>> = HashMap::new();
@@ -253,12 +253,12 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// A resolver for a base, which knows no way there.
+    /// Returns a resolver for a base, without a dynamic scope.
     fn at(&self, uri: &str) -> Compiled<'s, Resolver<'s>> {
         Ok(self.registry.resolver(referencing::uri::from_str(uri)?))
     }
 
-    /// The context of a resource, or of what a reference leads to in it.
+    /// Returns the context of a resource, or of a reference's target in it.
     fn enter(
         &mut self,
         contents: &Value,
@@ -286,7 +286,8 @@ impl<'s> Compiler<'s> {
                 root.map_or(Vec::new(), |(root, _)| dynamic_anchors(root))
             };
             let known: Vec<&str> = way[..way.len() - 1].iter().flat_map(anchors).collect();
-            // Nothing leads to a resource whose anchors all stand further out, too: ways that differ in it alone are one.
+            // If outer resources have all its anchors, no dynamic reference can resolve to it: scopes that differ only
+            // in it are equal.
             if anchors(&(resource as u32)).iter().all(|name| known.contains(name)) {
                 way.pop();
             }
@@ -295,22 +296,22 @@ impl<'s> Compiler<'s> {
         Context { draft, vocabularies, location: SchemaLocation { resource: resource as u32, pointer }, resolver, way }
     }
 
-    /// What a reference leads to, whatever the way there, with a resolver for its base.
+    /// Resolves a reference without regard to the dynamic scope. Returns the target with a resolver for its base.
     fn resolve(&self, from: &Resolver<'s>, reference: &str) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let base = if uri.is_empty() { from.base_uri() } else { from.resolve_uri(&from.base_uri().borrow(), uri)? };
-        // A way there would have an anchor be looked up in resources that are on it.
+        // With a dynamic scope, an anchor would be looked up in the resources of that scope.
         let resolver = self.at(base.as_str())?;
         let (contents, found, draft) = resolver.lookup(&format!("#{fragment}"))?.into_inner();
         let is_anchor = !fragment.is_empty() && !fragment.starts_with('/');
-        // What has an anchor is in the resource that the URI names: its own URI is not read against itself. A pointer may
-        // lead into another.
+        // An anchor is in the resource that the URI names, and its own URI is not resolved against itself. A pointer
+        // may lead into another resource.
         let base = if is_anchor { base } else { found.base_uri() };
         Ok((contents, self.at(base.as_str())?, draft))
     }
 
-    /// What a dynamic reference leads to (2020-12 core, section 8.2.3.2): where the anchor that it names is a dynamic one, the
-    /// outermost of that name on the way.
+    /// Resolves a dynamic reference (2020-12 core, section 8.2.3.2): if its target is a dynamic anchor, to the
+    /// outermost anchor of that name in the dynamic scope.
     fn resolve_dynamic(
         &self,
         context: &Context<'s>,
@@ -333,8 +334,8 @@ impl<'s> Compiler<'s> {
         Ok(initial)
     }
 
-    /// What a recursive reference leads to (2019-09 core, section 8.2.4.2): the resource around it, or where that has a
-    /// recursive anchor, the outermost on the way that has one.
+    /// Resolves a recursive reference (2019-09 core, section 8.2.4.2): to the current resource or, if that has a
+    /// recursive anchor, to the outermost resource in the dynamic scope that has one.
     fn resolve_recursive(&self, context: &Context<'s>) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
         let initial = self.resolve(&context.resolver, "#")?;
         if !has_recursive_anchor(initial.0) {
@@ -345,7 +346,7 @@ impl<'s> Compiler<'s> {
         outermost.map_or(Ok(initial), |resolver| self.resolve(resolver, "#"))
     }
 
-    /// A place for a schema, which is compiled later.
+    /// Returns an index for a schema, and queues the schema for compiling.
     fn schema(&mut self, contents: &'s Value, context: Context<'s>) -> Compiled<'s, SchemaId> {
         let keywords = match contents {
             Value::Bool(true) => return Ok(ANY),
@@ -370,7 +371,7 @@ impl<'s> Compiler<'s> {
         Ok(id)
     }
 
-    /// A place for the schema that a reference leads to.
+    /// Returns an index for the target of a reference.
     fn target(
         &mut self,
         (contents, resolver, draft): (&'s Value, Resolver<'s>, Draft),
@@ -385,7 +386,7 @@ impl<'s> Compiler<'s> {
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
         context.location.pointer = match resource.pointer(fragment) {
             Some(target) if std::ptr::eq(target, contents) => fragment.to_owned(),
-            // An anchor, a pointer through another resource, or one with escapes.
+            // An anchor, a pointer through another resource, or a pointer with escapes.
             _ => {
                 let pointers = self.pointers.entry(std::ptr::from_ref(resource)).or_insert_with(|| pointers(resource));
                 pointers.get(&std::ptr::from_ref(contents)).cloned().unwrap_or_default()
@@ -432,7 +433,7 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
-    /// Take those out that are nothing but another, and find those that come back to themselves.
+    /// Replaces schemas that are only references by their targets, and marks recursive ones.
     fn finish(mut self, root: SchemaId) -> Schemas {
         let mut targets: Vec<Option<SchemaId>> = vec![None; self.all.len()];
         let mut way = Vec::new();
@@ -445,7 +446,7 @@ impl<'s> Compiler<'s> {
                         way.push(at);
                         at = next;
                     }
-                    // References that lead to nothing but references ask nothing.
+                    // References that only lead to each other accept everything.
                     (None, None) if way.contains(&at) => break ANY,
                     (None, None) => break at,
                 }
@@ -464,7 +465,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Mark one schema in each circle of schemas for the same value: the one that is come back to in a walk from its start.
+/// Marks one schema in each cycle of schemas for the same value: the one that a depth-first search reaches again.
 fn mark_recurring(all: &mut [Schema]) {
     let next: Vec<Vec<SchemaId>> = all
         .iter_mut()
@@ -505,7 +506,7 @@ fn mark_recurring(all: &mut [Schema]) {
     }
 }
 
-/// One schema in the making.
+/// A schema that is being compiled.
 struct Builder<'s, 'c> {
     compiler: &'c mut Compiler<'s>,
     keywords: &'s Map<String, Value>,
@@ -517,7 +518,7 @@ struct Builder<'s, 'c> {
 impl<'s> Builder<'s, '_> {
     fn build(&mut self) -> Compiled<'s, ()> {
         if self.get(keywords::REF).is_some() && self.context.until(Draft::Draft7) {
-            // What stands beside a reference is not looked at.
+            // Siblings of a reference are ignored.
             return self.references();
         }
         if self.context.has(&Vocabulary::Validation) {
@@ -538,7 +539,7 @@ impl<'s> Builder<'s, '_> {
         Err(Stopped::Unusable(Unusable::Keyword { keywords: self.contents, keyword: keyword.to_owned() }))
     }
 
-    /// What a keyword must be of a kind for.
+    /// Returns the parsed value of a keyword, or an error if it is `None`.
     fn expect<T>(&self, keyword: &str, read: Option<T>) -> Compiled<'s, T> {
         match read {
             Some(read) => Ok(read),
@@ -546,12 +547,12 @@ impl<'s> Builder<'s, '_> {
         }
     }
 
-    /// A keyword's value; none where it does not stand there, or the draft does not have it.
+    /// Returns a keyword's value, or `None` if it is missing or the draft does not have it.
     fn get(&self, keyword: &Keyword) -> Option<&'s Value> {
         self.keywords.get(keyword.name).filter(|_| keyword.is_in(self.context.draft))
     }
 
-    /// A keyword's value, read.
+    /// Parses a keyword's value.
     fn read<T>(&self, keyword: &Keyword, read: impl FnOnce(&'s Value) -> Option<T>) -> Compiled<'s, Option<T>> {
         match self.get(keyword) {
             None => Ok(None),
@@ -569,7 +570,7 @@ impl<'s> Builder<'s, '_> {
         Ok(Sizes { min: self.read(min, size)?.unwrap_or(none.min), max: self.read(max, size)?.unwrap_or(none.max) })
     }
 
-    /// A schema inside this one.
+    /// Returns the index of a subschema.
     fn child(&mut self, steps: &[&str], value: &'s Value) -> Compiled<'s, SchemaId> {
         let mut context = self.context.clone();
         for step in steps {
@@ -586,7 +587,7 @@ impl<'s> Builder<'s, '_> {
         self.compiler.schema(value, context)
     }
 
-    /// A schema as the value of a keyword.
+    /// Returns the index of the schema that is a keyword's value.
     fn schema_at(&mut self, keyword: &Keyword) -> Compiled<'s, Option<SchemaId>> {
         self.get(keyword).map(|value| self.child(&[keyword.name], value)).transpose()
     }
@@ -600,7 +601,7 @@ impl<'s> Builder<'s, '_> {
         schemas.collect::<Compiled<'s, Vec<_>>>().map(Some)
     }
 
-    /// A schema as text, cut to be shown; of one that is a mere reference, what that leads to.
+    /// Returns a schema as text, truncated for display. For a mere reference, returns its target.
     fn shown(&self, value: &Value) -> String {
         let reference = value.as_object().filter(|keywords| keywords.len() == 1).and_then(|keywords| {
             let reference = keywords.get("$ref")?.as_str()?;
@@ -625,7 +626,7 @@ impl<'s> Builder<'s, '_> {
         Ok(self.compiler.patterns.entry(pattern).or_insert(Arc::new(compiled)).clone())
     }
 
-    /// Rules for values of any kind.
+    /// Compiles the rules for values of any kind.
     fn any_kind(&mut self) -> Compiled<'s, ()> {
         if let Some(value) = self.get(keywords::TYPE) {
             let names = match value {
@@ -748,7 +749,7 @@ impl<'s> Builder<'s, '_> {
 
     fn objects(&mut self) -> Compiled<'s, ()> {
         let mut rules = ObjectRules::default();
-        // Those that are required come first, in the order in which they are.
+        // Required members come first, in their order.
         let mut named: Vec<(&'s str, Member)> = Vec::new();
         let mut numbers: HashMap<&'s str, usize> = HashMap::new();
         if self.context.has(&Vocabulary::Validation) {
@@ -873,8 +874,8 @@ impl<'s> Builder<'s, '_> {
     }
 }
 
-/// The names of the dynamic anchors of a resource, and one that no anchor can have where it has a recursive one. Not of the
-/// resources inside it.
+/// Returns the names of a resource's dynamic anchors, and `#`, which no anchor can be named, for a recursive anchor.
+/// Excludes resources inside it.
 fn dynamic_anchors(root: &Value) -> Vec<&str> {
     let mut names = Vec::new();
     if has_recursive_anchor(root) {
@@ -899,7 +900,7 @@ fn has_recursive_anchor(schema: &Value) -> bool {
     schema.get("$recursiveAnchor") == Some(&Value::Bool(true))
 }
 
-/// The draft that a schema names, or else that of the schema around it. Dialects of a contract's own are read as that too.
+/// Returns the draft that a schema names, or else that of the enclosing schema, also for custom dialects.
 fn detected(around: Draft, contents: &Value) -> Draft {
     match around.detect(contents) {
         Draft::Unknown => around,
@@ -907,7 +908,7 @@ fn detected(around: Draft, contents: &Value) -> Draft {
     }
 }
 
-/// The places of all values in another that can be schemas, by their addresses.
+/// Returns the pointers of all values inside another that can be schemas, by address.
 fn pointers(root: &Value) -> HashMap<*const Value, String> {
     let mut pointers = HashMap::new();
     let mut open = vec![(root, Location::root())];
@@ -931,7 +932,7 @@ fn pointers(root: &Value) -> HashMap<*const Value, String> {
     pointers
 }
 
-/// The place of one value in another, by its address.
+/// Returns the location of a value inside another, by its address.
 pub(super) fn find(root: &Value, target: &Value) -> Option<Location> {
     fn search(at: &Value, target: &Value, steps: &mut Vec<Step>) -> bool {
         if std::ptr::eq(at, target) {
@@ -955,12 +956,12 @@ pub(super) fn find(root: &Value, target: &Value) -> Option<Location> {
     search(root, target, &mut steps).then(|| steps.into_iter().collect())
 }
 
-/// A size, which a schema may write as `2.0`; one beyond what there can be is as good as the largest, which is the same
+/// Parses a size, which may be written as `2.0`. A size that does not fit is replaced by the largest, which is the same
 /// on every machine.
 fn size(value: &Value) -> Option<usize> {
     let size = match (value.as_u64(), value.as_f64()) {
         (Some(size), _) => u32::try_from(size).unwrap_or(u32::MAX),
-        // A float is cut to what fits.
+        // The conversion saturates.
         (None, Some(size)) if size >= 0.0 && size.fract() == 0.0 => size as u32,
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! What is wrong, in the words of a report.
+//! Describes failures in the words of a report.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -22,20 +22,20 @@ use crate::{
     violation::{MAX_LIST, NO_MEMBER, Violations, shortened_path},
 };
 
-/// Failures as violations, of one value by one contract's schemas.
+/// Converts failures of one value to violations, by one contract's schemas.
 pub(super) struct Explainer<'d> {
     pub(super) schemas: &'d Schemas,
     pub(super) document: &'d Document<'d>,
-    /// The value, and its place.
+    /// The value and its location.
     pub(super) value: (NodeId, Location),
     pub(super) budget: &'d Budget,
 }
 
-/// The words for one failure.
+/// The texts of one failure.
 struct Words<'s> {
     expected: Cow<'s, str>,
     message: Cow<'s, str>,
-    /// Where the value itself does not say it best.
+    /// Set if the value itself is not the best description.
     received: Option<Cow<'s, str>>,
 }
 
@@ -44,7 +44,7 @@ impl<'s> Words<'s> {
         Words { expected: expected.into(), message: message.into(), received: None }
     }
 
-    /// What is expected, and a message that says no more.
+    /// Returns the expectation, and a message with only that.
     fn must(verb: &str, expected: impl Into<Cow<'s, str>>) -> Self {
         let expected = expected.into();
         let message = ["must ", verb, " ", &expected].concat();
@@ -64,7 +64,8 @@ impl<'d> Explainer<'d> {
         place
     }
 
-    /// The failures in document order, then in the order of the schema, in words: the first ones, and how many there are.
+    /// Returns the failures in document order, then in schema order, as violations: the first ones, and the total
+    /// number.
     pub(super) fn violations(&self, (mut failures, incomplete): (Vec<Failure>, bool), most: usize) -> Violations {
         let by_schema = |failure: &Failure| {
             let position = failure.position(self.schemas);
@@ -96,7 +97,7 @@ impl<'d> Explainer<'d> {
         violation
     }
 
-    /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
+    /// Returns the location of the rule: a pointer into the contract's schema, or a URI if it is in another resource.
     pub(super) fn schema_path(&self, failure: &Failure) -> String {
         let (schema, keyword) = failure.rule(self.schemas);
         let location = &self.schemas.get(schema).location;
@@ -204,7 +205,7 @@ impl<'d> Explainer<'d> {
         Words::new("items that all differ", format!("must not have the same item twice{which}"))
     }
 
-    /// A member's name that there may not be, and what is wrong with it.
+    /// Describes a member name that is not allowed, and the reason.
     fn other_name(&self, name: NodeId, inner: &Failure) -> Words<'d> {
         if inner.why == BrokenRule::Never {
             return Words::new("no such member", "must not be there: the schema allows no member here");
@@ -217,9 +218,9 @@ impl<'d> Explainer<'d> {
         )
     }
 
-    /// A member that the schema does not declare, at its value.
+    /// Describes a member that the schema does not declare, at its value.
     fn undeclared(&self, value: NodeId) -> Words<'d> {
-        // A member's name stands right before its value.
+        // A member's name is directly before its value.
         let name = quote(self.document.string(value.saturating_sub(1)), 128);
         Words::new("no such member", ["must not be there: member ", &name, " is not declared"].concat())
     }
@@ -273,10 +274,10 @@ impl<'d> Explainer<'d> {
         Words::new(expected, message)
     }
 
-    /// What alternatives take, of which a value is none.
+    /// Describes the values that alternatives accept, if a value is not among them.
     fn other(&self, takes: &[Takes], is: &'static str) -> Words<'d> {
         let mut types: Vec<&str> = Vec::new();
-        // All values in one text, and where each of them is.
+        // All values in one text, with the span of each.
         let (mut all, mut pieces) = (String::new(), Vec::new());
         for takes in takes {
             match takes {
@@ -332,7 +333,7 @@ fn allowed(allowed: &Allowed) -> Words<'static> {
     Words::must("be", expected)
 }
 
-/// A text that does not match the pattern of a schema, or of which that was not decided.
+/// Describes a string that does not match a pattern, or whose match is undecided.
 fn unmatched(schema: &Schema, why: &BrokenRule) -> Words<'static> {
     let pattern = schema.string.as_ref().and_then(|rules| rules.pattern.as_ref());
     let pattern = quote(pattern.map_or("", |pattern| &pattern.text), MAX_VALUE);
@@ -383,7 +384,7 @@ fn not(applied: Option<&Applied>) -> Words<'static> {
     Words::new(["anything but ", shown].concat(), ["must not match the schema ", shown].concat())
 }
 
-/// A member is missing that tells alternatives apart by these values.
+/// Describes a missing member that tells alternatives apart by these values.
 fn missing_value(name: &str, values: &[String]) -> Words<'static> {
     let mut member = format!("member {}: ", quote(name, MAX_VALUE));
     member.push_str(if values.len() > 1 { "one of " } else { "" });
@@ -391,7 +392,7 @@ fn missing_value(name: &str, values: &[String]) -> Words<'static> {
     Words::must("have", member).receiving(NO_MEMBER)
 }
 
-/// For a value that is not valid and in which nothing wrong was found within the bound of the search.
+/// Returns a violation for an invalid value in which the search found no failure within its limit.
 fn unexplained_violation(document: &Document, at: NodeId, place: &Location) -> Violation {
     let words = unexplained();
     Violation::told(Written::new(place.steps()), "schema", [words.expected, document.shown(at), words.message])
@@ -415,12 +416,12 @@ fn never() -> Words<'static> {
     Words::new("nothing", "must not be there: the schema allows no value here")
 }
 
-/// The schema of `contains`, to be shown.
+/// Returns the schema of `contains`, for display.
 fn contained(array: Option<&ArrayRules>) -> &str {
     array.and_then(|rules| rules.contains.as_ref()).map_or("", |contains| &contains.shown)
 }
 
-/// So many items must match the schema of `contains`.
+/// Describes the number of items that must match the schema of `contains`.
 fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words<'static> {
     let items =
         |number: usize| format!("{} that {}", count(number, "item"), if number == 1 { "matches" } else { "match" });
@@ -429,7 +430,7 @@ fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words<'static>
     Words::new(limit, message).receiving(items(is))
 }
 
-/// The schemas of alternatives.
+/// Returns the schemas of alternatives.
 fn alternatives_of(applied: Option<&Applied>) -> &[SchemaId] {
     match applied {
         Some(Applied::Any(schemas) | Applied::One(schemas)) => schemas,
@@ -437,7 +438,7 @@ fn alternatives_of(applied: Option<&Applied>) -> &[SchemaId] {
     }
 }
 
-/// Append a value of the schema, to be shown: of a long string no more is read than that.
+/// Appends a value of the schema for display. Reads no more of a long string than is shown.
 fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::String(string) => text::push_quoted(out, string, MAX_VALUE),

@@ -1,4 +1,4 @@
-//! `format`, and the keywords on what a string holds.
+//! `format`, and the keywords about the content of a string.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,19 +12,19 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::misspelling::nearest;
 
-/// A format that is asserted.
+/// An asserted format.
 #[derive(Clone)]
 pub(super) struct Format {
     pub(super) name: &'static str,
-    /// What a text in this format looks like. A form and not an example: who was told a valid text might send that.
+    /// The form of a string in this format. It is not an example, because a model might send an example as the value.
     pub(super) form: &'static str,
     pub(super) is_valid: fn(&str) -> bool,
 }
 
-/// A name, what a text looks like, and what it asks.
+/// The name of a format, its form, and its check.
 type Known = (&'static str, &'static str, fn(&str) -> bool);
 
-/// Every draft asserts all of them, whichever draft defined the name first.
+/// The formats that every draft asserts, whichever draft defined the name first.
 const KNOWN: &[Known] = &[
     ("date", "a day of the calendar written YYYY-MM-DD", date),
     ("date-time", "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z", date_time),
@@ -53,7 +53,7 @@ const KNOWN: &[Known] = &[
     ("uuid", "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
 ];
 
-/// Names that other tools give to formats, beside those that differ by a letter.
+/// Names that other tools use for formats, in addition to misspellings.
 const MEANT: [(&str, &str); 8] = [
     ("domain", "hostname"),
     ("ip", "ipv4"),
@@ -69,7 +69,7 @@ impl Format {
     /// Returns the format that every draft asserts by this name; other names are annotations.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
         let (name, form, is_valid) = *KNOWN.iter().find(|(known, ..)| *known == name)?;
-        // Before draft 7, the format is that of RFC 1034, which knows nothing of `xn--`.
+        // Before draft 7, the format follows RFC 1034, which does not know `xn--`.
         let is_plain = name == "hostname" && draft != Draft::Unknown && draft < Draft::Draft7;
         Some(Format { name, form, is_valid: if is_plain { plain_hostname } else { is_valid } })
     }
@@ -86,25 +86,25 @@ pub(crate) fn meant_format(name: &str) -> Option<&'static str> {
     meant.or_else(|| nearest(name, KNOWN.iter().map(|(known, ..)| *known)))
 }
 
-/// Bytes read from the front.
+/// Reads bytes from the front.
 struct Bytes<'t>(&'t [u8]);
 
 impl Bytes<'_> {
-    /// Take one byte, if it is this one.
+    /// Consumes a byte if it is this one.
     fn take(&mut self, byte: u8) -> bool {
         let is = self.0.first() == Some(&byte);
         self.0 = &self.0[usize::from(is)..];
         is
     }
 
-    /// Take as many bytes as there are of a kind.
+    /// Consumes all bytes of a kind, and returns their number.
     fn take_while(&mut self, is: impl Fn(u8) -> bool) -> usize {
         let count = self.0.iter().take_while(|byte| is(**byte)).count();
         self.0 = &self.0[count..];
         count
     }
 
-    /// A number of exactly so many digits.
+    /// Parses a number with exactly this many digits.
     fn number(&mut self, digits: usize) -> Option<u32> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         self.0 = rest;
@@ -112,13 +112,13 @@ impl Bytes<'_> {
     }
 }
 
-/// Whether a text is what is taken from its front, and nothing else.
+/// Returns whether `take` succeeds and consumes the whole text.
 fn whole(text: &str, take: impl FnOnce(&mut Bytes) -> Option<()>) -> bool {
     let mut bytes = Bytes(text.as_bytes());
     take(&mut bytes).is_some() && bytes.0.is_empty()
 }
 
-/// RFC 3339, `full-date`.
+/// Checks `full-date` of RFC 3339.
 fn date(text: &str) -> bool {
     whole(text, take_date)
 }
@@ -137,7 +137,7 @@ fn take_date(bytes: &mut Bytes) -> Option<()> {
     (1..=days).contains(&day).then_some(())
 }
 
-/// RFC 3339, `full-time`.
+/// Checks `full-time` of RFC 3339.
 fn time(text: &str) -> bool {
     whole(text, take_time)
 }
@@ -167,12 +167,12 @@ fn take_time(bytes: &mut Bytes) -> Option<()> {
         let offset = (hours * 60 + minutes) as i32;
         if east { offset } else { -offset }
     };
-    // A leap second is the last of a day, in UTC.
+    // A leap second is the last second of a day, in UTC.
     let utc = (hour * 60 + minute) as i32 - offset;
     (second < 60 || utc.rem_euclid(24 * 60) == 23 * 60 + 59).then_some(())
 }
 
-/// RFC 3339, `date-time`.
+/// Checks `date-time` of RFC 3339.
 pub(super) fn date_time(text: &str) -> bool {
     whole(text, |bytes| {
         take_date(bytes)?;
@@ -180,7 +180,7 @@ pub(super) fn date_time(text: &str) -> bool {
     })
 }
 
-/// RFC 3339, appendix A: units follow each other without a gap, and weeks stand alone.
+/// Checks a duration (RFC 3339, appendix A): units follow each other without a gap, and weeks stand alone.
 fn duration(text: &str) -> bool {
     let mut bytes = Bytes(text.as_bytes());
     if !bytes.take(b'P') {
@@ -190,7 +190,7 @@ fn duration(text: &str) -> bool {
     if weeks.take_while(|byte| byte.is_ascii_digit()) > 0 && weeks.take(b'W') {
         return weeks.0.is_empty();
     }
-    // None where there is something that is no unit of these, in this order.
+    // `None` if anything but these units, in this order, is present.
     let units = |bytes: &mut Bytes, units: &[u8]| -> Option<usize> {
         let mut taken = 0;
         let mut next = None;
@@ -215,20 +215,20 @@ fn duration(text: &str) -> bool {
     }
 }
 
-/// RFC 5321, `Mailbox`.
+/// Checks `Mailbox` of RFC 5321.
 fn email(text: &str) -> bool {
     text.is_ascii() && mailbox(text, hostname)
 }
 
-/// RFC 6531, section 3.3: the same with characters of all languages.
+/// Checks a mailbox with characters of all languages (RFC 6531, section 3.3).
 fn idn_email(text: &str) -> bool {
     mailbox(text, idn_hostname)
 }
 
-/// RFC 5321, section 4.5.3.1.1, in bytes.
+/// The longest local part, in bytes (RFC 5321, section 4.5.3.1.1).
 const MAX_LOCAL_PART: usize = 64;
 
-/// A mailbox whose domain is such a host, or an address.
+/// Checks a mailbox whose domain is such a host, or an address.
 fn mailbox(text: &str, is_host: fn(&str) -> bool) -> bool {
     let is_local = |local: &str| local.len() <= MAX_LOCAL_PART;
     let domain = match text.strip_prefix('"') {
@@ -250,12 +250,12 @@ fn mailbox(text: &str, is_host: fn(&str) -> bool) -> bool {
     }
 }
 
-/// RFC 5322, `atext`, and RFC 6531, `UTF8-non-ascii`.
+/// Returns whether a character is an `atext` (RFC 5322) or `UTF8-non-ascii` (RFC 6531).
 fn is_of_atom(character: char) -> bool {
     !character.is_ascii() || character.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(character)
 }
 
-/// What comes after a quoted string (RFC 5321, `Quoted-string`), of which the first quote was taken.
+/// Returns the text after a quoted string (RFC 5321, `Quoted-string`) whose first quote was consumed.
 fn after_quoted(text: &str) -> Option<&str> {
     let mut characters = text.chars();
     loop {
@@ -268,10 +268,10 @@ fn after_quoted(text: &str) -> Option<&str> {
     }
 }
 
-/// RFC 1035, section 2.3.4, without the root's dot.
+/// The longest host name without the root's dot (RFC 1035, section 2.3.4).
 const MAX_HOSTNAME: usize = 253;
 
-/// RFC 1123, section 2.1.
+/// Checks a host name (RFC 1123, section 2.1).
 fn plain_hostname(text: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -282,7 +282,7 @@ fn plain_hostname(text: &str) -> bool {
     text.len() <= MAX_HOSTNAME && text.split('.').all(label)
 }
 
-/// The same, where labels that encode other characters encode ones they may (RFC 5890, section 2.3).
+/// Checks a host name whose encoded labels must decode to valid ones (RFC 5890, section 2.3).
 fn hostname(text: &str) -> bool {
     let is_unicode = |decoded: Option<String>| decoded.is_none_or(|label| is_unicode_label(&label));
     plain_hostname(text)
@@ -290,7 +290,7 @@ fn hostname(text: &str) -> bool {
         && is_bidi(text.split('.').map(|label| decoded(label).flatten().unwrap_or_else(|| label.to_owned())))
 }
 
-/// What an ASCII label stands for, where that is anything else; none where it is of a kind that is reserved, or broken.
+/// Decodes an ASCII label. `Some(None)` if it stands for itself; `None` if it is reserved or broken.
 fn decoded(label: &str) -> Option<Option<String>> {
     match label.split_at_checked(4) {
         Some(("xn--", encoded)) => idna::punycode::decode_to_string(encoded).map(Some),
@@ -299,8 +299,8 @@ fn decoded(label: &str) -> Option<Option<String>> {
     }
 }
 
-/// RFC 5893, section 2: where any label has characters that are written from right to left, all labels are such that they
-/// are read in the same order wherever they stand.
+/// Checks the Bidi rule (RFC 5893, section 2): if any label has right-to-left characters, all labels must have a
+/// direction that does not depend on their surroundings.
 fn is_bidi(labels: impl Iterator<Item = String>) -> bool {
     type Class = BidiClass;
     let class = |character| CodePointMapData::<BidiClass>::new().get(character);
@@ -340,13 +340,14 @@ fn is_bidi(labels: impl Iterator<Item = String>) -> bool {
     })
 }
 
-/// RFC 5890, section 2.3.2.3: labels as above, or the characters themselves.
+/// Checks an internationalized host name (RFC 5890, section 2.3.2.3): with encoded labels, or with the characters
+/// themselves.
 fn idn_hostname(text: &str) -> bool {
-    // Encoded, a text has at least as many characters; how long encoding takes grows with their square.
+    // Encoded, a text has at least as many characters. The cost of encoding grows with the square of its length.
     if text.chars().count() > MAX_HOSTNAME {
         return false;
     }
-    // RFC 3490, section 3.1: all of these are dots.
+    // All of these are dots (RFC 3490, section 3.1).
     let labels: Vec<&str> = text.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).collect();
     let encoded = |label: &&str| match label.is_ascii() {
         true => Some(label.len()).filter(|_| hostname(label)),
@@ -362,7 +363,8 @@ fn idn_hostname(text: &str) -> bool {
         && is_bidi(labels.iter().map(|label| decoded(label).flatten().unwrap_or_else(|| (*label).to_owned())))
 }
 
-/// RFC 5892, without its tables of exceptions that are of no script in use, and without what only normalisation tells.
+/// Checks a label by RFC 5892, without its tables of exceptions for scripts that are not in use, and without
+/// normalization.
 fn is_unicode_label(label: &str) -> bool {
     use GeneralCategory as Category;
     let characters: Vec<char> = label.chars().collect();
@@ -383,7 +385,7 @@ fn is_unicode_label(label: &str) -> bool {
             '\u{375}' => after.is_some_and(|after| matches!(after, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')),
             '\u{5f3}' | '\u{5f4}' => before.is_some_and(|before| ('\u{590}'..='\u{5ff}').contains(&before)),
             '\u{30fb}' => characters.iter().any(is_kana_or_han),
-            // Disallowed, sections 2.6, 2.7 and 2.9: exceptions, what is ignored, old Hangul.
+            // Disallowed by sections 2.6, 2.7 and 2.9: exceptions, ignorable characters, old Hangul.
             '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}' => false,
             '\u{fe00}'..='\u{fe0f}'
             | '\u{e0100}'..='\u{e01ef}'
@@ -410,7 +412,7 @@ fn is_unicode_label(label: &str) -> bool {
         && !(any('\u{660}'..='\u{669}') && any('\u{6f0}'..='\u{6f9}'))
 }
 
-/// RFC 5892, appendix A.1: whether the non-joiner at an index parts letters that would be joined.
+/// Returns whether the non-joiner at an index separates letters that would be joined (RFC 5892, appendix A.1).
 fn is_between_joining(characters: &[char], index: usize) -> bool {
     let joining = |character: &char| CodePointMapData::<JoiningType>::new().get(*character);
     let (before, after) = (&characters[..index], &characters[index + 1..]);
@@ -421,7 +423,7 @@ fn is_between_joining(characters: &[char], index: usize) -> bool {
         && matches!(right, Some(JoiningType::RightJoining | JoiningType::DualJoining))
 }
 
-/// Of the scripts Hiragana, Katakana and Han.
+/// Returns whether a character belongs to Hiragana, Katakana or Han.
 fn is_kana_or_han(character: &char) -> bool {
     matches!(
         character,
@@ -431,7 +433,7 @@ fn is_kana_or_han(character: &char) -> bool {
     )
 }
 
-/// Characters whose canonical combining class is that of a virama.
+/// Returns whether a character's canonical combining class is that of a virama.
 fn is_virama(character: char) -> bool {
     const BELOW_10000: [u16; 33] = [
         0x94d, 0x9cd, 0xa4d, 0xacd, 0xb4d, 0xbcd, 0xc4d, 0xccd, 0xd3b, 0xd3c, 0xd4d, 0xdca, 0xe3a, 0xeba, 0xf84,
@@ -449,20 +451,20 @@ fn is_virama(character: char) -> bool {
     }
 }
 
-/// RFC 6901.
+/// Checks a JSON Pointer (RFC 6901).
 fn json_pointer(text: &str) -> bool {
     let mut steps = text.split('/');
     steps.next() == Some("") && text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
 }
 
-/// draft-handrews-relative-json-pointer-01.
+/// Checks a relative JSON Pointer (draft-handrews-relative-json-pointer-01).
 fn relative_json_pointer(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at(digits);
     !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || json_pointer(rest))
 }
 
-/// RFC 6570, section 2.
+/// Checks a URI template (RFC 6570, section 2).
 fn uri_template(text: &str) -> bool {
     let percent = |bytes: &mut Bytes| bytes.number_of_hex(2);
     let mut bytes = Bytes(text.as_bytes());
@@ -489,13 +491,13 @@ impl Bytes<'_> {
     }
 }
 
-/// An expression from behind its opening brace to its closing one.
+/// Consumes an expression from after its opening brace to its closing one.
 fn expression(bytes: &mut Bytes) -> bool {
     if let Some(b'+' | b'#' | b'.' | b'/' | b';' | b'?' | b'&' | b'=' | b',' | b'!' | b'@' | b'|') = bytes.0.first() {
         bytes.0 = &bytes.0[1..];
     }
     loop {
-        // A name: words of letters, digits and escapes, with dots between.
+        // A name: words of letters, digits and escapes, separated by dots.
         loop {
             let mut characters = 0;
             loop {
@@ -531,7 +533,7 @@ fn expression(bytes: &mut Bytes) -> bool {
     }
 }
 
-/// RFC 4122, section 3.
+/// Checks a UUID (RFC 4122, section 3).
 fn uuid(text: &str) -> bool {
     let mut bytes = Bytes(text.as_bytes());
     bytes.number_of_hex(8)
@@ -539,26 +541,26 @@ fn uuid(text: &str) -> bool {
         && bytes.0.is_empty()
 }
 
-/// `contentEncoding` and `contentMediaType`, which draft 7 lets be asserted.
+/// `contentEncoding` and `contentMediaType`, which draft 7 allows to assert.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) encoding: Option<&'static str>,
     pub(super) media_type: Option<&'static str>,
 }
 
-/// What is wrong with what a string holds.
+/// The keyword that a string's content violates.
 pub(super) enum WrongContent {
     Encoding(&'static str),
     MediaType(&'static str),
 }
 
 impl Content {
-    /// Encodings (RFC 4648) and media types that are not known are annotations.
+    /// Unknown encodings (RFC 4648) and media types are annotations.
     pub(super) fn named(encoding: Option<&str>, media_type: Option<&str>) -> Self {
         let known =
             ["base64", "base64url", "base32", "base32hex", "base16"].into_iter().find(|name| Some(*name) == encoding);
         let media_type = (media_type == Some("application/json")).then_some("application/json");
-        // What is in an encoding that is not known cannot be read.
+        // Content in an unknown encoding cannot be read.
         Content { encoding: known, media_type: media_type.filter(|_| encoding.is_none() || known.is_some()) }
     }
 
@@ -577,7 +579,7 @@ impl Content {
                     "base32hex" => BASE32HEX,
                     _ => HEXUPPER_PERMISSIVE,
                 };
-                // RFC 2045, section 6.8: decoders pass over line breaks and other white space.
+                // Decoders skip line breaks and other white space (RFC 2045, section 6.8).
                 let is_wrapped = name == "base64" && text.bytes().any(|byte| byte.is_ascii_whitespace());
                 let decoded = match is_wrapped {
                     true => encoding.decode(text.split_ascii_whitespace().collect::<String>().as_bytes()),

@@ -1,4 +1,4 @@
-//! Hints: if the likely cause of a failure is known, its message ends with what to do.
+//! Hints: if the likely cause of a failure is known, its message ends with a suggestion.
 
 use super::{
     explain::Explainer,
@@ -13,18 +13,18 @@ use crate::{
     text::{quote, short},
 };
 
-/// The most members of an object, and values of a list, that a hint is looked for in.
+/// The most members of an object, and values of a list, that are searched for a hint.
 const MAX_LOOKED_AT: usize = 32;
 
 /// The cost of comparing a name with others, and of reading an alternative, in nodes.
 const NAME_COST: u32 = 500;
 const ALTERNATIVE_COST: u32 = 50;
 
-/// A name or value in a hint is cut to this many bytes.
+/// The length to which a name or value in a hint is truncated, in bytes.
 const MAX_NAME: usize = 64;
 
 impl Explainer<'_> {
-    /// Returns what to do about a failure, if its cause is likely known.
+    /// Returns a suggestion for a failure, if its cause is likely known.
     #[inline(never)]
     pub(super) fn hint(&self, failure: &Failure) -> Option<String> {
         let schema = self.schemas.get(failure.schema);
@@ -44,12 +44,12 @@ impl Explainer<'_> {
         }
     }
 
-    /// Returns whether a value is valid by a schema, if that can be paid.
+    /// Returns whether a value is valid under a schema, if the budget allows.
     fn is_valid(&self, id: SchemaId, at: NodeId) -> bool {
         self.budget.pays(self.document.next(at) - at) && Inspection::new(self.schemas, self.document).is_valid(id, at)
     }
 
-    /// Returns the known word that is most like another, if that can be paid.
+    /// Returns the known word that is most similar to another, if the budget allows.
     fn nearest<'k>(&self, word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
         if self.budget.pays(NAME_COST) { misspelling::nearest(word, known.take(MAX_LOOKED_AT)) } else { None }
     }
@@ -63,7 +63,7 @@ impl Explainer<'_> {
         self.nearest_value(at, listed).or_else(|| self.of_string(at, may_have))
     }
 
-    /// For a value of the wrong type.
+    /// Returns a hint for a value of the wrong type.
     fn of_type(&self, failure: &Failure, types: Types) -> Option<String> {
         let (document, at) = (self.document, failure.at);
         let schema = self.schemas.get(failure.schema);
@@ -81,7 +81,7 @@ impl Explainer<'_> {
         self.is_valid(items, at).then(|| "put it into an array".to_owned())
     }
 
-    /// For a string where a value of other types is wanted.
+    /// Returns a hint for a string if a value of other types is expected.
     fn of_string(&self, at: NodeId, may_have: impl Fn(Kind) -> bool) -> Option<String> {
         let document = self.document;
         if document.kind(at) != Kind::String {
@@ -112,7 +112,7 @@ impl Explainer<'_> {
         Some(hint.to_owned())
     }
 
-    /// For an array where an object is wanted.
+    /// Returns a hint for an array if an object is expected.
     fn of_array(&self, id: SchemaId, schema: &Schema, at: NodeId) -> Option<String> {
         let mut items = self.document.items(at);
         if let (Some(only), None) = (items.next(), items.next())
@@ -127,7 +127,7 @@ impl Explainer<'_> {
         Some(format!("put it into member {}", quote(rules.names.get(number), MAX_NAME)))
     }
 
-    /// For a member that is missing.
+    /// Returns a hint for a missing member.
     fn of_missing(&self, failure: &Failure, rules: &ObjectRules, missing: usize) -> Option<String> {
         let (document, at) = (self.document, failure.at);
         if document.count(at) > MAX_LOOKED_AT {
@@ -139,7 +139,7 @@ impl Explainer<'_> {
         if let Some(other) = self.nearest(rules.names.get(missing), others) {
             return Some(format!("rename member {}", quote(other, MAX_NAME)));
         }
-        // Of several that are missing, only the first has this hint.
+        // Of several missing members, only the first has this hint.
         let is_missing = |number: usize| document.member(at, rules.names.get(number)).is_none();
         if required(rules).find(|number| is_missing(*number)) != Some(missing) {
             return None;
@@ -158,7 +158,7 @@ impl Explainer<'_> {
         Some(format!("the value of member {} is valid: send that in its place", quote(document.string(name), MAX_NAME)))
     }
 
-    /// Returns whether a value is a string that begins as an object and has the names of all members that are required.
+    /// Returns whether a value is a string that begins like an object and contains the names of all required members.
     fn holds_all(&self, at: NodeId, rules: &ObjectRules) -> bool {
         if self.document.kind(at) != Kind::String {
             return false;
@@ -168,7 +168,7 @@ impl Explainer<'_> {
         text.starts_with('{') && self.budget.pays(text.len() as u32 / 8) && required(rules).all(has)
     }
 
-    /// For a member that there may not be, at its value.
+    /// Returns a hint for a member that is not allowed, at its value.
     fn of_undeclared(&self, value: NodeId, rules: &ObjectRules) -> Option<String> {
         let name = self.document.string(value.saturating_sub(1));
         let declared =
@@ -177,7 +177,7 @@ impl Explainer<'_> {
         Some(format!("did you mean {}?", quote(meant, MAX_NAME)))
     }
 
-    /// For a string that none of a list is.
+    /// Returns a hint for a string that is not in a list.
     fn nearest_value<'v>(&self, at: NodeId, values: impl Iterator<Item = &'v str>) -> Option<String> {
         let document = self.document;
         if document.kind(at) != Kind::String {
@@ -187,7 +187,7 @@ impl Explainer<'_> {
         Some(format!("did you mean {}?", quote(meant, MAX_NAME)))
     }
 
-    /// Returns whether a value is that of a member which an object declares and none requires.
+    /// Returns whether a value belongs to a member that an object declares but does not require.
     fn is_optional(&self, failure: &Failure) -> bool {
         let mut last = None;
         self.document.walk(self.value.0, failure.at, |step| last = Some(step));
@@ -199,8 +199,8 @@ impl Explainer<'_> {
 }
 
 impl Explainer<'_> {
-    /// Returns what an alternative is called: by its title, the name of its definition, what tells it from the others, its type,
-    /// or its number.
+    /// Returns the name of an alternative: its title, the name of its definition, the value that identifies it, its
+    /// type, or its number.
     #[inline(never)]
     pub(super) fn name_of(&self, alternatives: &[SchemaId], number: usize) -> String {
         let of = |id: SchemaId| self.schemas.with_applied(vec![id]);
@@ -239,8 +239,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Returns the values that each alternative lists for one member that all of them require and an object lacks, with the name of
-    /// that member.
+    /// Returns the values that each alternative lists for one member that all of them require and an object lacks, with
+    /// the name of that member.
     pub(super) fn missing_discriminator(&self, at: NodeId, alternatives: &[SchemaId]) -> Option<(&str, Vec<String>)> {
         if self.document.kind(at) != Kind::Object
             || self.document.count(at) > MAX_LOOKED_AT
@@ -267,7 +267,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// The values that a member is held to by a list, as JSON.
+    /// Returns the values that a list allows for a member, as JSON.
     fn values(&self, rules: &ObjectRules, number: usize) -> Option<Vec<String>> {
         let ids = self.schemas.with_applied(vec![rules.members[number].schema?]);
         let allowed = ids.iter().find_map(|id| self.schemas.get(*id).allowed.first())?;
@@ -276,12 +276,12 @@ impl Explainer<'_> {
     }
 }
 
-/// The members that are required, by their numbers.
+/// Returns the indices of the required members.
 fn required(rules: &ObjectRules) -> impl Iterator<Item = usize> {
     (0..rules.members.len().min(MAX_LOOKED_AT)).filter(|number| rules.members[*number].required)
 }
 
-/// The name of a definition, if a JSON Pointer leads to one.
+/// Returns the name of a definition, if a JSON Pointer leads to one.
 fn defined(pointer: &str) -> Option<String> {
     let (before, name) = pointer.rsplit_once('/')?;
     let is_definition = before.ends_with("/$defs") || before.ends_with("/definitions");

@@ -1,6 +1,6 @@
 //! JSON Type Definition (RFC 8927).
 //!
-//! Written here because the `jtd` crate brings a calendar library that imports JavaScript when built for
+//! Implemented here because the `jtd` crate brings a calendar library that imports JavaScript when built for
 //! WebAssembly, and the component has no imports.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::{
     violation::{Details, MAX_LIST, NO_MEMBER},
 };
 
-/// A compiled definition: the root, and what `ref` can name.
+/// A compiled definition: the root, and the definitions that `ref` can name.
 pub(super) struct Schema {
     root: Form,
     definitions: BTreeMap<String, Form>,
@@ -34,7 +34,7 @@ pub(super) struct Form {
     shape: Shape,
 }
 
-/// RFC 8927, section 2.2: the eight forms.
+/// The eight forms (RFC 8927, section 2.2).
 enum Shape {
     Empty,
     Ref(String),
@@ -46,16 +46,16 @@ enum Shape {
     Discriminator { tag: String, mapping: BTreeMap<String, Form> },
 }
 
-/// RFC 8927, section 2.2.6.
+/// The properties form (RFC 8927, section 2.2.6).
 struct Properties {
     required: BTreeMap<String, Form>,
     optional: BTreeMap<String, Form>,
     additional: bool,
-    /// Written with `properties`, which then is where the form is said to be missing.
+    /// `true` if the form has `properties`, which then is the keyword of errors about the form.
     has_required: bool,
 }
 
-/// RFC 8927, section 2.2.3.
+/// The types (RFC 8927, section 2.2.3).
 #[derive(Clone, Copy)]
 enum Type {
     Boolean,
@@ -103,7 +103,7 @@ impl Type {
         }
     }
 
-    /// Whether its values are among those of a kind.
+    /// Returns whether its values are of the given kind.
     fn is_of(self, kind: Kind) -> bool {
         match self {
             Type::Boolean => matches!(kind, Kind::True | Kind::False),
@@ -127,7 +127,7 @@ impl Type {
 }
 
 impl Schema {
-    /// Compile a definition; a violation has its place in it.
+    /// Compiles a definition. A violation has its location in it.
     pub(super) fn compile(schema: &Value) -> Result<Self, Violation> {
         let wrong = |place: Location, expected: &str, message: &str| {
             Violation::new(&place, "jtd", Details { expected, received: "", message })
@@ -166,12 +166,12 @@ impl Schema {
         Ok(Schema { root, definitions })
     }
 
-    /// What is wrong with a document, at most `limit` violations.
+    /// Returns the violations of a document, at most `limit`.
     pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<(NodeId, Violation)> {
         self.violations_by(&self.root, document, (Document::ROOT, Location::root()), limit)
     }
 
-    /// What is wrong with a value at a place by one of the forms, at most `limit` violations.
+    /// Returns the violations of a value at a location by one of the forms, at most `limit`.
     pub(super) fn violations_by(
         &self,
         form: &Form,
@@ -184,8 +184,8 @@ impl Schema {
         run.found
     }
 
-    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
-    /// array.
+    /// Returns the members declared for the document: the name of each, whether it is required, and whether it may be
+    /// an array.
     pub(super) fn declared(&self) -> Vec<(&str, bool, bool)> {
         let Some(Shape::Properties(Properties { required, optional, .. })) =
             self.target(&self.root).map(|form| &form.shape)
@@ -199,7 +199,7 @@ impl Schema {
         members.map(|((name, form), required)| (name.as_str(), required, is_list(form))).collect()
     }
 
-    /// What is wrong with some values, and which of them are taken if they are written otherwise.
+    /// Returns the failures of some values, and the replacements that the definition accepts.
     pub(super) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         let mut run = Run::new(self, document, Location::root(), MAX_REPAIRS);
         run.listed = Some(BTreeMap::new());
@@ -227,7 +227,7 @@ impl Schema {
         (found.len() < MAX_REPAIRS).then_some(misfits)
     }
 
-    /// The members that are not declared, each by its value.
+    /// Returns the values of undeclared members.
     pub(super) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
         let mut run = Run::new(self, document, Location::root(), usize::MAX);
         run.undeclared = Some(Vec::new());
@@ -239,7 +239,7 @@ impl Schema {
         &self.root
     }
 
-    /// The form of each item of the array at a path, whatever the document is.
+    /// Returns the form of each item of the array at a path, if it is the same for every document.
     pub(super) fn of_items(&self, path: &ItemsPath) -> Option<&Form> {
         let array = path.steps.iter().try_fold(&self.root, |form, step| match (&self.target(form)?.shape, step) {
             (Shape::Properties(properties), Step::Name(name)) => properties.get(name),
@@ -252,7 +252,7 @@ impl Schema {
         }
     }
 
-    /// The form that references lead to.
+    /// Resolves references to a form.
     fn target<'s>(&'s self, mut form: &'s Form) -> Option<&'s Form> {
         while let Shape::Ref(name) = &form.shape {
             form = self.definitions.get(name)?;
@@ -261,7 +261,7 @@ impl Schema {
     }
 }
 
-/// RFC 8927, section 2.2: the members of a definition, those of its root aside.
+/// The members of a definition, except those of the root (RFC 8927, section 2.2).
 const KEYWORDS: [&str; 12] = [
     "nullable",
     "metadata",
@@ -279,7 +279,7 @@ const KEYWORDS: [&str; 12] = [
 
 struct Compiler {
     definitions: Vec<String>,
-    /// Names that `ref` used, and where.
+    /// The names that `ref` used, with their locations.
     refs: Vec<(String, Location)>,
 }
 
@@ -316,7 +316,7 @@ impl Compiler {
         if members.get("metadata").is_some_and(|metadata| !metadata.is_object()) {
             return wrong(place.name("metadata"), "an object", "must be an object".to_owned());
         }
-        // Section 2.2: exactly one form.
+        // Section 2.2: exactly one form is allowed.
         let mut forms: Vec<&str> = ["ref", "type", "enum", "elements", "properties", "values", "discriminator"]
             .into_iter()
             .filter(|form| members.contains_key(*form))
@@ -443,10 +443,10 @@ impl Compiler {
     }
 }
 
-/// Definitions that are nothing but a reference: this many in a row, which also ends circles.
+/// The most consecutive definitions that are only references, which also ends cycles.
 const MAX_CHAIN: usize = 32;
 
-/// How many references are followed from a definition before another form comes.
+/// Returns how many references are followed from a definition to another form.
 fn chain(definitions: &BTreeMap<String, Form>, name: &str) -> usize {
     let next = |name: &String| match &definitions.get(name)?.shape {
         Shape::Ref(next) => Some(next.clone()),
@@ -460,9 +460,10 @@ struct Run<'r, 't> {
     document: &'r Document<'t>,
     found: Vec<(NodeId, Violation)>,
     limit: usize,
-    /// Where members that are not declared are kept, if nothing but those is looked for.
+    /// Collects undeclared members, if only those are searched for.
     undeclared: Option<Vec<NodeId>>,
-    /// What is listed for strings that are not, and the names of members that objects lack, if that is asked.
+    /// Collects the listed values for strings that are not in their list, and the names of missing members, if
+    /// requested.
     listed: Option<BTreeMap<NodeId, Vec<String>>>,
     place: Vec<Step>,
     path: Vec<String>,
@@ -502,7 +503,7 @@ impl Run<'_, '_> {
         self.place.truncate(steps);
     }
 
-    /// RFC 8927, section 3.3. `tag` is the member that a discriminator has looked at already.
+    /// Checks a value (RFC 8927, section 3.3). `tag` is the member that a discriminator has already checked.
     fn check(&mut self, form: &Form, at: NodeId, tag: Option<&str>) {
         let document = self.document;
         let kind = document.kind(at);
@@ -513,11 +514,11 @@ impl Run<'_, '_> {
         match &form.shape {
             Shape::Empty => {}
             Shape::Ref(name) => {
-                // The compiler has seen that there is one.
+                // Always present: the compiler has checked it.
                 let Some(form) = self.schema.definitions.get(name) else {
                     return;
                 };
-                // The schema path of what a reference leads to begins at the definition.
+                // The schema path of a reference's target begins at the definition.
                 let path = std::mem::take(&mut self.path);
                 self.inside(None, &["definitions", name], |run| run.check(form, at, None));
                 self.path = path;
@@ -567,7 +568,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// RFC 8927, section 3.3.6.
+    /// Checks the properties form (RFC 8927, section 3.3.6).
     fn properties(&mut self, properties: &Properties, at: NodeId, tag: Option<&str>) {
         let document = self.document;
         let Properties { required, optional, additional, .. } = properties;
@@ -594,7 +595,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// RFC 8927, section 3.3.8.
+    /// Checks the discriminator form (RFC 8927, section 3.3.8).
     fn discriminator(&mut self, tag: &str, mapping: &BTreeMap<String, Form>, at: NodeId) {
         let document = self.document;
         let Some(value) = document.member(at, tag) else {
@@ -628,14 +629,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Notes what is listed for a value, if that is asked.
+    /// Records the listed values for a value, if requested.
     fn list<'s>(&mut self, at: NodeId, names: impl Iterator<Item = &'s String>) {
         if let Some(listed) = &mut self.listed {
             listed.entry(at).or_default().extend(names.cloned());
         }
     }
 
-    /// A member that must be there and is not.
+    /// Records a missing member.
     fn missing(&mut self, at: NodeId, keyword: &[&str], name: &str, message: String) {
         self.list(at, std::iter::once(&name.to_owned()));
         let expected = format!("member {}", quote(name, 128));

@@ -1,4 +1,5 @@
-//! Document + schemas -> whether it is valid, or all that is wrong. The lines that reject a document are here.
+//! Validates a document against schemas: returns whether it is valid, or everything that is wrong with it. Every
+//! rejection comes from this file.
 
 use std::{
     cmp::Reverse,
@@ -18,32 +19,34 @@ use crate::{
     repair::MAX_REPAIRS,
 };
 
-/// The search for all that is wrong may judge values this often, and further for each byte of the document …
+/// The most values that a search for all failures visits, and the number added for each byte of the document.
 const VISITS: u32 = 20_000;
 const VISITS_PER_BYTE: u32 = 4;
 
-/// … find this much, what alternatives lack counted, of which a report lists 100 …
+/// The most failures that a search finds, including those inside alternatives. A report lists 100 of them.
 pub(super) const FAILURES: usize = 1_000;
 
-/// … and come to this many matches that are not decided: each takes long.
+/// The most undecided matches that a search for all failures reaches, because each takes long.
 const UNDECIDED: u32 = 3;
 
-/// A judgement tries this many matches that come to be undecided: no pattern that can be so is tried after that, and what
-/// hangs on it is undecided too.
+/// The most undecided matches that a validation tries. After that, it tries no pattern that could be undecided, and
+/// treats whatever depends on one as undecided.
 const TRIED: usize = 16;
 
-/// What hangs on a match that is not decided is judged twice this often. What else does counts as undecided.
+/// The most values that are validated by both readings because they depend on an undecided match. Any further ones are
+/// treated as undecided.
 const TWICE: u32 = 1_000;
 
-/// What a schema expects is looked for this far, in what it refers to.
+/// The most levels of references that are followed to find what kinds of values a schema expects.
 const LEVELS: usize = 16;
 
-/// Judgements after which those that were made are remembered, and further for each value of the document. Alternatives
-/// that refer to each other can ask the same of the same value exponentially often; most documents need no memory.
+/// The number of validations after which results are remembered, and the number added for each value of the document.
+/// Alternatives that refer to each other can validate the same value exponentially often; most documents need no
+/// memory.
 const FORGETFUL: usize = 1_000;
 const FORGETFUL_PER_VALUE: usize = 8;
 
-/// One value that a schema does not take, and why.
+/// A value that violates a schema, with the reason.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
     pub(super) at: NodeId,
@@ -51,7 +54,7 @@ pub(super) struct Failure {
     pub(super) why: BrokenRule,
 }
 
-/// The rule that was broken; numbers say which, where a schema can have several.
+/// The rule that was broken. Numbers identify the rule if a schema can have several.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BrokenRule {
     Never,
@@ -62,11 +65,11 @@ pub(super) enum BrokenRule {
     MinLength,
     MaxLength,
     Pattern,
-    /// A pattern of members' names.
+    /// A pattern for member names.
     PatternProperties(usize),
-    /// It has to match, and whether it does was not decided.
+    /// The value has to match, but the match is undecided.
     Undecided,
-    /// What is valid hangs on whether it matches, which was not decided.
+    /// Validity depends on an undecided match.
     Hanging,
     Format,
     ContentEncoding(&'static str),
@@ -76,21 +79,21 @@ pub(super) enum BrokenRule {
     UniqueItems,
     AdditionalItems,
     Contains,
-    /// How many items match.
+    /// The number of items that match.
     MinContains(usize),
     MaxContains(usize),
-    /// The first one.
+    /// The index of the first one.
     UnevaluatedItems(usize),
     MinProperties,
     MaxProperties,
-    /// The name, as `names` numbers it.
+    /// The name's number in `names`.
     Required(usize),
-    /// Of a dependent, which of its names.
+    /// The number of the dependent, and the index of the missing name in it.
     Dependent(usize, usize),
-    /// The member is not declared.
+    /// The member is undeclared.
     AdditionalProperties,
     UnevaluatedProperties,
-    /// The member's name is not one that there may be.
+    /// The member's name is invalid.
     PropertyName(Box<Failure>),
     Not(usize),
     AnyOf(usize, Option<Box<Nearest>>),
@@ -98,17 +101,18 @@ pub(super) enum BrokenRule {
     OneOfSeveral(usize, Vec<usize>),
 }
 
-/// What is said of a value that no alternative takes.
+/// Describes the alternatives for a value that matches none of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Nearest {
-    /// The alternative that it comes nearest to, what is wrong first by it, and how much else is.
+    /// The nearest alternative, its first failure, and the number of its other failures.
     Alternative { number: usize, first: Failure, more: usize },
-    /// What alternatives take here.
+    /// The values that the alternatives accept here.
     Takes(Vec<Takes>),
 }
 
 impl Failure {
-    /// The schema whose rule was broken, and the keyword; none where the schema itself says it all.
+    /// Returns the schema whose rule was broken, and the keyword. The keyword is `None` if the schema itself forbids
+    /// the value.
     pub(super) fn rule(&self, schemas: &Schemas) -> (SchemaId, Option<&'static str>) {
         match &self.why {
             BrokenRule::PropertyName(inner) => inner.rule(schemas),
@@ -119,7 +123,7 @@ impl Failure {
         }
     }
 
-    /// The keyword that a report names.
+    /// Returns the keyword that a report names.
     pub(super) fn keyword(&self, schemas: &Schemas) -> &'static str {
         let schema = schemas.get(self.schema);
         match &self.why {
@@ -158,7 +162,8 @@ impl Failure {
         }
     }
 
-    /// Where the rule stands in the text of the contract's schema; those of other resources come after all others.
+    /// Returns the position of the rule in the text of the contract's schema. Rules of other resources sort after all
+    /// others.
     pub(super) fn position(&self, schemas: &Schemas) -> NodeId {
         let (schema, keyword) = self.rule(schemas);
         let schema = schemas.get(schema);
@@ -170,19 +175,20 @@ impl Failure {
     }
 }
 
-/// Whether a document is valid.
+/// Returns whether a document is valid.
 pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
 }
 
-/// Returns whether the whole of a document is valid by each of some schemas.
+/// Returns whether a document as a whole is valid under every one of the given schemas.
 pub(super) fn is_valid_by(schemas: &Schemas, document: &Document, all: &[SchemaId]) -> bool {
     let mut judge = Judge::new(schemas, document);
     all.iter().all(|id| judge.is_valid(*id, Document::ROOT))
 }
 
-/// Whether a document could be valid where a rule about one kind of values that meets a value of another decides nothing: `pattern`
-/// says nothing of a list of texts, and `const` nothing of the same value written as a text.
+/// Returns whether a document could be valid if a rule for one kind of value decided nothing about a value of another
+/// kind: `pattern` says nothing about a list of strings, and `const` says nothing about the same value written as a
+/// string.
 pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
     let mut judge = Judge::new(schemas, document);
     judge.reading = Reading::Open;
@@ -190,14 +196,15 @@ pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
     judge.is_valid(schemas.root, Document::ROOT)
 }
 
-/// Returns whether a document is valid even where such a rule counts as broken: the opposite of [`may_be_valid`].
+/// Returns whether a document is valid even if such a rule fails for a value of another kind: the opposite of
+/// [`may_be_valid`].
 pub(super) fn must_be_valid(schemas: &Schemas, document: &Document) -> bool {
     let mut judge = Judge::new(schemas, document);
     judge.by_shape = true;
     judge.is_valid(schemas.root, Document::ROOT)
 }
 
-/// What is wrong with a document, in no order; and whether the search ended before everything was looked at.
+/// Returns the failures of a document, unordered, and whether the search stopped early.
 pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>, bool) {
     let mut found = All::new(document);
     Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
@@ -205,8 +212,8 @@ pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>,
     (found.failures, incomplete)
 }
 
-/// What is wrong with some values of a document, in no order, as far as edits can be told. `None` if the search ended before
-/// everything was looked at.
+/// Returns the failures of some values of a document, unordered, as far as edits can address them. `None` if the search
+/// stopped early.
 pub(super) fn failures_of(schemas: &Schemas, document: &Document, values: &[NodeId]) -> Option<Vec<Failure>> {
     let mut found = All { left: MAX_REPAIRS, ..All::new(document) };
     let mut judge = Judge::new(schemas, document);
@@ -216,7 +223,7 @@ pub(super) fn failures_of(schemas: &Schemas, document: &Document, values: &[Node
     (!found.is_spent()).then_some(found.failures)
 }
 
-/// What a document's items are judged with, one after the other: one search, with one bound for all of them.
+/// Validates a document's items one after the other, sharing one search and its limits.
 pub(super) struct Inspection<'d> {
     judge: Judge<'d>,
     found: All,
@@ -231,8 +238,8 @@ impl<'d> Inspection<'d> {
         self.judge.is_valid(id, at)
     }
 
-    /// What is wrong with a value, and whether the search ended before everything was looked at; none where it is valid
-    /// by all of the schemas.
+    /// Returns the failures of a value, and whether the search stopped early. `None` if the value is valid under all of
+    /// the schemas.
     pub(super) fn failures<I: Iterator<Item = SchemaId>>(
         &mut self,
         all: impl Fn() -> I,
@@ -250,7 +257,7 @@ impl<'d> Inspection<'d> {
     }
 }
 
-/// The members that `additionalProperties` and `unevaluatedProperties` forbid, each by its value, in no order.
+/// Returns the values of the members that `additionalProperties` and `unevaluatedProperties` forbid, unordered.
 pub(super) fn undeclared(schemas: &Schemas, document: &Document) -> Vec<NodeId> {
     let mut found = Undeclared { members: Vec::new(), visits: visits(document) };
     Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
@@ -262,22 +269,22 @@ fn visits(document: &Document) -> u32 {
     VISITS.saturating_add(bytes.saturating_mul(VISITS_PER_BYTE))
 }
 
-/// What becomes of what is found: the first ends it, or all is kept.
+/// A sink for failures: stops at the first, or collects all.
 trait Findings {
     const ALL: bool;
 
-    /// Whether it is kept by which alternative something is wrong.
+    /// `true` if failures are recorded for each alternative.
     const BY_ALTERNATIVE: bool;
 
-    /// Whether nothing more is to be looked for.
+    /// Returns whether the search must stop.
     fn is_spent(&mut self) -> bool;
 
     fn add(&mut self, failure: Failure);
 
-    /// How much there is.
+    /// Returns the number of failures so far.
     fn mark(&self) -> usize;
 
-    /// Take back what was added since.
+    /// Removes and returns the failures added since `mark`.
     fn since(&mut self, mark: usize) -> Vec<Failure>;
 }
 
@@ -347,7 +354,7 @@ impl Findings for All {
     }
 }
 
-/// Of all that is wrong, only members that must not be there.
+/// Collects only the members that must not be there.
 struct Undeclared {
     members: Vec<NodeId>,
     visits: u32,
@@ -378,7 +385,7 @@ impl Findings for Undeclared {
     }
 }
 
-/// Which items or members of one value were evaluated (2020-12 core, section 11).
+/// The items or members of one value that were evaluated (2020-12 core, section 11).
 struct Seen(Vec<bool>);
 
 impl Seen {
@@ -401,16 +408,17 @@ impl Seen {
     }
 }
 
-/// How a match that is not decided is read, which gives a verdict a third value. Where a value is valid by the strict reading
-/// it is valid whatever matches, and where it is not by the open one it is not, whatever matches. Under a negation they change
-/// places. The verdict is that of the strict one: nothing is accepted that hangs on such a match.
+/// How an undecided match is read, which gives a verdict a third value. A value that is valid by the strict reading is
+/// valid whatever the match would be; a value that is invalid by the open reading is invalid whatever the match would
+/// be. Under a negation, the readings swap. The verdict is that of the strict reading: nothing is accepted that depends
+/// on an undecided match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     Strict,
     Open,
 }
 
-/// A verdict by both readings. They differ only where it hangs on a match that is not decided.
+/// The verdicts of both readings. They differ only if the verdict depends on an undecided match.
 #[derive(Clone, Copy, PartialEq)]
 struct Both {
     strict: bool,
@@ -426,30 +434,31 @@ impl Both {
 struct Judge<'d> {
     schemas: &'d Schemas,
     document: &'d Document<'d>,
-    /// What is being judged by schemas that come back to themselves.
+    /// The values being validated by recursive schemas.
     open: Vec<(SchemaId, NodeId)>,
-    /// Members that are still to be judged, those of objects further out first.
+    /// Members that still have to be validated, those of outer objects first.
     waiting: Vec<(SchemaId, NodeId)>,
-    /// How many judgements are made before they are remembered.
+    /// The number of validations left before results are remembered.
     forgetful: usize,
-    /// By value, schema, reading, and whether the value's kind is expected: whether it is valid, and whether a match was not decided on the way.
+    /// Results by value, schema, reading, and whether the value's kind is expected: whether the value is valid, and
+    /// whether an undecided match was met on the way.
     decided: BTreeMap<(NodeId, SchemaId, Reading, bool), (bool, bool)>,
     reading: Reading,
-    /// How often a match that is not decided was come to, and the last of them.
+    /// The number of undecided matches met, and the last of them.
     met: u32,
     hanging: Option<Failure>,
-    /// Those matches, by pattern and text: each is tried once.
+    /// The undecided matches, by pattern and string: each is tried once.
     tried: BTreeSet<(*const Pattern, NodeId)>,
     twice: u32,
-    /// Whether a rule that meets a value of another kind is not decided.
+    /// `true` if a rule is undecided for a value of another kind.
     by_shape: bool,
-    /// Values of which another alternative expects the kind: by the others, they are what JSON Schema says.
+    /// Values whose kind another alternative expects. The other alternatives apply to them as in JSON Schema.
     expected: Vec<NodeId>,
-    /// Those that may still be made to tell alternatives apart.
+    /// The steps left for telling alternatives apart.
     steps: u32,
 }
 
-/// Something is wrong: note it, and go on only if all is looked for.
+/// Records a failure, and continues only if all failures are collected.
 macro_rules! fail {
     ($valid:ident, $found:ident, $at:expr, $schema:expr, $why:expr) => {{
         if !F::ALL {
@@ -460,7 +469,7 @@ macro_rules! fail {
     }};
 }
 
-/// What is wrong was noted where it was found.
+/// Propagates an invalid result whose failure is already recorded.
 macro_rules! demand {
     ($valid:ident, $judged:expr) => {
         if !$judged {
@@ -472,24 +481,24 @@ macro_rules! demand {
     };
 }
 
-/// A value that is judged.
+/// The value being validated.
 #[derive(Clone, Copy)]
 struct Value {
     at: NodeId,
     kind: Kind,
 }
 
-/// The schema that it is judged by.
+/// The schema that validates it.
 #[derive(Clone, Copy)]
 struct Rules<'d> {
     id: SchemaId,
     schema: &'d Schema,
 }
 
-/// Some of several schemas, or all of them.
+/// All or some of several schemas.
 struct Possible<'d> {
     all: &'d [SchemaId],
-    /// Which of them; none for all.
+    /// The indices of those that can hold. `None` means all.
     numbers: Option<&'d [u32]>,
     next: usize,
 }
@@ -508,7 +517,7 @@ impl Iterator for Possible<'_> {
     }
 }
 
-/// Whether there are neither too few nor too many of something.
+/// Returns whether a count is within its limits, and records a failure if it is not.
 #[inline(always)]
 fn within<F: Findings>(
     found: &mut F,
@@ -528,8 +537,8 @@ fn within<F: Findings>(
     valid
 }
 
-// What recurses is kept apart from what does not: a frame on the stack holds what its function needs, inlined ones
-// included, and a deep document opens hundreds.
+// Recursive functions are kept apart from the others: a stack frame holds what its function needs, including inlined
+// functions, and a deep document opens hundreds of frames.
 impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
@@ -558,12 +567,12 @@ impl<'d> Judge<'d> {
         self.judge(&mut First, id, at, None)
     }
 
-    /// Whether a value is valid by the other reading.
+    /// Returns whether a value is valid by the other reading.
     fn is_valid_otherwise(&mut self, id: SchemaId, at: NodeId) -> bool {
         self.otherwise(|judge| judge.is_valid(id, at))
     }
 
-    /// Judge by the other reading.
+    /// Runs `judge` with the other reading.
     fn otherwise<T>(&mut self, judge: impl FnOnce(&mut Self) -> T) -> T {
         let reading = self.reading;
         self.reading = match reading {
@@ -575,8 +584,8 @@ impl<'d> Judge<'d> {
         judged
     }
 
-    /// Whether a value is valid by a schema that it need not be valid by, by both readings. What is evaluated is so by the
-    /// one that holds here.
+    /// Validates a value by both readings against a schema that it may violate. The current reading decides what is
+    /// marked as evaluated.
     fn both(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> Both {
         let met = self.met;
         let here = self.matches(schema, at, seen);
@@ -586,7 +595,7 @@ impl<'d> Judge<'d> {
         self.with_the_other(schema, at, here)
     }
 
-    /// The same, where one reading is known, and came to a match that is not decided.
+    /// Completes [`both`](Self::both) after the current reading met an undecided match.
     #[inline(never)]
     fn with_the_other(&mut self, schema: SchemaId, at: NodeId, here: bool) -> Both {
         match (self.reading, here) {
@@ -603,9 +612,9 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Whether a text matches; none where that is not decided.
+    /// Returns whether a string matches, or `None` if the match is undecided.
     fn is_match(&mut self, pattern: &Pattern, id: SchemaId, at: NodeId, why: BrokenRule, text: &str) -> Option<bool> {
-        // Whoever tried one can have tried this one: there are none in most judgements.
+        // If any match was tried, this one may have been. Most validations have no such match.
         let is_known = !self.tried.is_empty() && self.is_tried(pattern, at);
         if !is_known && let Ok(matches) = pattern.matches(text) {
             return Some(matches);
@@ -622,20 +631,20 @@ impl<'d> Judge<'d> {
             || self.tried.contains(&(std::ptr::from_ref(pattern), at))
     }
 
-    /// The match on which it hangs whether a value is valid, as what is wrong with it.
+    /// Returns the undecided match that validity depends on, as a failure.
     fn hanging(&self, id: SchemaId, at: NodeId) -> Failure {
         self.hanging.clone().unwrap_or(Failure { at, schema: id, why: BrokenRule::Hanging })
     }
 
-    /// Tell that match: the value is not valid.
-    // Out of line, for its place on the stack: judging recurses.
+    /// Records the undecided match as a failure, and returns `false`.
+    // Not inlined, to keep the stack frames of recursive functions small.
     #[inline(never)]
     fn hangs<F: Findings>(&self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
         found.add(self.hanging(id, at));
         false
     }
 
-    /// Judge a value by a schema. `seen` is where its evaluated items or members are noted, if anybody asks.
+    /// Validates a value against a schema. If `seen` is given, marks its evaluated items or members there.
     #[inline(always)]
     fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
         let brief = self.schemas.brief(id);
@@ -652,7 +661,7 @@ impl<'d> Judge<'d> {
         self.judge_by_rules(found, id, Value { at, kind }, seen)
     }
 
-    /// Whether a schema's rules are about values of other kinds than this one.
+    /// Returns whether a schema's rules are for values of other kinds than this one.
     #[cold]
     #[inline(never)]
     fn is_misshapen(&mut self, id: SchemaId, at: NodeId, kind: Kind) -> bool {
@@ -661,7 +670,8 @@ impl<'d> Judge<'d> {
         is
     }
 
-    /// Judge by one of several alternatives. If any of them is about values of this kind, the others say of it what JSON Schema says.
+    /// Validates against one of several alternatives. If any of them expects values of this kind, the others apply as
+    /// in JSON Schema.
     #[inline(always)]
     fn alternative<T>(&mut self, all: &[SchemaId], at: NodeId, judge: impl FnOnce(&mut Self) -> T) -> T {
         let is_expected = self.by_shape && self.is_expected(all, at);
@@ -675,7 +685,7 @@ impl<'d> Judge<'d> {
         judged
     }
 
-    /// Whether any of some alternatives is about values of this kind.
+    /// Returns whether any of the alternatives expects values of this kind.
     #[cold]
     #[inline(never)]
     fn is_expected(&self, all: &[SchemaId], at: NodeId) -> bool {
@@ -703,7 +713,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// The rules that need no other schema.
+    /// Applies the rules that need no other schema.
     fn judge_simple<F: Findings>(
         &mut self,
         found: &mut F,
@@ -744,8 +754,8 @@ impl<'d> Judge<'d> {
         seen: Option<&mut Seen>,
     ) -> bool {
         if schema.recurs {
-            // It asks the same of the same value: the answer is what the rest of it says. Only values further out come
-            // before those of this one.
+            // The schema applies itself to the same value: the rest of its rules decide. Entries for the same value are
+            // all at the end, after those for outer values.
             if self.open.iter().rev().take_while(|(_, value)| *value == at).any(|(schema, _)| *schema == id) {
                 return true;
             }
@@ -766,7 +776,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// The same where judgements are remembered.
+    /// Looks up the result, or computes and remembers it.
     #[cold]
     #[inline(never)]
     fn judge_remembering<F: Findings>(
@@ -807,7 +817,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Judge what asks which items or members were evaluated.
+    /// Validates a value whose schema depends on which items or members were evaluated.
     #[inline(never)]
     fn judge_unevaluated<F: Findings>(
         &mut self,
@@ -831,7 +841,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Where it hangs on a match whether something was evaluated: tell that, and not that it must not be there.
+    /// Reports an undecided match instead of an unevaluated item or member if the evaluation depends on that match.
     #[inline(never)]
     fn hanging_evaluation<F: Findings>(
         &mut self,
@@ -909,7 +919,7 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let text = document.string(at);
-        // Code points are counted only where the bytes do not tell: each has one to four.
+        // Counts code points only if the length in bytes does not decide: each code point takes one to four bytes.
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
             let length = text.chars().count();
@@ -985,7 +995,7 @@ impl<'d> Judge<'d> {
         mut seen: Option<&mut Seen>,
     ) -> bool {
         let mut valid = true;
-        // How many match by each reading.
+        // The number of matches by each reading.
         let (mut strict, mut open) = (0, 0);
         let marks = contains.evaluates && seen.is_some();
         for (index, item) in self.document.items(at).enumerate() {
@@ -1078,8 +1088,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Judge the members of an object, but those that take long: they wait until the others have been, for mostly those
-    /// tell.
+    /// Validates the members of an object, and postpones the costly ones, because the others usually decide.
     #[inline(never)]
     fn members<F: Findings>(
         &mut self,
@@ -1096,7 +1105,7 @@ impl<'d> Judge<'d> {
             let mut covered = false;
             if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
                 let member = rules.members[number];
-                // No name stands twice: that passed the check of caps.
+                // Names are unique: the check of caps rejects duplicates.
                 required += usize::from(member.required);
                 if let Some(schema) = member.schema {
                     covered = true;
@@ -1116,7 +1125,7 @@ impl<'d> Judge<'d> {
                 }
             }
             if !hanging.is_empty() {
-                // Told at the object: it has the names.
+                // Reported at the object, because the object has the names.
                 self.hanging = Some(Failure { at, schema: id, why: BrokenRule::PatternProperties(hanging[0].0) });
                 let additional = if covered { None } else { rules.additional };
                 if !self.hanging_member(&hanging, additional, value) {
@@ -1144,7 +1153,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// The same where a schema names few members and asks nothing of others, as conditions do: they are looked for.
+    /// Looks up the named members, if a schema names few and has no rules for others, as conditions do.
     #[inline(never)]
     fn named_members(&mut self, rules: &'d ObjectRules, at: NodeId) -> bool {
         rules.members.iter().enumerate().all(|(number, member)| {
@@ -1156,7 +1165,7 @@ impl<'d> Judge<'d> {
         })
     }
 
-    /// Tell which members are missing.
+    /// Records a failure for each missing member.
     #[cold]
     #[inline(never)]
     fn lacking<F: Findings>(&mut self, found: &mut F, id: SchemaId, rules: &'d ObjectRules, at: NodeId) -> bool {
@@ -1175,7 +1184,8 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Whether a member is valid of which it is not decided by which patterns' schemas, and otherwise by the additional one.
+    /// Returns whether a member is valid when it is undecided which patterns' schemas apply to it. If none does, the
+    /// additional schema applies.
     #[inline(never)]
     fn hanging_member(&mut self, hanging: &[(usize, SchemaId)], additional: Option<SchemaId>, value: NodeId) -> bool {
         let none = additional.is_none_or(|schema| self.is_valid(schema, value));
@@ -1185,7 +1195,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Judge a value now, if that is soon done.
+    /// Validates a value now if that is cheap, and postpones it otherwise.
     #[inline(always)]
     fn judge_soon<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
         if self.schemas.brief(id).is_costly(self.document.kind(at)) {
@@ -1195,12 +1205,12 @@ impl<'d> Judge<'d> {
         self.judge(found, id, at, None)
     }
 
-    /// A member's name, which is a string like any other.
+    /// Validates a member's name, which is a string like any other.
     #[inline(never)]
     fn property_name<F: Findings>(&mut self, found: &mut F, id: SchemaId, schema: SchemaId, name: NodeId) -> bool {
         let mark = found.mark();
         let valid = self.judge(found, schema, name, None);
-        // A name is told as the name of a member.
+        // Reports the failure as one of a member's name.
         if let Some(hanging) = self.hanging.take_if(|hanging| hanging.at == name) {
             let why = match hanging.why {
                 BrokenRule::PropertyName(_) => hanging.why,
@@ -1277,7 +1287,7 @@ impl<'d> Judge<'d> {
                 let met = self.met;
                 for (_, schema) in self.possible(id, number, any, at) {
                     matches |= self.alternative(any, at, |judge| judge.matches(schema, at, seen.as_deref_mut()));
-                    // What the others evaluate counts too.
+                    // Continues, because the items and members that the others evaluate count as well.
                     if matches && seen.is_none() {
                         break;
                     }
@@ -1294,7 +1304,7 @@ impl<'d> Judge<'d> {
             }
             Applied::One(one) => {
                 let mut matching = Vec::new();
-                // How many match by each reading.
+                // The number of matches by each reading.
                 let (mut strict, mut open) = (0, 0);
                 for (index, schema) in self.possible(id, number, one, at) {
                     let both = self.alternative(one, at, |judge| judge.both(schema, at, seen.as_deref_mut()));
@@ -1344,17 +1354,19 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Returns the schemas that can hold for a value, each with its number. Of conditions, it returns those that can add a rule.
+    /// Returns the schemas that can hold for a value, each with its number. For conditions, returns those that can add
+    /// a rule.
     #[inline(always)]
     fn possible(&self, id: SchemaId, number: usize, all: &'d [SchemaId], at: NodeId) -> Possible<'d> {
         let table = self.schemas.get(id).tables[number].as_deref();
-        // In this mode, rules for values of another kind decide nothing. So a list of strings cannot rule out other values.
+        // In this mode, rules for values of another kind decide nothing, so a list of strings cannot rule out other
+        // values.
         let numbers = table.filter(|_| !self.by_shape && self.document.kind(at) == Kind::Object);
         Possible { all, numbers: numbers.and_then(|table| table.possible(self.document, at)), next: 0 }
     }
 
-    /// Whether a value is valid where it is not decided which of two schemas holds for it; where there is none, it is. By the
-    /// strict reading only what both evaluate is evaluated.
+    /// Returns whether a value is valid when it is undecided which of two schemas applies to it. A missing schema
+    /// accepts everything. By the strict reading, only what both schemas evaluate is marked as evaluated.
     #[inline(never)]
     fn branches(&mut self, branches: [Option<SchemaId>; 2], at: NodeId, seen: Option<&mut Seen>) -> bool {
         if self.twice == 0 {
@@ -1388,7 +1400,8 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Whether a value is valid by a schema that it need not be valid by: what it evaluates counts only if it is.
+    /// Returns whether a value is valid under a schema that it may violate. What the schema evaluates is marked only if
+    /// it is.
     #[inline(always)]
     fn matches(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
         match seen {
@@ -1407,7 +1420,8 @@ impl<'d> Judge<'d> {
         matches
     }
 
-    /// Note what is wrong with a value that no alternative takes: by the one that is meant, or else at one place.
+    /// Records the failures of a value that matches no alternative: those of the intended alternative if it is known,
+    /// or else a single one.
     #[inline(never)]
     fn unmatched<F: Findings>(
         &mut self,
@@ -1428,7 +1442,7 @@ impl<'d> Judge<'d> {
                 if found.mark() > mark {
                     return false;
                 }
-                // The search is at its end.
+                // The search reached its limit.
                 (at, None)
             }
             Meant::Several(numbers) => (at, self.nearest(found, alternatives, &numbers, at)),
@@ -1438,8 +1452,8 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Finds the alternative that comes nearest: the one that declares most of the names that are there, or names like them, then
-    /// the one with the fewest failures, then the one that got furthest into the document.
+    /// Finds the nearest alternative: the one that declares most of the names in the value, or similar names, then the
+    /// one with the fewest failures, then the one that got furthest into the document.
     #[inline(never)]
     fn nearest<F: Findings>(
         &mut self,

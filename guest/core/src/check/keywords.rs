@@ -1,19 +1,19 @@
-//! The keywords of JSON Schema: which drafts have each, and where schemas stand inside its value.
+//! The keywords of JSON Schema: the drafts that have each, and the positions of schemas inside its value.
 
 use referencing::Draft;
 
-/// Where the schemas inside a keyword's value stand.
+/// The positions of schemas inside a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inside {
-    /// There are none.
+    /// There are no schemas.
     Nothing,
-    /// The value is one.
+    /// The value is a schema.
     Schema,
-    /// The value is a list of them.
+    /// The value is a list of schemas.
     List,
-    /// The value is one, or a list of them.
+    /// The value is a schema, or a list of schemas.
     SchemaOrList,
-    /// The values of its members are some, or are no schemas.
+    /// The values of its members may be schemas.
     Named,
 }
 
@@ -22,13 +22,13 @@ pub(crate) enum Inside {
 pub(crate) struct Keyword {
     pub(crate) name: &'static str,
     since: Draft,
-    /// The last draft that has it, where there are later ones.
+    /// The last draft that has it, if later drafts do not.
     until: Option<Draft>,
     pub(crate) inside: Inside,
 }
 
 impl Keyword {
-    /// Whether a draft has it. A dialect of a contract's own has what the last draft has.
+    /// Returns whether a draft has it. A custom dialect has the keywords of the latest draft.
     pub(crate) fn is_in(&self, draft: Draft) -> bool {
         match draft {
             Draft::Unknown => self.until.is_none(),
@@ -37,12 +37,12 @@ impl Keyword {
     }
 }
 
-/// The keyword with this name.
+/// Returns the keyword with this name.
 pub(crate) fn named(name: &str) -> Option<&'static Keyword> {
     ALL.binary_search_by_key(&name, |keyword| keyword.name).ok().map(|at| ALL[at])
 }
 
-/// The keywords of a draft.
+/// Returns the names of a draft's keywords.
 pub(crate) fn names(draft: Draft) -> impl Iterator<Item = &'static str> {
     ALL.iter().filter(move |keyword| keyword.is_in(draft)).map(|keyword| keyword.name)
 }
@@ -64,7 +64,7 @@ macro_rules! keywords {
     (@last $until:ident) => { Some(Draft::$until) };
 }
 
-// By name, as `named` looks them up. What only explains a schema counts as every draft's: validators pass over it in any.
+// Sorted by name, for `named`. Annotations count for every draft, because validators ignore them in any.
 keywords! {
     ANCHOR "$anchor" Nothing Draft201909;
     COMMENT "$comment" Nothing Draft4;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_draft_has_the_keywords_of_its_metaschema() {
-        // Any value will do for these.
+        // These allow any value.
         let is_any = |name: &str| matches!(name, "const" | "default");
         for (draft, source) in [
             (Draft::Draft201909, include_str!("metaschema/draft-2019-09.json")),

@@ -1,4 +1,4 @@
-//! Whether a schema is one, by the metaschema of its draft, or by the one that its contract brings.
+//! Validates a schema by the metaschema of its draft, or by the one that its contract provides.
 
 use std::sync::OnceLock;
 
@@ -14,14 +14,14 @@ use crate::{
     types::Violation,
 };
 
-/// What a metaschema that is made of vocabularies comes to, in one piece: 2019-09's and 2020-12's.
+/// The metaschemas of 2019-09 and 2020-12, which consist of vocabularies, each combined into one schema.
 const DRAFT_2019_09: &str = include_str!("metaschema/draft-2019-09.json");
 const DRAFT_2020_12: &str = include_str!("metaschema/draft-2020-12.json");
 
-/// What is wrong with a schema as such, with places in it.
+/// Returns the violations of a schema by its metaschema, with locations in it.
 ///
-/// Nothing where schemas inside are of another dialect than the one around them: no one metaschema is right for all of
-/// it, and what is of no use is found when it is compiled.
+/// Returns none if nested schemas have another dialect than the schema around them: no single metaschema is right for
+/// all of it. Invalid keywords are then found when the schema is compiled.
 pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect: Dialect) -> Vec<Violation> {
     let mut drafts = Vec::new();
     collect(&source.value, &mut drafts);
@@ -32,7 +32,7 @@ pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect:
                 own = checker;
                 Some(&own)
             }
-            // What is wrong with the metaschema is told as its own.
+            // Errors in the metaschema are reported for the metaschema itself.
             Some(Err(_)) | None => None,
         },
         named => {
@@ -48,9 +48,9 @@ pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect:
     }
 }
 
-/// What is wrong with a schema by its metaschema, with places in its text.
+/// Returns the violations of a schema by its metaschema, with locations in its text.
 fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
-    // It was parsed before, as a part of its contract.
+    // Always parses, because it was parsed before as part of its contract.
     let caps_check = parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok().map(check_caps);
     let within_caps = caps_check.as_ref().and_then(|caps_check| caps_check.passed());
     let mut violations = within_caps.map_or(Vec::new(), |within_caps| metaschema.violations(within_caps).listed);
@@ -65,7 +65,7 @@ fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
     violations
 }
 
-/// The metaschema that a contract describes a dialect of its own by.
+/// Returns the metaschema that a contract provides for a custom dialect.
 fn described(uri: &str, resources: &[Resource], dialect: Dialect) -> Option<Result<Checker, Violation>> {
     let uri = uri.trim_end_matches('#');
     let is = |name: &str| name.trim_end_matches('#') == uri;
@@ -73,7 +73,7 @@ fn described(uri: &str, resources: &[Resource], dialect: Dialect) -> Option<Resu
     Some(Checker::trusted(resource, &Location::root(), resources, dialect))
 }
 
-/// The dialects that are named anywhere in a schema.
+/// Collects the dialects that are named anywhere in a schema.
 fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
     match schema {
         Value::Object(members) => {
@@ -87,17 +87,17 @@ fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
     }
 }
 
-/// Whether the dialects that schemas name are those there are, and none is described by a metaschema.
+/// Returns whether all dialects that schemas name are known, and none is described by a metaschema.
 pub(super) fn all_dialects_known<'v>(schemas: impl Iterator<Item = &'v Value>) -> bool {
     let mut drafts = Vec::new();
     schemas.for_each(|schema| collect(schema, &mut drafts));
     drafts.iter().all(Option::is_some)
 }
 
-/// The validator of a draft's schemas, made once.
+/// Returns the validator for a draft's schemas, compiled once.
 fn metaschema(draft: Draft) -> Option<&'static Checker> {
     static METASCHEMAS: [OnceLock<Checker>; 5] = [const { OnceLock::new() }; 5];
-    // The earlier metaschemas are in one piece as they are.
+    // Earlier metaschemas are already single schemas.
     let (index, source) = match draft {
         Draft::Draft4 => (0, r#"{"$ref":"http://json-schema.org/draft-04/schema"}"#),
         Draft::Draft6 => (1, r#"{"$ref":"http://json-schema.org/draft-06/schema"}"#),
@@ -134,7 +134,7 @@ mod tests {
         super::super::DIALECTS.iter().find(|(_, known)| *known == draft).expect("known").0
     }
 
-    /// The same verdict as `jsonschema` gives by the metaschemas themselves, on schemas that are wrong in one way each.
+    /// Compares with the verdict of `jsonschema` by the original metaschemas, on schemas with one error each.
     #[test]
     fn schemas_are_refused_as_their_metaschemas_refuse_them() {
         let values = [
@@ -165,7 +165,7 @@ mod tests {
             .flat_map(|names| names.keys());
         for name in names {
             for value in values {
-                // References and identifiers must lead somewhere, which is another question.
+                // References and identifiers must resolve, which is a different check.
                 if name.starts_with('$') && name != "$defs" && name != "$comment" {
                     continue;
                 }
@@ -177,7 +177,7 @@ mod tests {
                     named["$schema"] = uri.into();
                     let expected = jsonschema::meta::is_valid(&named);
                     let is = wrong(&source, draft).is_empty();
-                    // Formats are looked at when patterns and references are compiled.
+                    // Formats are checked when patterns and references are compiled.
                     let format = matches!(name.as_str(), "pattern" | "patternProperties");
                     assert!(is == expected || format, "{draft:?} {source}: {is}, not {expected}");
                 }

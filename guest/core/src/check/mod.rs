@@ -1,4 +1,4 @@
-//! Document + compiled schema -> violations.
+//! Checks documents by compiled schemas, and returns violations.
 
 mod budget;
 mod coerce;
@@ -55,7 +55,7 @@ use unusable::Given;
 pub use value::canonical;
 pub(crate) use value::equals;
 
-/// How a JSON Schema is to be read.
+/// The way a JSON Schema is interpreted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect {
     pub(crate) draft: Draft,
@@ -63,14 +63,14 @@ pub(crate) struct Dialect {
     pub(crate) patterns: Patterns,
 }
 
-/// That of a schema that names none, with its formats checked.
+/// The dialect of a schema that names none, with asserted formats.
 impl Default for Dialect {
     fn default() -> Self {
         Dialect { draft: Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear }
     }
 }
 
-/// The dialects by their URIs, a trailing `#` left out.
+/// The dialects by URI, without a trailing `#`.
 const DIALECTS: [(&str, Draft); 5] = [
     ("http://json-schema.org/draft-04/schema", Draft::Draft4),
     ("http://json-schema.org/draft-06/schema", Draft::Draft6),
@@ -79,7 +79,7 @@ const DIALECTS: [(&str, Draft); 5] = [
     ("https://json-schema.org/draft/2020-12/schema", Draft::Draft202012),
 ];
 
-/// The draft that a dialect's URI names.
+/// Returns the draft that a dialect's URI names.
 pub(crate) fn draft(uri: &str) -> Option<Draft> {
     match Draft::from_schema_uri(uri) {
         Draft::Unknown => None,
@@ -87,16 +87,16 @@ pub(crate) fn draft(uri: &str) -> Option<Draft> {
     }
 }
 
-/// The URIs of the dialects there are, for messages.
+/// Returns the URIs of the known dialects, for messages.
 fn dialects() -> String {
     DIALECTS.map(|(uri, _)| uri).join(", ")
 }
 
-/// Says which draft comes nearest to a dialect that is not known, if it is one of JSON Schema or OpenAPI, or misspelled.
+/// Returns the draft nearest to an unknown dialect, if that is one of JSON Schema or OpenAPI, or misspelled.
 fn nearest_dialect(uri: &str) -> Option<String> {
     let of = |draft: Draft| DIALECTS.iter().find(|(_, known)| *known == draft).map(|(uri, _)| *uri);
     let is_of = |host: &str| uri.split(['/', '#']).any(|part| part.trim_start_matches("www.") == host);
-    // Of `draft-03` or `draft/2019-09`, and not of `v1`.
+    // Matches `draft-03` and `draft/2019-09`, but not `v1`.
     let (before, number) = uri.find(|one: char| one.is_ascii_digit()).map_or((uri, ""), |at| uri.split_at(at));
     let number = number.split(|one: char| !one.is_ascii_digit()).next().and_then(|number| number.parse().ok());
     let nearest = match number.filter(|_| !before.ends_with('v')) {
@@ -113,7 +113,7 @@ fn nearest_dialect(uri: &str) -> Option<String> {
     nearest.map(|nearest| format!("use {}, which comes nearest to this one", quote(nearest, 64)))
 }
 
-/// What is wrong where a dialect's URI stands that is none.
+/// Returns the violation for an unknown dialect.
 pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
     let known = dialects();
     let message = format!("must be a known dialect: {}", nearest_dialect(uri).unwrap_or(known.clone()));
@@ -123,19 +123,19 @@ pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
 /// A compiled schema.
 pub(crate) struct Checker {
     rules: Rules,
-    /// The plan of one pass over a text; `None` if one pass decides nothing.
+    /// The plan for one pass over a text; `None` if one pass decides nothing.
     plan: Option<Plan>,
 }
 
 enum Rules {
     JsonSchema(Schemas),
-    /// With its text, by which violations are put in order.
+    /// With the text of the definition, which determines the order of violations.
     Jtd(jtd::Schema, String),
 }
 
 impl Checker {
-    /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document where it stands
-    /// at `here`, and which has a member `resources`, as a contract has.
+    /// Compiles a JSON Schema. If it cannot be used, the violations have locations in a document that has the schema at
+    /// `here`, and a member `resources`, as a contract has.
     pub(crate) fn json_schema(
         schema: &SchemaSource,
         here: &Location,
@@ -156,7 +156,7 @@ impl Checker {
         Self::trusted(schema, here, resources, dialect).map_err(|violation| vec![violation])
     }
 
-    /// Compile a schema that is known to be one.
+    /// Compiles a schema that is known to be valid.
     fn trusted(
         schema: &SchemaSource,
         here: &Location,
@@ -166,7 +166,7 @@ impl Checker {
         build(schema, here, resources, dialect).map(|schemas| Checker { rules: Rules::JsonSchema(schemas), plan: None })
     }
 
-    /// Compile a schema of our own.
+    /// Compiles a built-in schema.
     pub(crate) fn own(source: &str, dialect: Dialect) -> Self {
         let compiled = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS)
             .map_err(|broken| malformed(source, &broken))
@@ -180,13 +180,13 @@ impl Checker {
         }
     }
 
-    /// Compile a JSON Type Definition (RFC 8927).
+    /// Compiles a JSON Type Definition (RFC 8927).
     pub(crate) fn jtd(definition: &SchemaSource) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&definition.value)?;
         Ok(Checker { rules: Rules::Jtd(schema, definition.text()), plan: None })
     }
 
-    /// Copy what judging reads, for it to lie together.
+    /// Copies the data that validation reads, so that it is contiguous.
     pub(crate) fn settle(&mut self) {
         if let Rules::JsonSchema(schemas) = &mut self.rules {
             *schemas = schemas.clone();
@@ -218,7 +218,8 @@ impl Checker {
         }
     }
 
-    /// Whether a document could be valid: whatever the verdict is where a rule meets a value of a kind that it is not about.
+    /// Returns whether a document could be valid, whatever the verdict on a rule that meets a value of a kind it is not
+    /// for.
     pub(crate) fn may_be_valid(&self, within_caps: WithinCaps) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, within_caps.document()),
@@ -226,7 +227,7 @@ impl Checker {
         }
     }
 
-    /// Returns whether a document is valid, and no rule on which that hangs meets a value of a kind that it is not about.
+    /// Returns whether a document is valid, independently of any rule that meets a value of a kind it is not for.
     pub(crate) fn must_be_valid(&self, within_caps: WithinCaps) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => {
@@ -237,11 +238,11 @@ impl Checker {
         }
     }
 
-    /// The kinds of values to which a path leads in documents that this describes.
+    /// Returns the kinds of values to which a path leads in documents that the schema describes.
     ///
     /// # Errors
     ///
-    /// None of them has a value there.
+    /// No such document has a value there.
     pub(crate) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
         match &self.rules {
             Rules::JsonSchema(schemas) => schemas.reach(path, describes),
@@ -249,7 +250,7 @@ impl Checker {
         }
     }
 
-    /// The paths that this says something about.
+    /// Returns the paths that the schema describes.
     pub(crate) fn paths(&self) -> Vec<Vec<Selector>> {
         match &self.rules {
             Rules::JsonSchema(schemas) => schemas.paths(),
@@ -257,7 +258,7 @@ impl Checker {
         }
     }
 
-    /// What is wrong with a document that is not valid, in document order, then in the order of the schema.
+    /// Returns the violations of an invalid document, in document order, then in schema order.
     pub(crate) fn violations(&self, within_caps: WithinCaps) -> Violations {
         let document = within_caps.document();
         match &self.rules {
@@ -273,7 +274,7 @@ impl Checker {
         }
     }
 
-    /// The members that the schema forbids where it does not declare them, each by its value, in document order.
+    /// Returns the values of undeclared members that the schema forbids, in document order.
     pub(crate) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
         let mut members = match &self.rules {
             Rules::JsonSchema(schemas) => judge::undeclared(schemas, document),
@@ -284,8 +285,8 @@ impl Checker {
         members
     }
 
-    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and whether it
-    /// may be an array.
+    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and
+    /// whether it may be an array.
     fn declared(&self) -> Vec<(&str, bool, bool)> {
         match &self.rules {
             Rules::JsonSchema(schemas) => schemas.declared(),
@@ -306,7 +307,8 @@ impl Checker {
         if let [(name, ..)] = lists[..] { Some(name) } else { None }
     }
 
-    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached its limit.
+    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached
+    /// its limit.
     pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         match &self.rules {
             Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),
@@ -314,7 +316,7 @@ impl Checker {
         }
     }
 
-    /// Whether this says what each item of the array at a path must be, whatever the document is.
+    /// Returns whether the schema applies to each item of the array at a path, whatever the document is.
     pub(crate) fn governs(&self, path: &ItemsPath) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => !schemas.of_items(path).is_empty(),
@@ -322,8 +324,8 @@ impl Checker {
         }
     }
 
-    /// What items of a document are checked with, one after the other. `path` is where they stand; none where each of
-    /// them is a document of its own by this schema.
+    /// Returns an inspector for the items of a document. `path` is their location. `None` if each item is a document of
+    /// its own.
     pub(crate) fn inspector<'d>(&'d self, path: Option<&ItemsPath>, document: &'d Document) -> Inspector<'d> {
         Inspector {
             document,
@@ -343,7 +345,8 @@ impl Checker {
     }
 }
 
-/// Checks items of one document. They need not have passed the check of caps: what is over a cap is checked as it is.
+/// Checks the items of one document. They need not have passed the check of caps: an item above a cap is checked as it
+/// is.
 pub(crate) struct Inspector<'d> {
     document: &'d Document<'d>,
     by: By<'d>,
@@ -356,7 +359,7 @@ enum By<'d> {
 }
 
 impl Inspector<'_> {
-    /// Whether the item of this number is valid.
+    /// Returns whether the item with this index is valid.
     pub(crate) fn is_valid(&mut self, index: usize, at: NodeId) -> bool {
         match &mut self.by {
             By::JsonSchema { schemas, of_items, inspection } => {
@@ -369,7 +372,7 @@ impl Inspector<'_> {
         }
     }
 
-    /// What is wrong with the item of this number, which stands at `place`; none where it is valid.
+    /// Returns the violations of the item with this index, at `place`. `None` if it is valid.
     pub(crate) fn violations(&mut self, index: usize, at: NodeId, place: &Location) -> Option<Violations> {
         let document = self.document;
         match &mut self.by {
@@ -387,18 +390,18 @@ impl Inspector<'_> {
     }
 }
 
-/// The schemas of the item of this number.
+/// Returns the schemas of the item with this index.
 fn of_item(schemas: &Schemas, of_items: Option<&[ItemSchemas]>, index: usize) -> impl Iterator<Item = SchemaId> {
     let own = if of_items.is_none() { Some(schemas.root) } else { None };
     own.into_iter().chain(of_items.unwrap_or_default().iter().filter_map(move |items| items.get(index)))
 }
 
-/// A definition as a document, for the places in it.
+/// Parses a definition, for locations in it.
 fn definition(source: &str) -> Option<Document<'_>> {
     parse(source, Span::new(0, source.len()), &CONTRACT_CAPS).ok().map(|parsed| parsed.document)
 }
 
-/// Violations by a definition, in document order, then in its own: the first ones, and how many there are.
+/// Returns violations of a definition, in document order, then in its own: the first ones, and the total number.
 fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, most: usize) -> Violations {
     let (total, incomplete) = (found.len(), found.len() >= judge::FAILURES);
     if let Some(definition) = definition {
@@ -410,10 +413,11 @@ fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, 
     Violations { listed: found.into_iter().take(most).map(|(_, violation)| violation).collect(), total, incomplete }
 }
 
-/// The URI of a schema that has none, and the base of relative ones.
+/// The URI of a schema without one, and the base of relative URIs.
 const NO_ID: &str = "seamgate:///";
 
-/// Compile a schema; the place of what is wrong is in a document with it at `here`, and the member `resources`.
+/// Compiles a schema. Locations of errors refer to a document that has the schema at `here`, and the member
+/// `resources`.
 fn build(
     source: &SchemaSource,
     here: &Location,
@@ -425,7 +429,8 @@ fn build(
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
     let mut named: Vec<(&str, &Value)> = vec![(uri, schema)];
     for (uri, resource) in resources {
-        // By the URI under which it comes, and by its own absolute one. A relative one is read against the former.
+        // By the URI under which it is given, and by its own absolute URI. A relative one is resolved against the
+        // former.
         named.push((uri, &resource.value));
         let id = resource.id(dialect.draft).trim_end_matches('#');
         if id.contains(':') && id != uri.trim_end_matches('#') {
@@ -436,7 +441,7 @@ fn build(
     let sources = [schema].into_iter().chain(resources.iter().map(|(_, resource)| &resource.value));
     if metaschema::all_dialects_known(sources) {
         match build_with(Registry::new(), &named, &given, dialect) {
-            // Perhaps it leads to a metaschema.
+            // The reference may lead to a metaschema.
             Err((_, Lacks::Reference)) => {}
             built => return built.map_err(|(violation, _)| violation),
         }
@@ -447,14 +452,14 @@ fn build(
     build_with(metaschemas, &named, &given, dialect).map_err(|(violation, _)| violation)
 }
 
-/// What a schema lacks that cannot be used.
+/// The part that an unusable schema lacks.
 enum Lacks {
-    /// What it refers to.
+    /// The target of a reference.
     Reference,
     Else,
 }
 
-/// Compile the first of some schemas, which may refer to each other and to those that a registry has begun with.
+/// Compiles the first of several schemas, which may refer to each other and to those already in a registry.
 fn build_with<'s>(
     begun: RegistryBuilder<'s>,
     named: &[(&str, &'s Value)],
@@ -462,7 +467,7 @@ fn build_with<'s>(
     dialect: Dialect,
 ) -> Result<Schemas, (Violation, Lacks)> {
     let registry = named.iter().try_fold(begun.draft(dialect.draft), |registry, (uri, resource)| {
-        // Told, or else the dialect of the schema around would be taken for its own.
+        // Given explicitly, because it would otherwise be the dialect of the enclosing schema.
         match dialect.draft.detect(resource) {
             Draft::Unknown => registry.add(uri, *resource),
             draft => registry.add(uri, draft.create_resource_ref(resource)),
@@ -477,7 +482,7 @@ fn build_with<'s>(
     })
 }
 
-/// Where what a JSON Pointer names stands in a definition.
+/// Returns the node that a JSON Pointer leads to in a definition.
 fn position(definition: &Document, pointer: &str) -> NodeId {
     let mut steps = pointer.split('/').skip(1).map(unescaped);
     let found = steps.try_fold(Document::ROOT, |at, step| definition.member(at, &step));

@@ -1,22 +1,22 @@
-//! Strings of a schema, in which those of a document are looked up.
+//! The strings of a schema, indexed for looking up those of a document.
 
 use std::collections::HashSet;
 
 use crate::scan::{hash, same};
 
-/// A set of strings of the schema's, numbered in order, in which those of a document are looked up.
+/// A set of strings of a schema, numbered in order, for looking up strings of a document.
 #[derive(Clone, Default)]
 pub(super) struct Names {
-    /// By hash, with free places between: above `NUMBER` some bits of the hash, below the number of the name plus one.
+    /// A hash table with empty slots: some bits of the hash above `NUMBER`, and the name's index plus one below.
     slots: Vec<u32>,
     names: Vec<Box<str>>,
 }
 
-/// More than a contract's caps let it name.
+/// A mask for indices. It exceeds the number of names that a contract's caps allow.
 const NUMBER: u32 = (1 << 20) - 1;
 
 impl Names {
-    /// The first of each is kept.
+    /// Keeps the first of equal names.
     pub(super) fn new<'s>(names: impl Iterator<Item = &'s str>) -> Self {
         let mut known = HashSet::new();
         let names: Vec<Box<str>> = names.filter(|name| known.insert(*name)).map(Box::from).collect();
@@ -43,12 +43,12 @@ impl Names {
         self.names.len()
     }
 
-    /// The number of a name.
+    /// Returns the index of a name.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.find(name.as_bytes(), hash(name.as_bytes()))
     }
 
-    /// The number of a name that has this hash. How long that takes is bounded by the schema's own names.
+    /// Returns the index of a name that has this hash. The cost is bounded by the schema's own names.
     #[inline(always)]
     pub(super) fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
         let mask = self.slots.len().wrapping_sub(1);

@@ -1,7 +1,7 @@
-//! Words of drafts that are not read, of older ones, and of OpenAPI: what takes their place.
+//! Suggests replacements for keywords of unsupported or older drafts, and of OpenAPI.
 
-/// Returns what to write instead of a value of a keyword that only older drafts take. `received`: the kind of the value, or the
-/// value itself.
+/// Returns the replacement for a value of a keyword that only older drafts accept. `received`: the kind of the value,
+/// or the value itself.
 pub(super) fn value(keyword: &str, received: &str) -> Option<&'static str> {
     Some(match (keyword, received) {
         ("items", "array") => {
@@ -16,7 +16,7 @@ pub(super) fn value(keyword: &str, received: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns where a keyword comes from that is ignored, and what to write instead.
+/// Returns the origin of an ignored keyword, and its replacement.
 pub(crate) fn keyword(name: &str) -> Option<&'static str> {
     Some(match name {
         "nullable" => "OpenAPI 3.0 has it: write \"type\": [\"string\", \"null\"]",

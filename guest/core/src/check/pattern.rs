@@ -1,5 +1,5 @@
-//! `pattern`: regular expressions (ECMA-262, as far as the engines go), compiled so that a match needs no memory of
-//! its own wherever it can.
+//! `pattern`: regular expressions (ECMA-262, as far as the engines support it), compiled so that matching allocates no
+//! memory if possible.
 
 mod alphabet;
 mod backtrack;
@@ -30,54 +30,56 @@ pub(crate) enum Patterns {
     Backtracking,
 }
 
-/// What one pattern may take when it is compiled: beyond, it is refused. Ten times this takes all the fuel of a call.
+/// The largest memory for compiling a pattern, in bytes. Larger patterns are rejected. Ten times this uses up all the
+/// fuel of a call.
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// What the table of a pattern may take, and what making it may: beyond, the pattern is matched without one.
+/// The largest table of a pattern, and the largest memory for building it, in bytes. Beyond these, the pattern is
+/// matched without a table.
 const TABLE_BYTES: usize = 32 * 1024;
 const TABLE_MAKING_BYTES: usize = 128 * 1024;
 
-/// Steps that one match of a pattern that goes back may take. A step takes up to 200 units of fuel, and what is wrong is
-/// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.
+/// The most steps of one match by backtracking. A step takes up to 200 units of fuel, and an invalid value is matched
+/// twice: more steps would use up all the fuel of a call, and end in a fault instead of a verdict.
 pub(super) const BACKTRACKING_STEPS: usize = 150_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
-    /// As the schema has it.
+    /// The pattern as written in the schema.
     pub(super) text: String,
     engine: Engine,
 }
 
 enum Engine {
-    /// `.*`, which asks nothing.
+    /// `.*`, which matches everything.
     Any,
     /// `^text`
     Prefix(String),
     /// `^text$`
     Exact(String),
-    /// `^(text|text)$`, in ascending order.
+    /// `^(text|text)$`, sorted.
     Alternatives(Vec<String>),
-    /// A table of all states: one step for each letter, and nothing that is made while it runs.
+    /// A table of all states: one step per letter, without allocation while it runs.
     Table(Letters, Box<dense::DFA<Vec<u32>>>),
-    /// For patterns whose table would be too large.
+    /// Used if the table would be too large.
     States(Box<Alphabet>, Box<States>),
-    /// The same for patterns without an alphabet.
+    /// Used if the table would be too large and the pattern has no alphabet.
     Pike(Box<PikeVM>),
     Backtracking(Box<Program>),
 }
 
-/// What an automaton reads for a text.
+/// The encoding of a text that an automaton reads.
 enum Letters {
     Alphabet(Box<Alphabet>),
-    /// For patterns that tell too many characters apart for an alphabet.
+    /// Used for patterns that distinguish too many characters for an alphabet.
     Utf8,
 }
 
-/// A match that was not decided within `BACKTRACKING_STEPS`.
+/// The match was not decided within `BACKTRACKING_STEPS`.
 pub(super) struct Undecided;
 
 impl Pattern {
-    /// None for what the engine does not take.
+    /// Returns `None` if the engine does not support the pattern.
     pub(super) fn compile(text: &str, patterns: Patterns) -> Option<Self> {
         if let Some(words) = words(text) {
             return Some(Pattern { text: text.to_owned(), engine: Engine::Alternatives(words) });
@@ -85,7 +87,7 @@ impl Pattern {
         let mut parsed = parse::parse(text).ok()?;
         let simple = simple(&parsed.node);
         if simple.is_none() && !parsed.refers {
-            // It is only asked whether there is a match somewhere.
+            // Only the existence of a match matters, not its extent.
             parsed.node = without_slack(without_slack(parsed.node, Edge::First), Edge::Last);
         }
         let engine = match simple {
@@ -97,7 +99,7 @@ impl Pattern {
         Some(Pattern { text: text.to_owned(), engine })
     }
 
-    /// Whether it can be that a match is not decided.
+    /// Returns whether a match can be undecided.
     pub(super) fn can_be_undecided(&self) -> bool {
         matches!(self.engine, Engine::Backtracking(_))
     }
@@ -112,7 +114,7 @@ impl Pattern {
             }
             Engine::Table(letters, table) => match letters {
                 Letters::Alphabet(alphabet) => in_table(table, text.chars().map(|one| alphabet.letter(one)))?,
-                // It gives up on bytes it was told to, and was told of none.
+                // Fails only on quit bytes, and none are configured.
                 Letters::Utf8 => match table.try_search_fwd(&Input::new(text).earliest(true)) {
                     Ok(found) => found.is_some(),
                     Err(_) => return Err(Undecided),
@@ -125,11 +127,11 @@ impl Pattern {
     }
 }
 
-/// What is to be said of a pattern that can be used.
+/// Remarks about a pattern that can be used.
 pub(crate) struct Remarks {
-    /// It needs an engine that goes back.
+    /// `true` if the pattern needs backtracking.
     pub(crate) goes_back: bool,
-    /// It is read in another way than JSON Schema says, and why.
+    /// The reason if the pattern is not valid as JSON Schema defines it, and is read in another way.
     pub(crate) loose: Option<String>,
 }
 
@@ -146,15 +148,15 @@ pub(crate) fn remarks(text: &str) -> Option<Remarks> {
     Some(Remarks { goes_back: parsed.goes_back, loose })
 }
 
-/// Why a pattern is refused.
+/// The reason why a pattern is rejected.
 pub(super) enum Why {
-    /// It is none.
+    /// The pattern is invalid.
     Invalid(&'static str),
-    /// It needs an engine that goes back, for this.
+    /// The pattern needs backtracking for this feature.
     GoesBack(&'static str),
 }
 
-/// The byte at which a pattern is refused, and why. None where it is refused for its size alone.
+/// Returns the byte at which a pattern is rejected, and the reason. `None` if only its size is the reason.
 pub(super) fn refused(text: &str) -> Option<(usize, Why)> {
     match parse::parse(text) {
         Err(refused) => Some((refused.at, Why::Invalid(refused.why))),
@@ -163,7 +165,7 @@ pub(super) fn refused(text: &str) -> Option<(usize, Why)> {
     }
 }
 
-/// What a pattern that needs to go back has for it, and at which byte.
+/// Returns the feature of a pattern that needs backtracking, and its byte offset.
 fn going_back(text: &str) -> (usize, Why) {
     let mut in_class = false;
     let mut at = 0;
@@ -185,12 +187,12 @@ fn going_back(text: &str) -> (usize, Why) {
     (0, Why::GoesBack("look-around or back-references"))
 }
 
-/// Whether a text is a regular expression by ECMA-262.
+/// Returns whether a text is a valid regular expression by ECMA-262.
 pub(super) fn is_pattern(text: &str) -> bool {
     parse::is_unicode(text)
 }
 
-/// The words of `^(one|two)$`, in ascending order: lists of them are long, and need no more to be understood.
+/// Returns the words of `^(one|two)$`, sorted. Such lists are long, and need no parser.
 fn words(text: &str) -> Option<Vec<String>> {
     let inside = text.strip_prefix("^(")?.strip_suffix(")$")?;
     let inside = inside.strip_prefix("?:").unwrap_or(inside);
@@ -203,7 +205,7 @@ fn words(text: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// What needs no automaton.
+/// Returns an engine without an automaton if the pattern is simple enough.
 fn simple(node: &Node) -> Option<Engine> {
     let terms = match node {
         Node::Concat(terms) => &terms[..],
@@ -231,7 +233,7 @@ fn simple(node: &Node) -> Option<Engine> {
     }
 }
 
-/// What matches nothing, too, wherever it stands.
+/// Returns whether a node can match the empty text at any position.
 fn asks_nothing(node: &Node) -> bool {
     match node {
         Node::Empty => true,
@@ -250,7 +252,7 @@ fn inside(node: &Node) -> &Node {
     }
 }
 
-/// The one text that matches.
+/// Returns the only text that matches.
 fn literal(node: &Node) -> Option<String> {
     match inside(node) {
         Node::Concat(nodes) => literals(nodes),
@@ -301,9 +303,9 @@ fn linear(node: &Node) -> Option<Engine> {
     })
 }
 
-/// Whether a table finds a match, which it tells one letter late.
+/// Returns whether a table finds a match. The table reports it one letter late.
 fn in_table(table: &dense::DFA<Vec<u32>>, letters: impl Iterator<Item = u8>) -> Result<bool, Undecided> {
-    // It has a start, and gives up on letters that it was told to, and was told of none.
+    // The start state exists. The table fails only on quit letters, and none are configured.
     let mut state = table.start_state(&start::Config::new()).map_err(|_| Undecided)?;
     for letter in letters {
         state = table.next_state(state, letter);

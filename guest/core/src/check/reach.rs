@@ -1,16 +1,17 @@
-//! Compiled schema + path -> whether any document that it describes can have a value there.
+//! Decides whether any document that a compiled schema describes can have a value at a path.
 //!
-//! Only what is certain is an error: where a schema says nothing, or something that is not looked at here, there may be a value.
+//! Only certain cases are errors: if a schema does not describe a value, or uses rules that are not evaluated here,
+//! there may be a value.
 
 use std::collections::BTreeSet;
 
 use super::schema::{ANY, Applied, Schema, SchemaId, Schemas};
 use crate::{parse::Kind, path::Selector, scan::hash};
 
-/// Schemas inside each other are followed this far to find which kinds of values they take.
+/// The depth to which nested schemas are followed to find the kinds of values that they accept.
 const MAX_LEVELS: usize = 16;
 
-/// The longest paths that a condition's own are looked for, and the most of them.
+/// The longest paths in a condition, and the most of them.
 const MAX_STEPS: usize = 32;
 const MAX_PATHS: usize = 1_000;
 
@@ -27,22 +28,22 @@ impl Kinds {
     /// None of them.
     pub const NONE: Kinds = Kinds(0);
 
-    /// The set of one kind.
+    /// Returns the set of one kind.
     pub fn of(kind: Kind) -> Self {
         Kinds(1 << KINDS.iter().position(|known| known.name() == kind.name()).unwrap_or_default())
     }
 
-    /// Whether a kind belongs to the set.
+    /// Returns whether a kind belongs to the set.
     pub fn has(self, kind: Kind) -> bool {
         self.0 & Kinds::of(kind).0 != 0
     }
 
-    /// Whether two sets share a kind.
+    /// Returns whether two sets share a kind.
     pub fn meets(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The kinds of either set.
+    /// Returns the union of both sets.
     pub fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
@@ -51,34 +52,34 @@ impl Kinds {
         Kinds(self.0 & other.0)
     }
 
-    /// The names of the kinds, as JSON Schema has them.
+    /// Returns the names of the kinds in JSON Schema.
     pub fn names(self) -> Vec<&'static str> {
         KINDS.into_iter().filter(|kind| self.has(*kind)).map(Kind::name).collect()
     }
 }
 
-/// Where a path leaves what a schema describes.
+/// The point where a path leaves the values that a schema describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lacking {
-    /// The number of selectors that lead to something.
+    /// The number of selectors that lead to a described value.
     pub steps: usize,
-    /// The kinds of values that stand there. The next selector leads into none of them if it is of another kind.
+    /// The kinds of values there. None of them fits the next selector if that is for another kind.
     pub kinds: Kinds,
-    /// The members that are declared there, in ascending order.
+    /// The members that are declared there, sorted.
     pub names: Vec<String>,
 }
 
-/// How a schema is meant.
+/// The role of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Describes {
-    /// It describes the whole document: members that it does not declare beside others are not there.
+    /// The schema describes the whole document: if it declares members, others do not exist.
     All,
-    /// It adds to what another schema says: only members that it forbids are not there.
+    /// The schema complements another one: only members that it forbids do not exist.
     Part,
 }
 
 impl Schemas {
-    /// The kinds of values to which a path leads.
+    /// Returns the kinds of values to which a path leads.
     ///
     /// # Errors
     ///
@@ -105,12 +106,12 @@ impl Schemas {
         Ok(self.kinds_of(&at))
     }
 
-    /// The kinds of values that any of some schemas takes.
+    /// Returns the kinds of values that any of the schemas accepts.
     fn kinds_of(&self, ids: &[SchemaId]) -> Kinds {
         ids.iter().fold(Kinds::NONE, |all, id| all.or(self.kinds(*id, MAX_LEVELS)))
     }
 
-    /// The kinds of values that a schema may take.
+    /// Returns the kinds of values that a schema may accept.
     fn kinds(&self, id: SchemaId, levels: usize) -> Kinds {
         let schema = self.get(id);
         if levels == 0 {
@@ -136,7 +137,8 @@ impl Schemas {
         kinds
     }
 
-    /// With the schemas that may hold for the same values; and whether an alternative among them takes everything.
+    /// Adds the schemas that may apply to the same values. Returns whether an alternative among them accepts
+    /// everything.
     fn expand(&self, mut ids: Vec<SchemaId>) -> (Vec<SchemaId>, bool) {
         let mut is_open = ids.contains(&ANY);
         let mut known: BTreeSet<SchemaId> = ids.iter().copied().collect();
@@ -165,7 +167,7 @@ impl Schemas {
         (ids, is_open)
     }
 
-    /// What stands under a name, by all of some schemas.
+    /// Returns the schemas for the member of a name, by all of the given schemas.
     fn of_name(&self, ids: &[SchemaId], name: &str, describes: Describes) -> Inside {
         let mut inside = Vec::new();
         let (mut is_named, mut lists, mut is_closed) = (false, false, false);
@@ -174,7 +176,7 @@ impl Schemas {
             lists |= schema.has_keyword("properties") || schema.unevaluated_members.is_some();
             is_closed |= schema.unevaluated_members.is_some_and(|id| self.get(id).never);
             inside.extend(schema.unevaluated_members.filter(is_there));
-            // Whole values: what is in them is not looked at.
+            // Complete values, whose contents are not examined.
             is_named |= schema.allowed.iter().any(|allowed| allowed.has_kind(Kind::Object));
             let Some(rules) = &schema.object else { continue };
             lists |= !rules.patterns.is_empty() || rules.additional.is_some();
@@ -205,7 +207,7 @@ impl Schemas {
         }
     }
 
-    /// The items of a number, or all, by all of some schemas.
+    /// Returns the schemas of one item or all items, by all of the given schemas.
     fn of_index(&self, ids: &[SchemaId], index: Option<usize>) -> Inside {
         let mut inside = Vec::new();
         let (mut lists, mut is_named) = (false, false);
@@ -230,7 +232,7 @@ impl Schemas {
         }
     }
 
-    /// The members that some schemas declare, in ascending order.
+    /// Returns the members that the schemas declare, sorted.
     fn names(&self, ids: &[SchemaId]) -> Vec<String> {
         let rules = ids.iter().filter_map(|id| self.get(*id).object.as_deref());
         let names = rules.flat_map(|rules| {
@@ -241,7 +243,7 @@ impl Schemas {
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The paths that these schemas say something about, each once, as far as they are followed.
+    /// Returns the paths that these schemas describe, without duplicates, up to a limit.
     pub(super) fn paths(&self) -> Vec<Vec<Selector>> {
         let mut found = Vec::new();
         let mut known = BTreeSet::new();
@@ -289,8 +291,8 @@ impl Schemas {
         found
     }
 
-    /// The kinds of values that a schema's rules are about, whatever types it takes. `None`: it has no rule about a value, or
-    /// may have any.
+    /// Returns the kinds of values that a schema's rules are for, whatever types it accepts. `None` if it has no rule
+    /// for values, or may have any.
     pub(super) fn expects(&self, id: SchemaId, levels: usize) -> Option<Kinds> {
         let schema = self.get(id);
         let mut kinds = schema.expected();
@@ -318,10 +320,10 @@ impl Schemas {
     }
 }
 
-/// What a selector leads to.
+/// The target of a selector.
 enum Inside {
     At(Vec<SchemaId>),
-    /// Nothing is said about it.
+    /// The schemas do not describe it.
     Anything,
     Nothing,
 }
@@ -331,7 +333,7 @@ fn allowed_kinds(allowed: &super::schema::Allowed) -> Kinds {
     kinds.fold(Kinds::NONE, |all, kind| all.or(Kinds::of(kind)))
 }
 
-/// A path as a text by which equal ones are known.
+/// Returns a text that is equal for equal paths.
 fn key(path: &[Selector]) -> String {
     path.iter().map(|selector| format!("{selector:?}")).collect()
 }
@@ -341,8 +343,8 @@ impl Schema {
         self.keywords.iter().any(|(known, _)| *known == name)
     }
 
-    /// The kinds of values that this schema's own rules are about: `pattern` is about strings, `const` about values of the kind of
-    /// its own. `type` is no such rule, as it is about values of each kind.
+    /// Returns the kinds of values that this schema's own rules are for: `pattern` is for strings, `const` for values
+    /// of its own kind. `type` does not count, because it is for values of every kind.
     fn expected(&self) -> Option<Kinds> {
         let rules = [
             (Kind::Number, self.number.is_some()),
@@ -379,7 +381,7 @@ mod tests {
             (list, "$.paths", true),
             (list, "$.paths.x", false),
             (list, "$.paths[*][*]", false),
-            // Nothing is said about what there is.
+            // The schema does not describe members.
             (r#"{"type":"object"}"#, "$.any[*].thing", true),
             ("{}", "$.any", true),
             (r#"{"properties":{"a":true}}"#, "$.a.b[*]", true),
@@ -388,7 +390,7 @@ mod tests {
             (r#"{"properties":{}}"#, "$.a", false),
             (r#"{"required":["a"],"properties":{"b":{}}}"#, "$.a.b", true),
             (r#"{"minProperties":1}"#, "$.a", true),
-            // Members beside those that are declared.
+            // Members in addition to the declared ones.
             (r#"{"properties":{"a":{}},"additionalProperties":true}"#, "$.b.c", true),
             (r#"{"properties":{"a":{}},"additionalProperties":{}}"#, "$.b.c", true),
             (r#"{"properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, "$.b", true),
@@ -479,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_meets_another_kind_of_value_decides_nothing() {
-        // A condition about `p`, a value of it, and whether the condition may hold.
+        // A condition about `p`, a value of `p`, and whether the condition may hold.
         let table = [
             (r#"{"pattern":"^/etc"}"#, r#""/etc/x""#, true),
             (r#"{"pattern":"^/etc"}"#, r#""/srv""#, false),
@@ -504,10 +506,10 @@ mod tests {
             (r#"{"type":"array","contains":{"const":"-rf"}}"#, r#"[["-rf"]]"#, true),
             (r#"{"type":"object","required":["force"]}"#, r#""{\"force\":true}""#, true),
             (r#"{"type":"object","required":["force"]}"#, "{}", false),
-            // A condition about the type is about each value.
+            // A condition about the type is for every value.
             (r#"{"type":"array"}"#, r#""a""#, false),
             (r#"{"type":"array"}"#, "[]", true),
-            // Whoever names both kinds has decided about both.
+            // A condition that names both kinds decides about both.
             (
                 r#"{"anyOf":[{"type":"string","pattern":"^/etc"},{"type":"array","contains":{"pattern":"^/etc"}}]}"#,
                 r#"["/srv"]"#,
@@ -535,7 +537,7 @@ mod tests {
             let text = format!(r#"{{"p":{value}}}"#);
             let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
             assert_eq!(schema.may_be_valid(&document) || schema.is_valid(&document), may, "{condition} of {value}");
-            // What must hold holds, and its opposite cannot.
+            // If the schema must hold, its negation cannot.
             let must = schema.must_be_valid(&document);
             let not = compiled(&format!(r#"{{"not":{{"required":["p"],"properties":{{"p":{condition}}}}}}}"#));
             assert!(!must || schema.is_valid(&document), "{condition} of {value}");
@@ -559,7 +561,7 @@ mod tests {
             let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
             assert_eq!(schema.must_be_valid(&document), must, "{condition} of {value}");
         }
-        // What another rule excludes does not hang on it.
+        // A value that another rule excludes does not depend on it.
         let schema = compiled(r#"{"required":["q"],"properties":{"p":{"pattern":"^/etc"}}}"#);
         let document = Json::read(r#"{"p":["/etc"]}"#, &CONTRACT_CAPS).expect("JSON");
         assert!(!schema.may_be_valid(&document));

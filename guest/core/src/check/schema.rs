@@ -1,4 +1,4 @@
-//! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
+//! A compiled schema. Its rules are grouped by the kind of value they apply to, so that a value meets only its own.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -19,17 +19,17 @@ use crate::{
     scan::hash,
 };
 
-/// A schema's place in `Schemas`.
+/// A schema's index in `Schemas`.
 pub(super) type SchemaId = u32;
 
-/// The schema that takes everything.
+/// The schema that accepts everything.
 pub(super) const ANY: SchemaId = 0;
 
-/// All schemas that a contract's schema is made of.
+/// All schemas compiled from a contract's schema.
 #[derive(Clone)]
 pub(super) struct Schemas {
     pub(super) all: Vec<Schema>,
-    /// Of each of those, what is asked first.
+    /// The brief of each schema.
     briefs: Vec<Brief>,
     pub(super) root: SchemaId,
     /// The URIs of resources, without fragments; the first is that of the contract's own schema.
@@ -51,7 +51,8 @@ impl Schemas {
         &self.all[id as usize]
     }
 
-    /// The schemas that hold for each item of the array at a path, whatever the document is. Empty where there are none.
+    /// Returns the schemas that apply to each item of the array at a path, whatever the document is. Empty if there are
+    /// none.
     pub(super) fn of_items(&self, path: &ItemsPath) -> Vec<ItemSchemas> {
         let mut at = self.with_applied(vec![self.root]);
         for step in &path.steps {
@@ -66,7 +67,7 @@ impl Schemas {
         at.iter().filter_map(|id| ItemSchemas::of(self.get(*id))).collect()
     }
 
-    /// With all the schemas that hold wherever these do.
+    /// Adds all the schemas that apply wherever the given ones do.
     pub(super) fn with_applied(&self, mut ids: Vec<SchemaId>) -> Vec<SchemaId> {
         let mut next = 0;
         while let Some(&id) = ids.get(next) {
@@ -87,8 +88,8 @@ impl Schemas {
         ids
     }
 
-    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
-    /// array.
+    /// Returns the members declared for the document: the name of each, whether it is required, and whether it may be
+    /// an array.
     pub(super) fn declared(&self) -> Vec<(&str, bool, bool)> {
         let mut declared = Vec::new();
         for rules in self.with_applied(vec![self.root]).into_iter().filter_map(|id| self.get(id).object.as_ref()) {
@@ -101,13 +102,13 @@ impl Schemas {
         declared
     }
 
-    /// The schemas that a schema has for the member of this name.
+    /// Returns the schemas that apply to the member of this name.
     fn of_member(&self, schema: &Schema, name: &str) -> Vec<SchemaId> {
         schema.object.as_ref().map_or_else(Vec::new, |rules| rules.covering(name))
     }
 }
 
-/// What one schema says of the items of an array.
+/// The schemas that one schema applies to the items of an array.
 #[derive(Debug, Clone)]
 pub(super) struct ItemSchemas {
     prefix: Vec<SchemaId>,
@@ -121,18 +122,18 @@ impl ItemSchemas {
         (!items.prefix.is_empty() || items.rest.is_some()).then_some(items)
     }
 
-    /// The schema of the item with this number.
+    /// Returns the schema of the item at this index.
     pub(super) fn get(&self, index: usize) -> Option<SchemaId> {
         self.prefix.get(index).copied().or(self.rest)
     }
 }
 
-/// What is asked first of a value, and mostly last, in as few bytes as can be.
+/// A compact summary of a schema. It is checked first, and decides for most values.
 #[derive(Clone, Copy)]
 pub(super) struct Brief {
     types: Types,
-    /// The kinds of values for which there are rules beyond the type, and those for which they lead further than the
-    /// value: as bits.
+    /// The kinds of values that have rules beyond the type, and those whose rules look inside the value or apply other
+    /// schemas: as bits.
     ruled: u8,
     costly: u8,
 }
@@ -151,27 +152,27 @@ impl Brief {
         Brief { types: schema.types, ruled, costly }
     }
 
-    /// Whether all values of a kind are valid, and nothing more is to be asked.
+    /// Returns whether all values of a kind are valid without further checks.
     #[inline(always)]
     pub(super) fn takes_all(self, kind: Kind) -> bool {
         self.types.0 & !self.ruled & Types::bit(kind) != 0
     }
 
-    /// Whether no value of a kind is valid.
+    /// Returns whether no value of a kind is valid.
     #[inline(always)]
     pub(super) fn takes_none(self, kind: Kind) -> bool {
         let integers = if kind == Kind::Number { INTEGER | WRITTEN_INTEGER } else { 0 };
         self.types.0 & (Types::bit(kind) | integers) == 0
     }
 
-    /// Whether values of a kind take long to judge.
+    /// Returns whether values of a kind are costly to validate.
     #[inline(always)]
     pub(super) fn is_costly(self, kind: Kind) -> bool {
         self.costly & Types::bit(kind) != 0
     }
 }
 
-/// Where a schema stands: the resource, and a JSON Pointer in it.
+/// The location of a schema: the resource, and a JSON Pointer into it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SchemaLocation {
     /// An index into `Schemas::resources`.
@@ -182,11 +183,11 @@ pub(super) struct SchemaLocation {
 #[derive(Clone, Default)]
 pub(super) struct Schema {
     pub(super) types: Types,
-    /// The keyword `type` as it is shown: `string or null`.
+    /// The keyword `type` as it is displayed: `string or null`.
     pub(super) type_names: Cow<'static, str>,
-    /// The schema `false`.
+    /// `true` for the schema `false`.
     pub(super) never: bool,
-    /// It can come back to itself without going deeper into the value.
+    /// `true` if the schema can reach itself without going deeper into the value.
     pub(super) recurs: bool,
     pub(super) allowed: Vec<Allowed>,
     pub(super) number: Option<Box<NumberRules>>,
@@ -195,13 +196,13 @@ pub(super) struct Schema {
     pub(super) object: Option<Box<ObjectRules>>,
     /// Schemas for the same value.
     pub(super) applied: Vec<Applied>,
-    /// For each of those, what tells which of several schemas can hold for an object.
+    /// For each of those, a table that selects which of several schemas can hold for an object.
     pub(super) tables: Vec<Option<Box<Table>>>,
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: SchemaLocation,
     pub(super) title: Option<Box<str>>,
-    /// Where it stands in the text of the contract's schema, and its known keywords; in the order of all values there.
+    /// The schema's position in the text of the contract's schema, and those of its known keywords, in document order.
     pub(super) position: NodeId,
     pub(super) keywords: Vec<(&'static str, NodeId)>,
 }
@@ -216,7 +217,7 @@ impl Default for Types {
     }
 }
 
-/// The bits that no kind has: for integers by their value, and by the way they are written.
+/// The bits that no kind uses: for integers by value, and for integers by notation.
 const INTEGER: u8 = 1 << 7;
 const WRITTEN_INTEGER: u8 = 1 << Kind::False as u8;
 
@@ -231,8 +232,8 @@ impl Types {
         }
     }
 
-    /// Add a type by its name, and give that; none where there is no such type. `written`: as draft 4 has it, `1.0` is no
-    /// integer.
+    /// Adds a type by its name, and returns the name. `None` if there is no such type. If `written`, `1.0` is not an
+    /// integer, as in draft 4.
     pub(super) fn add(&mut self, name: &str, written: bool) -> Option<&'static str> {
         let kinds = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
         let (bit, name) = match name {
@@ -243,7 +244,7 @@ impl Types {
         Some(name)
     }
 
-    /// Whether any value of a kind has one of the types.
+    /// Returns whether any value of a kind has one of the types.
     pub(super) fn may_have(self, kind: Kind) -> bool {
         let integers = if kind == Kind::Number { INTEGER | WRITTEN_INTEGER } else { 0 };
         self.0 & (Types::bit(kind) | integers) != 0
@@ -259,7 +260,7 @@ impl Types {
         self.0 & Types::bit(Kind::Number) != 0
     }
 
-    /// Returns whether a number has one of the types. `integer`: it is known to be written as an integer.
+    /// Returns whether a number has one of the types. `integer`: the number is known to be written as an integer.
     pub(super) fn has_number(self, number: Number, integer: bool) -> bool {
         self.takes_numbers() || (integer && self.0 & (INTEGER | WRITTEN_INTEGER) != 0) || self.has_integer(number)
     }
@@ -270,16 +271,16 @@ impl Types {
     }
 }
 
-/// `enum`, or `const`.
+/// The values of `enum` or `const`.
 #[derive(Clone)]
 pub(super) struct Allowed {
     pub(super) keyword: &'static str,
-    /// All of them, as the schema has them.
+    /// All values, in the schema's order.
     pub(super) values: Vec<Value>,
     strings: Names,
-    /// Where numbers stand among the values, in the ascending order of those.
+    /// The numbers and their indices in `values`, in ascending order of the numbers.
     numbers: Vec<(About, u32)>,
-    /// Where those that are neither strings nor numbers stand among the values.
+    /// The indices of values that are neither strings nor numbers.
     others: Vec<u32>,
 }
 
@@ -302,7 +303,7 @@ impl Allowed {
         self.values.iter().filter_map(Value::as_str)
     }
 
-    /// Whether any of the values is of a kind.
+    /// Returns whether any of the values has the given kind.
     pub(super) fn has_kind(&self, kind: Kind) -> bool {
         let is_of = |value: &Value| match kind {
             Kind::Null => value.is_null(),
@@ -342,7 +343,7 @@ impl Allowed {
     }
 }
 
-/// A number of the schema's.
+/// Returns a number of the schema.
 fn numeric(values: &[Value], (about, at): (About, u32)) -> Numeric<'_> {
     Numeric::known(values[at as usize].as_number().map_or("0", serde_json::Number::as_str), about)
 }
@@ -353,14 +354,14 @@ pub(super) struct NumberRules {
     pub(super) multiple_of: Option<(Divisor, String)>,
 }
 
-/// `minimum` and its kind.
+/// `minimum` and similar keywords.
 #[derive(Clone)]
 pub(super) struct Bound {
     pub(super) keyword: &'static str,
-    /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
+    /// The operator between the value and the limit: `>=`, `<=`, `>` or `<`.
     pub(super) sign: &'static str,
     pub(super) about: About,
-    /// The limit as the schema has it.
+    /// The limit as written in the schema.
     pub(super) text: String,
 }
 
@@ -376,7 +377,7 @@ impl Bound {
     }
 }
 
-/// Two sizes, both included.
+/// A minimum and a maximum size, both inclusive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) min: usize,
@@ -402,11 +403,11 @@ pub(super) struct StringRules {
 pub(super) struct ArrayRules {
     pub(super) length: Sizes,
     pub(super) unique: bool,
-    /// For the first items, one each.
+    /// The schemas of the first items, one each.
     pub(super) prefix: Vec<SchemaId>,
-    /// For the items after those.
+    /// The schema of the items after those.
     pub(super) rest: Option<SchemaId>,
-    /// `additionalItems` is false: an array with more items is told as too long.
+    /// `true` if `additionalItems` is false: an array with more items is reported as too long.
     pub(super) closed: bool,
     pub(super) contains: Option<Contains>,
 }
@@ -414,38 +415,38 @@ pub(super) struct ArrayRules {
 #[derive(Clone)]
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
-    /// The schema as text, cut to be shown.
+    /// The schema as text, truncated for display.
     pub(super) shown: String,
     pub(super) count: Sizes,
-    /// Whether items that match count as evaluated (2020-12).
+    /// `true` if matching items count as evaluated (2020-12).
     pub(super) evaluates: bool,
 }
 
 #[derive(Clone, Default)]
 pub(super) struct ObjectRules {
     pub(super) count: Sizes,
-    /// The names that `properties` and `required` name.
+    /// The names in `properties` and `required`.
     pub(super) names: Names,
-    /// For each of those, its schema; none where it is only required.
+    /// The member for each of those names. It has no schema if the name is only required.
     pub(super) members: Vec<Member>,
-    /// How many of them are required.
+    /// The number of required members.
     pub(super) required: usize,
     pub(super) patterns: Vec<(Arc<Pattern>, SchemaId)>,
-    /// For members that neither a name nor a pattern covers.
+    /// The schema of members that neither a name nor a pattern covers.
     pub(super) additional: Option<SchemaId>,
-    /// For the names themselves.
+    /// The schema of the names themselves.
     pub(super) property_names: Option<SchemaId>,
-    /// By ascending names.
+    /// Sorted by name.
     pub(super) dependent: Vec<Dependent>,
 }
 
 impl ObjectRules {
-    /// The number of a member that `properties` or `required` names.
+    /// Returns the index of a member in `properties` or `required`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.names.number(name)
     }
 
-    /// Returns whether they say nothing but which members there must be.
+    /// Returns whether the rules only require members.
     pub(super) fn is_only_required(&self) -> bool {
         self.count.is_any()
             && self.members.iter().all(|member| member.required && member.schema.is_none())
@@ -455,7 +456,7 @@ impl ObjectRules {
             && self.dependent.is_empty()
     }
 
-    /// The schemas of the member of this name.
+    /// Returns the schemas that apply to the member of this name.
     pub(super) fn covering(&self, name: &str) -> Vec<SchemaId> {
         let named = self.member(name).and_then(|member| member.schema);
         let mut covered = named.is_some();
@@ -463,7 +464,7 @@ impl ObjectRules {
         for (pattern, schema) in &self.patterns {
             let matches = pattern.matches(name);
             covered |= matches!(matches, Ok(true));
-            // Where it is not decided whether a pattern covers it, it has to be valid in both cases.
+            // If it is undecided whether a pattern covers the name, the value has to be valid in both cases.
             if !matches!(matches, Ok(false)) {
                 covering.push(*schema);
             }
@@ -474,7 +475,7 @@ impl ObjectRules {
         covering
     }
 
-    /// The same member.
+    /// Returns the member of this name.
     pub(super) fn member(&self, name: &str) -> Option<Member> {
         self.number(name).map(|number| self.members[number])
     }
@@ -486,7 +487,7 @@ pub(super) struct Member {
     pub(super) required: bool,
 }
 
-/// What holds where a member is there.
+/// The rules that apply if a member is present.
 #[derive(Clone)]
 pub(super) struct Dependent {
     pub(super) name: String,
@@ -496,14 +497,14 @@ pub(super) struct Dependent {
     pub(super) schema: Option<SchemaId>,
 }
 
-/// A schema, or several, for the value at which they stand.
+/// One or several schemas that apply to the same value.
 #[derive(Clone)]
 pub(super) enum Applied {
     Reference(SchemaId),
     All(Vec<SchemaId>),
     Any(Vec<SchemaId>),
     One(Vec<SchemaId>),
-    /// With the schema as text, cut to be shown.
+    /// Includes the schema as text, truncated for display.
     Not(SchemaId, String),
     If {
         condition: SchemaId,
@@ -513,7 +514,7 @@ pub(super) enum Applied {
 }
 
 impl Applied {
-    /// The schemas of `allOf`, `anyOf` or `oneOf`.
+    /// Returns the schemas of `allOf`, `anyOf` or `oneOf`.
     pub(super) fn all(&self) -> &[SchemaId] {
         match self {
             Applied::All(ids) | Applied::Any(ids) | Applied::One(ids) => ids,
@@ -557,8 +558,8 @@ impl ArrayRules {
 }
 
 impl ObjectRules {
-    /// Whether they name so few members, of an object that has so many, that each is looked for in less time than all take; and
-    /// ask nothing of others.
+    /// Returns whether the rules name so few members, for an object of `count` members, that looking each up is faster
+    /// than visiting all members. The rules must not concern any other members.
     pub(super) fn names_few(&self, count: usize) -> bool {
         const FEW: usize = 2;
         self.members.len() <= FEW.min(count)
@@ -567,7 +568,7 @@ impl ObjectRules {
             && self.property_names.is_none()
     }
 
-    /// What holds where a member of this name is there, each by its number.
+    /// Returns the dependents that apply if a member of this name is present, each with its index.
     pub(super) fn dependents_of(&self, name: &str) -> impl Iterator<Item = (usize, &Dependent)> {
         let first = self.dependent.partition_point(|dependent| dependent.name.as_str() < name);
         let all = self.dependent[first..].iter().take_while(move |dependent| dependent.name == name);
@@ -592,7 +593,7 @@ impl Dependent {
 }
 
 impl Schema {
-    /// Whether schemas for the same value are all there is to it.
+    /// Returns whether the schema consists only of schemas applied to the same value.
     pub(super) fn is_only_applied(&self) -> bool {
         self.types == Types::default()
             && self.allowed.is_empty()
@@ -604,21 +605,21 @@ impl Schema {
             && self.unevaluated_members.is_none()
     }
 
-    /// Returns whether it can be that a match of one of its patterns is not decided.
+    /// Returns whether a match of one of the schema's patterns can be undecided.
     pub(super) fn can_be_undecided(&self) -> bool {
         let string = self.string.iter().filter_map(|rules| rules.pattern.as_ref());
         let names = self.object.iter().flat_map(|rules| rules.patterns.iter().map(|(pattern, _)| pattern));
         string.chain(names).any(|pattern| pattern.can_be_undecided())
     }
 
-    /// The schemas that concern the same value.
+    /// Visits the schemas that apply to the same value.
     pub(super) fn each_applied(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
         self.applied.iter_mut().for_each(|applied| applied.each(visit));
         let dependent = self.object.iter_mut().flat_map(|rules| &mut rules.dependent);
         dependent.filter_map(|dependent| dependent.schema.as_mut()).for_each(visit);
     }
 
-    /// All schemas that this one names.
+    /// Visits all schemas that this one refers to.
     pub(super) fn each_named(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
         self.each_applied(visit);
         self.unevaluated_items.iter_mut().chain(&mut self.unevaluated_members).for_each(&mut *visit);

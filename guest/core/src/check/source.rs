@@ -1,11 +1,11 @@
-//! A schema as a value, read from the document that it came in.
+//! A schema as a value, read from its document.
 
 use referencing::Draft;
 use serde_json::{Map, Value};
 
 use crate::parse::{Document, Kind, NodeId};
 
-/// A schema, and where it stands.
+/// A schema, and its position.
 pub(crate) struct SchemaSource<'d> {
     pub(super) document: &'d Document<'d>,
     pub(super) at: NodeId,
@@ -13,32 +13,33 @@ pub(crate) struct SchemaSource<'d> {
 }
 
 impl<'d> SchemaSource<'d> {
-    /// Read a schema from a document that passed the check of caps: its numbers fit 64 bits, and its depth is bounded.
+    /// Reads a schema from a document that passed the check of caps: its numbers fit 64 bits, and its depth is bounded.
     pub(crate) fn new(document: &'d Document<'d>, at: NodeId) -> Self {
         SchemaSource { document, at, value: value(document, at) }
     }
 
-    /// Its URI: `$id`, or `id` as draft 4 has it; empty where it has none. `default` is the draft of a schema that names none.
+    /// Returns its URI: `$id`, or `id` in draft 4. Empty if it has none. `default` is the draft of a schema that names
+    /// none.
     pub(crate) fn id(&self, default: Draft) -> &str {
         self.value.get(default.detect(&self.value).id_keyword()).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Where it stands in its document.
+    /// Returns its node in the document.
     pub(crate) fn root(&self) -> NodeId {
         self.at
     }
 
-    /// Whether it plainly takes no value at all.
+    /// Returns whether it obviously rejects every value.
     pub(crate) fn is_never(&self) -> bool {
         is_never(&self.value)
     }
 
-    /// Where the value of a keyword stands.
+    /// Returns the node of a keyword's value.
     pub(crate) fn member(&self, keyword: &str) -> Option<NodeId> {
         self.document.member(self.at, keyword)
     }
 
-    /// As text without optional white space.
+    /// Returns the schema as text without insignificant white space.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         self.document.write(self.at, &mut text);
@@ -46,10 +47,10 @@ impl<'d> SchemaSource<'d> {
     }
 }
 
-/// A schema with the URI under which it comes.
+/// A schema with its URI in the contract.
 pub(crate) type Resource<'r> = (&'r str, &'r SchemaSource<'r>);
 
-/// Whether a schema plainly takes no value at all.
+/// Returns whether a schema obviously rejects every value.
 fn is_never(schema: &Value) -> bool {
     let schemas = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
     let takes_all =

@@ -1,4 +1,4 @@
-//! A table for one object: which of several schemas can hold for it, by the string that one of its members is.
+//! A table that selects which of several schemas can hold for an object, by the string value of one member.
 
 use super::names::Names;
 use crate::{
@@ -6,21 +6,22 @@ use crate::{
     scan::hash,
 };
 
-/// Tells by one member which of several schemas can hold for an object.
+/// Selects by one member which of several schemas can hold for an object.
 #[derive(Clone)]
 pub(super) struct Table {
     name: Box<str>,
-    /// The strings that any of the schemas lists for it.
+    /// The strings that any of the schemas lists for the member.
     strings: Names,
-    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects without the member.
+    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects
+    /// without the member.
     ends: Vec<u32>,
-    /// Which of the schemas can hold, in ascending order, row after row.
+    /// The schemas that can hold, in ascending order, row after row.
     numbers: Vec<u32>,
 }
 
 impl Table {
-    /// Takes, for each string, the schemas that can hold for it, then those for any other string and those for objects without the
-    /// member.
+    /// Takes, for each string, the schemas that can hold for it, then those for any other string and those for objects
+    /// without the member.
     pub(super) fn new(name: &str, strings: Names, rows: Vec<Vec<u32>>) -> Self {
         let (mut ends, mut numbers) = (Vec::new(), Vec::new());
         for row in rows {
@@ -30,7 +31,7 @@ impl Table {
         Table { name: name.into(), strings, ends, numbers }
     }
 
-    /// Returns the numbers of the schemas that can hold for an object; none where all can.
+    /// Returns the indices of the schemas that can hold for an object. `None` if all can.
     #[inline(never)]
     pub(super) fn possible(&self, document: &Document, at: NodeId) -> Option<&[u32]> {
         let row = match document.member(at, &self.name) {
@@ -41,7 +42,7 @@ impl Table {
         Some(self.row(row))
     }
 
-    /// The member that tells.
+    /// Returns the name of the member.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -50,7 +51,7 @@ impl Table {
         self.ends.len()
     }
 
-    /// The row of a string that the member is; without one, that of objects without the member.
+    /// Returns the row for a string value of the member, or the one for objects without the member.
     pub(super) fn row_of(&self, string: Option<&[u8]>) -> usize {
         match string {
             Some(string) => self.strings.find(string, hash(string)).unwrap_or(self.ends.len() - 2),
@@ -58,7 +59,7 @@ impl Table {
         }
     }
 
-    /// The numbers of the schemas that can hold.
+    /// Returns the indices of the schemas in a row.
     pub(super) fn row(&self, row: usize) -> &[u32] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.numbers[start as usize..self.ends[row] as usize]

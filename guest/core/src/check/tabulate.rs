@@ -1,6 +1,6 @@
-//! Schemas for one object -> the table that tells which of them can hold.
+//! Builds the tables that select which schemas can hold for an object.
 //!
-//! Alternatives and conditions often list the strings of a member that all of them have: `"kind": { "const": "circle" }`.
+//! Alternatives and conditions often list strings for a member that all of them have: `"kind": { "const": "circle" }`.
 //! That member then rules out those that cannot hold, and the judge does not try them.
 
 use super::{
@@ -10,17 +10,17 @@ use super::{
 };
 use crate::{order::sort_by, scan::hash};
 
-/// The most schemas that are read of those that an alternative applies. Each of them alone can rule the alternative out.
+/// The most schemas applied by an alternative that are read. Each of them alone can rule the alternative out.
 const MAX_APPLIED: usize = 16;
 
-/// The schemas and members that may be read to make a contract's tables, for each of its schemas: where they do not suffice,
-/// unions further on have none.
+/// The most schemas and members that are read to build a contract's tables, for each of its schemas. If they do not
+/// suffice, later unions have no table.
 const STEPS_PER_SCHEMA: usize = 64;
 
-/// The entries that a table may have, for each of its schemas and strings.
+/// The most entries of a table, for each of its schemas and strings.
 const ENTRIES: usize = 4;
 
-/// Adds to each schema the tables of what it applies.
+/// Adds to each schema the tables of the schemas that it applies.
 pub(super) fn tabulate(schemas: &mut Schemas) {
     let mut reader = Reader::new(schemas);
     let mut tables: Vec<Vec<Option<Box<Table>>>> = Vec::new();
@@ -33,14 +33,14 @@ pub(super) fn tabulate(schemas: &mut Schemas) {
 /// The rules of one schema for one member.
 struct Entry<'s> {
     name: &'s str,
-    /// The number of the schema.
+    /// The index of the schema.
     number: usize,
     /// The schema that lists its strings.
     list: Option<SchemaId>,
     required: bool,
 }
 
-/// Reads a contract's schemas, within bounds.
+/// Reads a contract's schemas, within limits.
 struct Reader<'s> {
     schemas: &'s Schemas,
     steps: usize,
@@ -70,7 +70,7 @@ impl<'s> Reader<'s> {
         telling.filter(|entries| listed(entries) > 1).and_then(|entries| self.rows(entries, all.len()))
     }
 
-    /// The condition of a schema that asks nothing where that does not hold.
+    /// Returns the condition of a schema that accepts everything if the condition does not hold.
     fn condition(&self, id: SchemaId) -> Option<SchemaId> {
         let schema = self.schemas.get(id);
         match schema.applied[..] {
@@ -98,7 +98,7 @@ impl<'s> Reader<'s> {
         Some(())
     }
 
-    /// The first of the schemas that hold wherever one does, itself included.
+    /// Returns the first schemas that apply wherever one does, including that one.
     fn applied(&mut self, id: SchemaId) -> Vec<SchemaId> {
         let mut ids = vec![id];
         let mut next = 0;
@@ -121,7 +121,7 @@ impl<'s> Reader<'s> {
         ids
     }
 
-    /// Makes the table of a member from the rules that so many schemas have for it.
+    /// Builds the table of a member from the rules of this many schemas.
     fn rows(&mut self, entries: &[Entry<'s>], schemas: usize) -> Option<Table> {
         let schemas_of = |id: SchemaId| self.schemas.get(id).allowed.first();
         let mut strings = Vec::new();
@@ -157,7 +157,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// How many schemas list strings for a member.
+/// Returns how many schemas list strings for a member.
 fn listed(entries: &[Entry]) -> usize {
     let by_schema = entries.chunk_by(|a, b| a.number == b.number);
     by_schema.filter(|entries| entries.iter().any(|entry| entry.list.is_some())).count()
@@ -207,7 +207,7 @@ mod tests {
             (r#"{"kind": "b"}"#, Some(vec![1, 2])),
             (r#"{"kind": "c"}"#, Some(vec![2])),
             (r#"{"size": 1}"#, Some(vec![1, 2])),
-            // A list of strings tells nothing of other values.
+            // A list of strings does not rule out other values.
             (r#"{"kind": 7}"#, None),
         ] {
             assert_eq!(possible(kinds, text), numbers, "{text}");
@@ -225,14 +225,14 @@ mod tests {
         ] {
             assert_eq!(possible(conditions, text), Some(numbers), "{text}");
         }
-        // One list tells two apart no better than the judge.
+        // A single list is no faster than the judge.
         assert_eq!(possible(r#"{"anyOf": [{"properties": {"a": {"const": "x"}}}, {"required": ["b"]}]}"#, "{}"), None);
     }
 
-    /// A text that the pattern below does not decide.
+    /// A string for which the pattern below is undecided.
     const LONG: &str = r#""xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx!""#;
 
-    /// A list of schemas and of conditions for objects, told apart by some members or by none.
+    /// Returns alternatives or conditions for objects, which some members or none tell apart.
     fn source(random: &mut impl FnMut(usize) -> usize) -> String {
         const NAMES: [&str; 3] = ["a", "b", "c"];
         let object = |random: &mut dyn FnMut(usize) -> usize| {

@@ -1,8 +1,8 @@
-//! Alternatives + a value that none of them takes -> the one that is meant.
+//! Finds the intended alternative for a value that matches none.
 //!
-//! Alternatives are told apart by what their schemas list: the types of the value, and `const` and `enum` of the value or
-//! of members that alternatives share. One whose list has what is there is meant rather than one whose list has not,
-//! however much else is wrong by it.
+//! Alternatives are told apart by what their schemas list: the types of the value, and `const` and `enum` of the value
+//! or of members that alternatives share. An alternative whose list contains the actual value is preferred to one whose
+//! list does not, however many other failures it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,34 +12,34 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// Members inside each other, references and alternatives inside alternatives are followed this far.
+/// The depth to which nested members, references and alternatives are followed.
 const MAX_LEVELS: usize = 10;
 
-/// To tell alternatives apart, a search may read this many schemas and values of theirs, and one more for so many bytes of
-/// the document: what is not told apart by then is not.
+/// The most schemas and values that a search reads to tell alternatives apart, and the number of bytes of the document
+/// that allow one more.
 const STEPS: u32 = 20_000;
 const BYTES_PER_STEP: usize = 8;
 
-/// Which alternatives are meant.
+/// The alternatives that are intended.
 pub(super) enum Meant {
     One(usize),
-    /// One of these: nothing tells which.
+    /// One of these, but nothing tells which.
     Several(Vec<usize>),
-    /// None: at this place stands nothing that any of them takes there.
+    /// None: no alternative accepts the value at this position.
     None(NodeId, Vec<Takes>),
 }
 
-/// What an alternative takes at a place.
+/// The values that an alternative accepts at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Takes {
-    /// The values of the schema's list of this number.
+    /// The values of the schema's list with this index.
     Values(SchemaId, usize),
     /// The types that the schema names.
     Types(SchemaId),
 }
 
 impl Takes {
-    /// Returns the list whose values it takes.
+    /// Returns the list of accepted values.
     pub(super) fn allowed<'s>(&self, schemas: &'s Schemas) -> Option<&'s Allowed> {
         match self {
             Takes::Values(id, number) => schemas.get(*id).allowed.get(*number),
@@ -48,18 +48,18 @@ impl Takes {
     }
 }
 
-/// What one alternative says of a value by lists.
+/// The lists that one alternative has for a value and its parts.
 #[derive(Default)]
 struct Lists {
-    /// It does not take values of this type.
+    /// `true` if it rejects values of this type.
     other: bool,
-    /// What it takes for the value itself.
+    /// The lists for the value itself.
     takes: Vec<Takes>,
-    /// Of the values that it declares, by where they stand.
+    /// The lists for the values that it declares, by position.
     by_place: BTreeMap<NodeId, List>,
 }
 
-/// What one alternative lists for one place; nothing where it only declares it.
+/// The lists that one alternative has for one position. Empty if it only declares it.
 struct List {
     agrees: bool,
     takes: Vec<Takes>,
@@ -71,12 +71,13 @@ impl Default for List {
     }
 }
 
-/// The steps of one search.
+/// Returns the steps of one search.
 pub(super) fn steps(document: &Document) -> u32 {
     STEPS.saturating_add((document.source(Document::ROOT).len() / BYTES_PER_STEP) as u32)
 }
 
-/// Which of the alternatives a value means. `steps` are those that may still be made: a search shares them.
+/// Returns the alternatives that a value is intended for. `steps` are those that are left: all calls of a search share
+/// them.
 #[inline(never)]
 pub(super) fn meant(
     schemas: &Schemas,
@@ -101,8 +102,8 @@ pub(super) fn meant(
 /// The most members of a value whose names are compared with those of an alternative.
 const MAX_NAMES: usize = 32;
 
-/// Returns how many names of a value's members an alternative declares, each counting twice if it is the same and once if it is
-/// nearly so. Zero if no steps are left.
+/// Returns how many names of a value's members an alternative declares. Equal names count twice, and similar ones once.
+/// Zero if no steps are left.
 #[inline(never)]
 pub(super) fn likeness(schemas: &Schemas, document: &Document, id: SchemaId, at: NodeId, steps: &mut u32) -> usize {
     let ids = schemas.with_applied(vec![id]);
@@ -124,13 +125,13 @@ pub(super) fn likeness(schemas: &Schemas, document: &Document, id: SchemaId, at:
 struct Reader<'d, 's> {
     schemas: &'d Schemas,
     document: &'d Document<'d>,
-    /// Which the alternatives are for.
+    /// The value that the alternatives apply to.
     value: NodeId,
     steps: &'s mut u32,
 }
 
 impl Reader<'_, '_> {
-    /// Note what a schema lists for a value and for those inside it.
+    /// Collects the lists of a schema for a value and its parts.
     #[inline(never)]
     fn read(&mut self, id: SchemaId, at: NodeId, left: usize, lists: &mut Lists) {
         *self.steps = self.steps.saturating_sub(1);
@@ -163,7 +164,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Note what a schema lists for a value by its own keywords.
+    /// Collects the lists of a schema's own keywords for a value.
     fn read_own(&self, id: SchemaId, schema: &Schema, at: NodeId, lists: &mut Lists) {
         let (document, kind) = (self.document, self.document.kind(at));
         let list = lists.by_place.entry(at).or_default();
@@ -171,7 +172,7 @@ impl Reader<'_, '_> {
             list.agrees &= allowed.has(document, at, kind);
             list.takes.push(Takes::Values(id, number));
         }
-        // What may be left out may often be null instead.
+        // Optional values may often be null instead.
         if schema.type_names == "null" && schema.allowed.is_empty() && at != self.value {
             list.agrees &= kind == Kind::Null;
             list.takes.push(Takes::Types(id));
@@ -188,7 +189,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What alternatives inside an alternative list is listed by that where each of them lists something.
+    /// Collects lists from nested alternatives, if each of them lists something.
     fn read_any(&mut self, any: &[SchemaId], at: NodeId, left: usize, lists: &mut Lists) {
         let mut inner = Vec::new();
         for id in any {
@@ -209,7 +210,7 @@ impl Reader<'_, '_> {
         lists.takes.extend(inner.into_iter().flat_map(|inner| inner.takes));
     }
 
-    /// Leave one alternative after the other out, by the list that tells most.
+    /// Excludes alternatives one after the other, by the most decisive list.
     fn choose(&mut self, lists: &[Lists]) -> Meant {
         let mut left: Vec<usize> = (0..lists.len()).filter(|number| !lists[*number].other).collect();
         let value = self.value;
@@ -229,7 +230,7 @@ impl Reader<'_, '_> {
             let strongest =
                 places.iter().filter_map(|place| Some((self.strength(lists, &left, *place)?, *place))).min();
             let Some(((.., is_none), place)) = strongest else {
-                // A value that is no literal may still be of those that are none.
+                // A value that is not a literal may still match alternatives without a list.
                 let is_open = |number: &usize| of_value(number).is_none_or(|list| list.agrees);
                 let open: Vec<usize> = left.iter().copied().filter(is_open).collect();
                 return Meant::Several(if open.is_empty() { left } else { open });
@@ -242,8 +243,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// How well the lists for a place tell alternatives apart, the best first: by how many do not have one, by whether lists
-    /// have values in common, by how long they are, and by whether none has what is there. None where they do not.
+    /// Returns how well the lists for a position tell alternatives apart, the best first: by the number of alternatives
+    /// without a list, by whether lists overlap, by their lengths, and by whether none contains the actual value.
+    /// `None` if they do not.
     fn strength(&mut self, lists: &[Lists], left: &[usize], place: NodeId) -> Option<(usize, bool, usize, bool)> {
         let declared: Vec<&List> = left.iter().filter_map(|number| lists[*number].by_place.get(&place)).collect();
         let listed: Vec<&&List> = declared.iter().filter(|list| !list.takes.is_empty()).collect();
@@ -265,7 +267,7 @@ impl Reader<'_, '_> {
         (!(is_none && is_same)).then_some((left.len() - listed.len(), all.len() < total, longest, is_none))
     }
 
-    /// The values that alternatives may be told apart by: all may have null.
+    /// Returns the values that can tell alternatives apart. Excludes null, which any may allow.
     fn telling(&self, takes: &Takes) -> Vec<String> {
         let values = takes.allowed(self.schemas).into_iter().flat_map(|allowed| &allowed.values);
         values.filter(|value| !value.is_null()).map(ToString::to_string).collect()

@@ -1,4 +1,4 @@
-//! Why a schema cannot be used, in words, at its place in the contract.
+//! Describes why a schema cannot be used, at its location in the contract.
 
 use referencing::Error;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::{
     violation::Details,
 };
 
-/// A schema as it was given: in a document where it stands at `here`, with resources under the member of that name.
+/// A schema in its document, where it is at `here`, with the resources under the member of that name.
 pub(super) struct Given<'g> {
     pub(super) source: &'g SchemaSource<'g>,
     pub(super) here: &'g Location,
@@ -40,7 +40,7 @@ impl<'g> Given<'g> {
         }
     }
 
-    /// The schema and the resources, with their places.
+    /// Returns the schema and the resources, with their locations.
     fn roots(&self) -> impl Iterator<Item = (Location, &'g Value)> {
         let resources = self.resources.iter();
         let resources =
@@ -48,7 +48,7 @@ impl<'g> Given<'g> {
         [(self.here.clone(), &self.source.value)].into_iter().chain(resources)
     }
 
-    /// Where a part of them stands, and in which of them.
+    /// Returns the location of a part, and the schema or resource that has it.
     fn find(&self, part: &Value) -> Option<(Location, Option<&'g Value>)> {
         self.roots().find_map(|(mut place, root)| {
             find(root, part)?.steps().iter().for_each(|step| place.push(step.clone()));
@@ -56,7 +56,7 @@ impl<'g> Given<'g> {
         })
     }
 
-    /// A pattern that its engine does not take: where it stops being one, or what it needs.
+    /// Describes a pattern that its engine rejects: where it is invalid, or what it needs.
     fn pattern(&self, keywords: &Value, keyword: &str, pattern: &str, patterns: Patterns) -> Violation {
         let (place, _) = self.find(keywords).unwrap_or_default();
         let place = place.name(keyword);
@@ -89,7 +89,7 @@ impl<'g> Given<'g> {
         }
     }
 
-    /// A reference that leads nowhere. Nothing is ever fetched, so it is one of the contract's own.
+    /// Describes an unresolved reference. Nothing is ever fetched, so it must be resolved within the contract.
     pub(super) fn unresolved(&self, error: &Error, at: Option<(&Value, &str)>) -> Violation {
         let (target, mut message) = match error {
             Error::Unretrievable { uri, .. } => (
@@ -135,7 +135,7 @@ impl<'g> Given<'g> {
         Violation::new(&place, &keyword, Details { expected, received, message: &message })
     }
 
-    /// The first reference that ends as `target` does, where it stands, and in which schema.
+    /// Returns the first reference that ends like `target`, its location, and its schema.
     fn find_reference(&self, target: &str) -> Option<(Location, &'g str, Option<&'g Value>)> {
         let ends = |reference: &str| {
             let reference = reference.split_once('#').map_or(reference, |(uri, fragment)| match uri {
@@ -170,7 +170,7 @@ impl<'g> Given<'g> {
     }
 }
 
-/// A reference like one that leads nowhere, which leads somewhere.
+/// Returns a similar reference that can be resolved.
 fn meant(root: &Value, pointer: &str) -> Option<String> {
     let mut at = root;
     let mut meant = String::from("#");
@@ -187,7 +187,7 @@ fn meant(root: &Value, pointer: &str) -> Option<String> {
     Some(meant)
 }
 
-/// The place of the byte at `at` of a string that is written as `source`: of one character there.
+/// Returns the span of the character at byte `at` of a string that is written as `source`.
 fn inside(span: Span, source: &str, at: usize) -> Span {
     let content = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
     let (mut read, mut written) = (0, 1);
@@ -216,7 +216,7 @@ fn inside(span: Span, source: &str, at: usize) -> Span {
         read += length;
         written = end + 1;
     }
-    // It ends too early: what is missing would stand at the quote.
+    // The string ends too early: the missing part would be at the quote.
     let end = span.start as usize + written.max(1);
     Span::new(end, end + 1)
 }

@@ -1,4 +1,4 @@
-//! Values of a document and of a schema side by side: equality, order, multiples.
+//! Compares values of a document and of a schema: equality, order, multiples.
 
 use std::{cell::OnceCell, cmp::Ordering};
 
@@ -9,19 +9,19 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// A number as it is written, of a document or of a schema.
+/// A number of a document or a schema, as it is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numeric<'t> {
     text: &'t str,
     about: About,
 }
 
-/// What mostly tells numbers apart.
+/// Properties that usually suffice to compare numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About {
-    /// The value, where it is written as an integer that is short enough.
+    /// The value, if it is written as an integer that is short enough.
     integer: Option<i64>,
-    /// The double that is nearest. Of two numbers the greater one never has the lesser double.
+    /// The nearest double. The greater of two numbers never has the lesser double.
     double: f64,
 }
 
@@ -35,7 +35,8 @@ impl About {
         About { integer, double }
     }
 
-    /// The same of a number without an exponent whose digits a double holds: then one division gives the nearest double.
+    /// Returns the same for a number without an exponent whose digits fit a double: one division gives the nearest
+    /// double.
     fn of_short(text: &str) -> Option<Self> {
         let (negative, digits) = match text.as_bytes() {
             [b'-', digits @ ..] => (true, digits),
@@ -61,10 +62,10 @@ impl About {
     }
 }
 
-/// So many digits make a number below 2^53 …
+/// The most digits of a number that is below 2^53 …
 const MAX_SHORT: usize = 15;
 
-/// … and these powers of ten are doubles.
+/// … and the powers of ten that are exact doubles.
 const POWERS: [f64; MAX_SHORT] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
 
 impl<'t> Numeric<'t> {
@@ -72,12 +73,12 @@ impl<'t> Numeric<'t> {
         Numeric { text, about: About::of(text) }
     }
 
-    /// The same, where what mostly tells is known.
+    /// Returns the same, if the properties are known.
     pub(super) fn known(text: &'t str, about: About) -> Self {
         Numeric { text, about }
     }
 
-    /// The order of the values, whatever the ways in which they are written.
+    /// Compares the values, independently of their notation.
     #[inline]
     pub(super) fn order(self, other: Self) -> Ordering {
         let (a, b) = (self.about, other.about);
@@ -95,19 +96,19 @@ impl<'t> Numeric<'t> {
     }
 }
 
-/// A number as digits and an exponent of ten. The digits are never written out: `1e1000000000` takes as long as `1`.
+/// A number as digits and an exponent of ten. The digits are never expanded: `1e1000000000` takes as long as `1`.
 #[derive(Debug, Clone, Copy)]
 struct Decimal<'t> {
     negative: bool,
-    /// Digits, with a point between some of them, from the first to the last that is not zero. None in zero.
+    /// The digits from the first to the last that is not zero, possibly with a point between them. Empty for zero.
     digits: &'t str,
-    /// The exponent of the first digit, and of the last. Where an exponent has more digits than this holds, it is as large as
-    /// this holds; no document that passed the check of caps has such a number.
+    /// The exponents of the first and the last digit. An exponent with too many digits saturates; no document that
+    /// passed the check of caps has one.
     first: i128,
     last: i128,
 }
 
-/// The largest exponent, and as much less than what holds it as digits can add to it.
+/// The largest exponent. It leaves room for what the digits can add to it.
 const MAX_EXPONENT: i128 = i128::MAX / 4;
 
 impl<'t> Decimal<'t> {
@@ -118,7 +119,7 @@ impl<'t> Decimal<'t> {
         };
         let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
         let point = mantissa.find('.').unwrap_or(mantissa.len());
-        // The exponent of the digit at an offset.
+        // Returns the exponent of the digit at an offset.
         let of = |at: usize| match at < point {
             true => exponent + (point - at) as i128 - 1,
             false => exponent - (at - point) as i128,
@@ -160,7 +161,7 @@ impl<'t> Decimal<'t> {
         if self.is_zero() {
             return true;
         }
-        // Neither of the two ends in a zero: what ends further to the right is no multiple.
+        // Neither number ends in a zero: one that ends further to the right cannot be a multiple.
         let zeros = self.last - divisor.last;
         if self.first < divisor.first || zeros < 0 {
             return false;
@@ -178,13 +179,13 @@ impl<'t> Decimal<'t> {
     }
 }
 
-/// Whether a number's value is an integer, however it is written.
+/// Returns whether a number's value is an integer, independently of its notation.
 pub(super) fn is_integer(text: &str) -> bool {
     Decimal::of(text).last >= 0
 }
 
-/// A value in the one way in which all values equal to it are written: members sorted by the bytes of their names, numbers as
-/// digits and an exponent.
+/// Returns the canonical form of a value, which is the same for all equal values: members sorted by the bytes of their
+/// names, numbers as digits and an exponent.
 pub fn canonical(document: &Document, id: NodeId) -> String {
     let mut out = String::new();
     push_canonical(document, id, &mut out);
@@ -226,7 +227,7 @@ fn push_canonical(document: &Document, id: NodeId, out: &mut String) {
     }
 }
 
-/// The exponent of a number, without the letter before it.
+/// Parses the exponent of a number, without the letter before it.
 fn exponent(text: &str) -> i128 {
     match text.parse::<i128>() {
         Ok(exponent) => exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT),
@@ -235,14 +236,15 @@ fn exponent(text: &str) -> i128 {
     }
 }
 
-/// What `multipleOf` asks to divide by.
+/// The divisor of `multipleOf`.
 #[derive(Debug, Clone)]
 pub(super) struct Divisor {
-    /// Its digits as one integer, in parts of 64 bits, the least first; none where that is zero.
+    /// Its digits as one integer, in limbs of 64 bits, the least significant first. Empty if it is zero.
     digits: Vec<u64>,
     first: i128,
     last: i128,
-    /// A power of ten has all the factors two and five that the digits can have: further ones make no difference.
+    /// The number of trailing zeros after which further ones make no difference: a power of ten then has all the
+    /// factors two and five that the digits can have.
     zeros: usize,
 }
 
@@ -257,7 +259,7 @@ impl Divisor {
     }
 }
 
-/// Write a digit at the end of a number in parts of 64 bits.
+/// Appends a digit to a number in limbs of 64 bits.
 fn append(parts: &mut Vec<u64>, digit: u8) {
     let mut carry = u128::from(digit);
     for part in parts.iter_mut() {
@@ -271,7 +273,7 @@ fn append(parts: &mut Vec<u64>, digit: u8) {
     }
 }
 
-/// What is left of digits, divided by a number in parts.
+/// Returns the remainder of digits divided by a number in limbs.
 fn remainder(digits: impl Iterator<Item = u8>, divisor: &[u64]) -> Vec<u64> {
     let mut rest = Vec::with_capacity(divisor.len() + 1);
     for digit in digits {
@@ -296,7 +298,7 @@ fn is_at_least(a: &[u64], b: &[u64]) -> bool {
     a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev())).is_ge()
 }
 
-/// JSON Schema's equality (2020-12 core, section 4.2.2) of a value and one of the schema's.
+/// Compares a value of a document with one of a schema by JSON Schema's equality (2020-12 core, section 4.2.2).
 pub(crate) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool {
     match (document.kind(id), expected) {
         (Kind::Null, Value::Null) => true,
@@ -320,12 +322,11 @@ pub(crate) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool 
     }
 }
 
-/// Up to this many items are compared with each other, where there is not much in them: mostly they differ in what comes
-/// first.
+/// The most items that are compared pairwise, if they are small: most differ in what comes first.
 const FEW_ITEMS: usize = 12;
 const FEW_VALUES: u32 = 500;
 
-/// Whether no two items of an array are the same.
+/// Returns whether no two items of an array are equal.
 pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     if document.count(array) <= FEW_ITEMS && document.next(array) - array <= FEW_VALUES {
         let items: Vec<NodeId> = document.items(array).collect();
@@ -336,19 +337,19 @@ pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     Fingerprints::of(document, array).pairs().next().is_none()
 }
 
-/// Of the items of an array that are the same as one before them the first, after the one it is the same as.
+/// Returns the indices of the first item that is equal to an earlier one, after that of the earlier one.
 pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
     let (one, same) = Fingerprints::of(document, array).pairs().min_by_key(|(_, same)| *same)?;
     let index = |node: NodeId| document.items(array).position(|item| item == node);
     Some((index(one)?, index(same)?))
 }
 
-/// The items of an array in the order of their fingerprints. Values that are equal by JSON Schema have the same one.
+/// The items of an array, sorted by their fingerprints. Values that are equal by JSON Schema have equal fingerprints.
 struct Fingerprints<'d> {
     document: &'d Document<'d>,
     array: NodeId,
     items: Vec<(u64, NodeId)>,
-    /// Made for the first values that differ though their fingerprints do not.
+    /// Built at the first collision of fingerprints.
     ordered: OnceCell<Ordered<'d>>,
 }
 
@@ -378,7 +379,7 @@ impl<'d> Fingerprints<'d> {
     }
 }
 
-/// Returns a hash that equal values share. Collisions that a producer provokes cost a sort, and no more.
+/// Returns a hash that equal values share. Collisions provoked by a producer cost only a sort.
 fn fingerprint(document: &Document, id: NodeId) -> u64 {
     let mixed = |seed: u64, value: u64| (seed ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let kind = document.kind(id);
@@ -396,14 +397,14 @@ fn fingerprint(document: &Document, id: NodeId) -> u64 {
             rest.iter().fold(all, |all, byte| mixed(all, u64::from(*byte)))
         }
         Kind::Array => document.items(id).fold(seed, |all, item| mixed(all, fingerprint(document, item))),
-        // In whatever order they come.
+        // Independent of their order.
         Kind::Object => document.members(id).fold(seed, |all, (name, value)| {
             all.wrapping_add(mixed(u64::from(document.name_hash(name)), fingerprint(document, value)))
         }),
     }
 }
 
-/// JSON Schema's equality of two values of a document.
+/// Compares two values of a document by JSON Schema's equality.
 fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
     document.kind(a) == document.kind(b)
         && match document.kind(a) {
@@ -418,7 +419,7 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
                 document.count(a) == document.count(b)
                     && document.members(a).zip(document.members(b)).all(|((name, value), (other_name, other))| {
                         let name = document.string(name);
-                        // Mostly they come in the same order.
+                        // Usually they are in the same order.
                         let other =
                             if document.is_string(other_name, name) { Some(other) } else { document.member(b, name) };
                         other.is_some_and(|other| is_same(document, value, other))
@@ -427,12 +428,12 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
         }
 }
 
-/// The values of an array in a total order in which those that JSON Schema calls equal, and only those, are equal.
+/// The values of an array in a total order whose equality is that of JSON Schema.
 struct Ordered<'d> {
     document: &'d Document<'d>,
-    /// The objects inside, in the order of the document, each with where its members begin in `members`.
+    /// The nested objects in document order, each with the start of its members in `members`.
     objects: Vec<(NodeId, usize)>,
-    /// Of each object its members, in one order: sorted once, however often it is compared.
+    /// The members of each object, sorted once, however often they are compared.
     members: Vec<(NodeId, NodeId)>,
 }
 
@@ -456,12 +457,12 @@ impl<'d> Ordered<'d> {
         &self.members[start..start + self.document.count(object)]
     }
 
-    /// Those that are the same stay in the order of the document.
+    /// Equal values stay in document order.
     fn sort(&self, values: &mut [NodeId]) {
         values.sort_unstable_by(|&a, &b| self.order(a, b).then(a.cmp(&b)));
     }
 
-    // Sorting compares in a dozen places: once is enough in the component.
+    // Not inlined, so that the code exists once although sorting compares in a dozen places.
     #[inline(never)]
     fn order(&self, a: NodeId, b: NodeId) -> Ordering {
         let document = self.document;
@@ -487,7 +488,8 @@ impl<'d> Ordered<'d> {
     }
 }
 
-/// By the hash first, which is at hand; producers who aim at it gain the time to compare the names.
+/// Compares by hash first, because it is available. Producers who provoke collisions gain only the time to compare the
+/// names.
 #[inline(never)]
 fn order_of_names(document: &Document, a: NodeId, b: NodeId) -> Ordering {
     document.name_hash(a).cmp(&document.name_hash(b)).then_with(|| document.order_of_strings(a, b))

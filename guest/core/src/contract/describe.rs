@@ -1,5 +1,5 @@
-//! A contract as text for its agent's prompt: what the output must be, from titles and descriptions, in the order of
-//! the schema: agents write in the order they are told.
+//! Describes a contract as text for its agent's prompt: what the output must be, from titles and descriptions, in the
+//! order of the schema, because agents write in the order of their instructions.
 
 use super::Extract;
 use crate::{
@@ -9,16 +9,16 @@ use crate::{
     text::{count, cut, quote},
 };
 
-/// The text is at most this long.
+/// The longest text, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// Values of a list that are told.
+/// The most values of a list that are shown.
 const MAX_VALUES: usize = 32;
 
-/// Deeper schemas are told as their type alone.
+/// The depth below which only the type of a schema is shown.
 const MAX_DEPTH: usize = 8;
 
-/// `contract` is one that compiles.
+/// Describes `contract`, which must compile.
 pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
     let root = Schema { document: contract, at: Document::ROOT };
     let mut out = String::new();
@@ -73,7 +73,7 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
     cut(&out, MAX_TEXT)
 }
 
-/// How claims are held to evidence. The defaults are those of `schemas/contract.schema.json`.
+/// Describes how claims are checked against evidence. The defaults are those of `schemas/contract.schema.json`.
 fn claims(out: &mut String, evidence: Schema) {
     let member = |name: &str, default: &'static str| quote(evidence.text(name).unwrap_or(default), 64);
     let (text, cites) = (member("text", "text"), member("cites", "evidence"));
@@ -143,17 +143,17 @@ impl<'d> Schema<'d> {
         self.document.kind(self.at) == kind
     }
 
-    /// Whether a keyword's value is of a kind.
+    /// Returns whether a keyword's value has the given kind.
     fn has(self, keyword: &str, kind: Kind) -> bool {
         self.get(keyword).is_some_and(|value| value.is(kind))
     }
 
-    /// The value as it stands in the schema; strings without their quotes.
+    /// Returns the value as written in the schema; strings without their quotes.
     fn shown(self) -> String {
         cut(&self.document.shown(self.at), 256)
     }
 
-    /// The values of a list, as JSON.
+    /// Returns the values of a list, as JSON.
     fn list(self) -> String {
         let values: Vec<&str> = self.document.items(self.at).map(|at| self.document.source(at)).collect();
         cut(&values.join(", "), 1024)
@@ -168,7 +168,7 @@ impl<'d> Schema<'d> {
         document.members(self.at).map(move |(name, at)| (document.string(name), Schema { at, ..self }))
     }
 
-    /// The type, with the bounds that an agent can keep to.
+    /// Returns the type, with the bounds that an agent can follow.
     fn kind(self) -> String {
         if let Some(options) = self.get("enum") {
             return format!("one of {}", options.list());
@@ -191,7 +191,7 @@ impl<'d> Schema<'d> {
             ("exclusiveMaximum", "less than"),
             ("multipleOf", "a multiple of"),
         ] {
-            // A format says what a long pattern beside it spells out.
+            // A format describes what a long pattern beside it spells out.
             let is_said = keyword == "pattern" && self.get("format").is_some();
             if let Some(value) = self.get(keyword).filter(|_| !is_said) {
                 kind.push_str(&format!(", {says} {}", value.shown()));
@@ -216,7 +216,7 @@ impl<'d> Schema<'d> {
 }
 
 impl Schema<'_> {
-    /// What a value of a form of JSON Type Definition is.
+    /// Returns the type of a value by a form of JSON Type Definition.
     fn form_kind(self) -> String {
         if let Some(values) = self.get("enum") {
             return format!("one of {}", values.list());
@@ -236,7 +236,7 @@ impl Schema<'_> {
     }
 }
 
-/// Whether a title says a member's name again, as generators of schemas make them: `Order Id` for `order_id`.
+/// Returns whether a title repeats a member's name, as schema generators produce: `Order Id` for `order_id`.
 fn repeats(title: &str, called: &str) -> bool {
     let name = called.strip_prefix('"').and_then(|rest| rest.rsplit_once('"'));
     name.is_some_and(|(name, _)| is_same_word(name, title))
@@ -248,7 +248,7 @@ struct Describer<'d> {
 }
 
 impl<'d> Describer<'d> {
-    /// One value: what it is called, what it is, what it is for, then what is inside.
+    /// Describes one value: its name, its type, its purpose, then its contents.
     fn value(&mut self, called: &str, schema: Schema<'d>, depth: usize) {
         let resolved = self.resolve(schema);
         let (chosen, kind) = self.alternatives(resolved).unwrap_or_else(|| (resolved, resolved.kind()));
@@ -259,8 +259,8 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// Alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose inside is
-    /// told, and what the value is.
+    /// Describes alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose
+    /// contents are described next, and the type of the value.
     fn alternatives(&self, schema: Schema<'d>) -> Option<(Schema<'d>, String)> {
         const OTHERS: [&str; 7] = ["type", "enum", "const", "properties", "items", "prefixItems", "allOf"];
         const UNIONS: [&str; 2] = ["anyOf", "oneOf"];
@@ -280,7 +280,7 @@ impl<'d> Describer<'d> {
         fits.then(|| (first, kinds.join(or)))
     }
 
-    /// A line for a value; whether there is room for what is inside.
+    /// Appends a line for a value. Returns whether there is room for its contents.
     #[inline(never)]
     fn tell(&mut self, called: &str, kind: &str, about: Option<&str>, depth: usize) -> bool {
         let mut text = format!("- {called}{kind}.");
@@ -320,10 +320,10 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// The items of an array: those at the front that have schemas of their own, and the others.
+    /// Describes the items of an array: the first ones that have schemas of their own, and the others.
     fn items(&mut self, schema: Schema<'d>, depth: usize) {
         let list = |keyword: &str| schema.get(keyword).filter(|value| value.is(Kind::Array));
-        // Until 2019-09 `items` itself is that list, and `additionalItems` is for the others.
+        // Before 2020-12, `items` itself is that list, and `additionalItems` is the schema of the others.
         let (front, others) = match list("prefixItems") {
             Some(front) => (Some(front), "items"),
             None => (list("items"), if list("items").is_some() { "additionalItems" } else { "items" }),
@@ -341,7 +341,7 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// A value by a form of JSON Type Definition (RFC 8927).
+    /// Describes a value by a form of JSON Type Definition (RFC 8927).
     fn form(&mut self, called: &str, form: Schema<'d>, depth: usize) {
         let definition = |name: &str| self.root.get("definitions")?.get(name);
         let resolved = form.text("ref").and_then(definition).unwrap_or(form);
@@ -382,7 +382,7 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// What a reference into the same schema leads to.
+    /// Resolves a reference into the same schema.
     fn resolve(&self, schema: Schema<'d>) -> Schema<'d> {
         let target = schema.text("$ref").and_then(|target| target.strip_prefix("#/"));
         let step = |at: Schema<'d>, name: &str| at.get(&unescaped(name));

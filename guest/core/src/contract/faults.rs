@@ -1,4 +1,4 @@
-//! What is wrong with a contract, told so that its author finds it.
+//! Errors in a contract, worded to help its author find them.
 
 use crate::{
     check::keywords,
@@ -8,7 +8,8 @@ use crate::{
     violation::Details,
 };
 
-/// A schema in place of a contract: it has keywords, and nothing of a contract.
+/// Returns a violation if the document is a schema instead of a contract: it has keywords, and no members of a
+/// contract.
 pub(super) fn bare_schema(document: &Document) -> Option<Violation> {
     let has = |name: &str| document.member(Document::ROOT, name).is_some();
     let mut members = document.members(Document::ROOT).map(|(name, _)| document.string(name));
@@ -21,13 +22,13 @@ pub(super) fn bare_schema(document: &Document) -> Option<Violation> {
     Some(Violation::new(&Location::root(), "bare_schema", details).spanning(first_name(document)))
 }
 
-/// The name of the first member.
+/// Returns the span of the first member's name.
 fn first_name(document: &Document) -> Span {
     let first = document.members(Document::ROOT).next();
     document.span(first.map_or(Document::ROOT, |(name, _)| name))
 }
 
-/// Each violation with its piece of the text, and with what was probably meant.
+/// Adds to each violation its span in the text, and a suggestion.
 pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<Violation> {
     for violation in &mut violations {
         match violation.keyword.as_str() {
@@ -38,7 +39,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
                     true => "must have one of 'schema' and 'jtd', has both".to_owned(),
                     false => "must have 'schema', a JSON Schema, or 'jtd', a JSON Type Definition".to_owned(),
                 };
-                // Not the whole of it.
+                // Not the whole value.
                 violation.span = Some(match both {
                     true => document.located("/jtd", true),
                     false => first_name(document),
@@ -51,7 +52,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
             violation.span = Some(document.located(&violation.pointer, false));
         }
     }
-    // A member that is missing is the one that is misspelled beside it: that is told once.
+    // A misspelled member is also reported as missing: reports it once.
     let found: Vec<(String, String)> = violations
         .iter()
         .filter(|violation| violation.keyword == "additionalProperties")
@@ -72,7 +73,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
 }
 
 impl Warning {
-    /// A warning at a place, as bad as all of its code.
+    /// Creates a warning at a location, with the level of its code.
     pub fn new(place: &Location, code: &str, message: &str) -> Self {
         Warning {
             path: place.path(),
@@ -84,14 +85,14 @@ impl Warning {
         }
     }
 
-    /// Say which piece of the document is meant.
+    /// Sets the span in the document.
     pub fn locate(&mut self, document: &Document) {
         let is_name = matches!(self.code.as_str(), "ignored_keyword" | "misspelled_keyword" | "contradicting_limits");
         self.span = Some(document.located(&self.pointer, is_name));
     }
 }
 
-/// How bad a code is. `host/cli/src/codes.json` says the same to people, and a test holds it to this.
+/// Returns the level of a code. `host/cli/src/codes.json` documents the same levels, and a test compares them.
 fn level(code: &str) -> Level {
     match code {
         "misspelled_keyword" | "contradicting_limits" | "required_and_forbidden" => Level::Error,

@@ -1,4 +1,4 @@
-//! What works in a contract and is likely a mistake.
+//! Warnings about a contract that is valid but likely has a mistake.
 
 use referencing::Draft;
 use serde_json::{Map, Value};
@@ -16,10 +16,10 @@ use crate::{
     types::Warning,
 };
 
-/// A contract gets this many warnings at the most.
+/// The most warnings about a contract.
 const MAX_WARNINGS: usize = 200;
 
-/// `source` is a contract that compiles, and `draft` the one of its schemas that name none.
+/// Checks `source`, a contract that compiles. `draft` applies to its schemas that do not name one.
 pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
     let contract: Value = serde_json::from_str(source).unwrap_or_default();
     let mut linter = Linter {
@@ -64,14 +64,14 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
     linter.warnings
 }
 
-/// Names of members that hold one of a few words.
+/// Names of members whose value is usually one of a few words.
 const VOCABULARIES: [&str; 11] =
     ["status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict", "outcome"];
 
-/// Keywords of other formats that are like one of JSON Schema, and are not meant for it.
+/// Keywords of other formats that resemble a keyword of JSON Schema, but are not misspellings of it.
 const OTHERS: [&str; 3] = ["example", "comment", "$comments"];
 
-/// A limit from below, and the one from above.
+/// Pairs of a lower limit and the matching upper one.
 const LIMITS: [(&str, &str); 8] = [
     ("minimum", "maximum"),
     ("minimum", "exclusiveMaximum"),
@@ -89,9 +89,9 @@ const BARE: &str = "looks like a vocabulary and takes any string; list its words
 
 struct Linter {
     warnings: Vec<Warning>,
-    /// Patterns run on the linear-time engine, so all of them are known to fit it.
+    /// `true` if patterns run on the linear-time engine, so that all of them are known to compile for it.
     linear: bool,
-    /// The contract asserts formats.
+    /// `true` if the contract asserts formats.
     formats: bool,
 }
 
@@ -103,7 +103,7 @@ impl Linter {
         }
     }
 
-    /// Members that change nothing in a document, because every document is valid.
+    /// Warns about members that have no effect because every document is valid.
     fn without_effect(&mut self, contract: &Value) {
         let takes_all = |schema: Option<&Value>| match schema {
             Some(Value::Object(members)) => members.is_empty(),
@@ -118,7 +118,8 @@ impl Linter {
         }
     }
 
-    /// Whether a schema lets a claim have what it is held to, as far as the schema says what a claim is.
+    /// Checks that the schema lets a claim have the members that it is checked by, as far as the schema describes
+    /// claims.
     fn claims(&mut self, evidence: &Value, schema: Option<&Value>) {
         let place = Location::root().name("evidence");
         let text = |name: &str| evidence.get(name).and_then(Value::as_str);
@@ -173,7 +174,7 @@ impl Linter {
         };
         let draft = draft.detect(schema);
         for keyword in members.keys() {
-            // A dialect of the contract's own may have keywords of any draft.
+            // A custom dialect of the contract may have keywords of any draft.
             let is_known =
                 keywords::named(keyword).is_some_and(|keyword| draft == Draft::Unknown || keyword.is_in(draft));
             if !is_known && !keyword.starts_with("x-") {
@@ -223,7 +224,7 @@ impl Linter {
         }
     }
 
-    /// A JSON Type Definition (RFC 8927).
+    /// Checks a JSON Type Definition (RFC 8927).
     fn definition(&mut self, definition: &Value, place: &Location) {
         let Value::Object(members) = definition else {
             return;
@@ -253,7 +254,7 @@ impl Linter {
         }
     }
 
-    /// A member by a JSON Type Definition.
+    /// Checks a member of a JSON Type Definition.
     fn member(&mut self, name: &str, form: &Value, place: &Location) {
         if form.get("ref").is_none() && form.get("metadata").and_then(|about| about.get("description")).is_none() {
             let message = "has no 'description' in its 'metadata': it is what `describe` tells the agent";
@@ -276,7 +277,7 @@ impl Linter {
         }
     }
 
-    /// A format that no text is held to.
+    /// Warns about a format that is not checked.
     fn format(&mut self, name: &str, members: &Map<String, Value>, place: &Location, draft: Draft) {
         let place = place.clone().name("format");
         let takes_text = |types| takes_kind(types, &Value::String(String::new()));
@@ -298,7 +299,7 @@ impl Linter {
         }
     }
 
-    /// A keyword that the draft does not have.
+    /// Warns about a keyword that the draft does not have.
     fn unknown(&mut self, keyword: &str, members: &Map<String, Value>, place: &Location, draft: Draft) {
         let place = place.clone().name(keyword);
         let known = keywords::names(draft).filter(|name| !members.contains_key(*name));
@@ -318,7 +319,7 @@ impl Linter {
         }
     }
 
-    /// Rules that no value, or no value of the kind that is asked for, can meet.
+    /// Warns about rules that no value, or no value of the expected kind, can satisfy.
     fn sense(&mut self, keywords: &Map<String, Value>, place: &Location) {
         for (least, most) in LIMITS {
             let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
@@ -418,13 +419,13 @@ impl Linter {
     }
 }
 
-/// What a reference into the same schema leads to.
+/// Resolves a reference into the same schema.
 fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
     target.map_or(Some(schema), |pointer| root.pointer(pointer))
 }
 
-/// Whether a value of `type` takes a value's kind.
+/// Returns whether `type` accepts a value's kind.
 fn takes_kind(types: &Value, value: &Value) -> bool {
     let takes = |name: &Value| match name.as_str().unwrap_or_default() {
         "null" => value.is_null(),
@@ -438,11 +439,11 @@ fn takes_kind(types: &Value, value: &Value) -> bool {
     types.as_array().map_or_else(|| takes(types), |types| types.iter().any(takes))
 }
 
-/// Whether two values of `type` have no kind in common.
+/// Returns whether two values of `type` have no kind in common.
 fn is_other_kind(one: Option<&Value>, other: Option<&Value>) -> bool {
     let names = |types: &Value| -> Vec<String> {
         let list = types.as_array().cloned().unwrap_or_else(|| vec![types.clone()]);
-        // An integer is a number.
+        // An integer is also a number.
         list.iter().filter_map(Value::as_str).map(|name| name.replace("integer", "number")).collect()
     };
     match (one.map(names), other.map(names)) {

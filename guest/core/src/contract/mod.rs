@@ -1,4 +1,4 @@
-//! A contract: what one agent's output must be, read, checked and compiled once.
+//! A contract: the requirements on one agent's output, parsed, checked and compiled once.
 
 mod describe;
 mod faults;
@@ -29,17 +29,17 @@ pub(crate) use reasoning::{Markup, Reading, Reasoning, Tag};
 /// The format of contracts, as JSON Schema.
 const CONTRACT_SCHEMA: &str = include_str!("format.json");
 
-/// Where candidates are looked for in an output.
+/// The places in an output that are searched for candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extract {
     pub(crate) markers: Vec<String>,
-    /// Blocks without an info string, where there is none with a marker.
+    /// `true` if blocks without an info string count when no block has a marker.
     pub(crate) untagged: bool,
     pub(crate) raw_json: bool,
     pub(crate) embedded: Embedded,
-    /// The markup of reasoning, which is left out.
+    /// The markup of reasoning, which is skipped.
     pub(crate) ignore: Reasoning,
-    /// The only tag whose content is looked at.
+    /// The only tag whose content is searched.
     pub(crate) within: Option<Reasoning>,
     pub(crate) select: Select,
 }
@@ -58,16 +58,16 @@ impl Default for Extract {
     }
 }
 
-/// Which JSON in prose is taken.
+/// The JSON in prose that is a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Embedded {
     None,
-    /// The only value there.
+    /// The value, if it is the only one.
     Single,
     Each,
 }
 
-/// Which candidate is judged.
+/// The candidate that is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Select {
     First,
@@ -77,18 +77,18 @@ pub(crate) enum Select {
     LastValid,
 }
 
-/// A contract that can be used.
+/// A compiled contract.
 pub struct Contract {
     agent: String,
     version: String,
     schema_id: Option<String>,
     digest: String,
-    /// The contract as JSON text without optional white space.
+    /// The contract as JSON text without insignificant white space.
     source: String,
     extract: Extract,
     caps: Caps,
     repairs: bool,
-    /// Paths of text that is kept as far as it came.
+    /// Paths of strings that are kept if they were cut off.
     keeps: Vec<Path>,
     strips: bool,
     coerces: bool,
@@ -99,30 +99,30 @@ pub struct Contract {
     refusal: Option<Location>,
     retry_limit: u32,
     unsatisfiable: bool,
-    /// Of schemas that name none.
+    /// The draft of schemas that do not name one.
     draft: referencing::Draft,
     checker: Checker,
 }
 
-/// The units of work inside a document.
+/// The items of a document: its units of work.
 pub(crate) struct Items {
     pub(crate) path: ItemsPath,
-    /// How many are kept.
+    /// The most items that are kept.
     pub(crate) max: Option<usize>,
-    /// The member that tells them apart across attempts.
+    /// The member that identifies an item across attempts.
     pub(crate) key: Option<String>,
-    /// What one must be, where the contract's schema does not say it.
+    /// The schema of an item, if the contract's schema does not define it.
     pub(crate) schema: Option<Checker>,
 }
 
-/// Values at a path must be in a list.
+/// A rule that values at a path must be in a list.
 pub(crate) struct Rule {
     pub(crate) path: Path,
     pub(crate) list: List,
 }
 
 impl Rule {
-    /// The list of a request that it names.
+    /// Returns the name of the list in the request.
     fn list(&self) -> Option<&str> {
         match &self.list {
             List::Named { name, .. } => Some(name),
@@ -131,27 +131,27 @@ impl Rule {
     }
 }
 
-/// A list of values that are allowed.
+/// A list of allowed values.
 pub(crate) enum List {
-    /// One that comes with the request: always, or where the rule is optional, if it likes.
+    /// A list from the request. It may be missing if `optional`.
     Named { name: String, optional: bool },
-    /// In ascending order.
+    /// Values in ascending order.
     Values(Vec<String>),
 }
 
-/// Claims that are held to the evidence of a request.
+/// Claims that are checked against the evidence of a request.
 pub(crate) struct Claims {
     pub(crate) path: ItemsPath,
-    /// Members of a claim: its sentence, what it cites, and what it states of itself.
+    /// The members of a claim: its text, its citations, and its other statements.
     pub(crate) text: String,
     pub(crate) cites: String,
     pub(crate) confidence: String,
     pub(crate) limitations: String,
-    /// Whether each citation quotes.
+    /// `true` if each citation must quote.
     pub(crate) quotes: bool,
-    /// Whether the figures of a claim must stand in what it cites.
+    /// `true` if the figures of a claim must occur in what it cites.
     pub(crate) numbers: bool,
-    /// Where claims of absence are declared.
+    /// The path at which claims of absence are declared.
     pub(crate) absence: Option<Path>,
     pub(crate) kinds: Vec<RequiredKind>,
 }
@@ -159,14 +159,15 @@ pub(crate) struct Claims {
 /// A kind of evidence that must be cited.
 pub(crate) struct RequiredKind {
     pub(crate) kind: String,
-    /// How many observations of it.
+    /// The least number of observations of this kind.
     pub(crate) min: usize,
-    /// Where it may be explained why there are fewer.
+    /// The path at which a smaller number may be explained.
     pub(crate) or_explained: Option<Path>,
 }
 
 impl Contract {
-    /// Copy what a verdict reads. A contract that was just compiled lies between what compiling left.
+    /// Copies the strings that a verdict reads, because those of a newly compiled contract are scattered among the
+    /// remains of compiling.
     pub(crate) fn settle(&mut self) {
         for text in [&mut self.agent, &mut self.version, &mut self.digest].into_iter().chain(&mut self.schema_id) {
             *text = text.clone();
@@ -177,10 +178,10 @@ impl Contract {
         }
     }
 
-    /// Read, check and compile a contract.
+    /// Parses, checks and compiles a contract.
     ///
-    /// `text` is one JSON document as `schemas/contract.schema.json` describes it. The fault of one that is not
-    /// names the member, what is wrong, and what would be right.
+    /// `text` is one JSON document as `schemas/contract.schema.json` describes it. Otherwise, the fault names the
+    /// member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadContract, "contract", violations);
         let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
@@ -207,22 +208,22 @@ impl Contract {
         &self.version
     }
 
-    /// The schema's `$id`.
+    /// Returns the schema's `$id`.
     pub fn schema_id(&self) -> Option<&str> {
         self.schema_id.as_deref()
     }
 
-    /// `sha256:` and the digest of the contract without optional white space.
+    /// Returns `sha256:` and the digest of the contract without insignificant white space.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// How often the producer may be asked again.
+    /// Returns how often the producer may retry.
     pub fn retry_limit(&self) -> u32 {
         self.retry_limit
     }
 
-    /// The lists that `allow` names, in ascending order.
+    /// Returns the names of the lists in `allow`, sorted.
     pub fn lists(&self) -> Vec<String> {
         let mut lists: Vec<String> = self.allow.iter().filter_map(Rule::list).map(str::to_owned).collect();
         sort(&mut lists);
@@ -238,12 +239,12 @@ impl Contract {
         &self.caps
     }
 
-    /// Whether syntax is repaired.
+    /// Returns whether syntax is repaired.
     pub(crate) fn repairs(&self) -> bool {
         self.repairs
     }
 
-    /// Whether members that the schema forbids are removed.
+    /// Returns whether members that the schema forbids are removed.
     pub(crate) fn strips(&self) -> bool {
         self.strips
     }
@@ -258,8 +259,8 @@ impl Contract {
         self.unwraps
     }
 
-    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the search
-    /// reached its limit.
+    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the
+    /// search reached its limit.
     pub(crate) fn misfits(&self, document: &Document) -> Option<Misfits> {
         let mut misfits = self.checker.misfits(document, &[Document::ROOT], &self.caps)?;
         let own = self.items.as_ref().and_then(|items| Some((items.schema.as_ref()?, items.path.array(document)?)));
@@ -270,7 +271,7 @@ impl Contract {
         Some(misfits)
     }
 
-    /// Whether nothing is asked of a document but that the schema accepts it.
+    /// Returns whether the schema is the only requirement on a document.
     pub(crate) fn is_simple(&self) -> bool {
         self.items().is_none() && self.allow().is_empty() && self.evidence().is_none()
     }
@@ -279,7 +280,7 @@ impl Contract {
         self.items.as_ref()
     }
 
-    /// Whether a list of items is asked for, and nothing around it.
+    /// Returns whether the document is only a list of items.
     pub(crate) fn is_list(&self) -> bool {
         self.items.as_ref().is_some_and(|items| items.path.steps.is_empty())
     }
@@ -296,17 +297,17 @@ impl Contract {
         &self.checker
     }
 
-    /// Whether no document whatever can be valid.
+    /// Returns whether no document can be valid.
     pub(crate) fn is_unsatisfiable(&self) -> bool {
         self.unsatisfiable
     }
 
-    /// Returns the paths of text that `repair` keeps as far as it came, if the output was cut off in it.
+    /// Returns the paths of strings that `repair` keeps if the output was cut off in them.
     pub(crate) fn keeps(&self) -> &[Path] {
         &self.keeps
     }
 
-    /// Returns whether a text that is JSON may be a document in which the producer declines.
+    /// Returns whether a JSON text may be a document in which the producer declines.
     pub(crate) fn may_be_refusal(&self, text: &str) -> bool {
         let Some(place) = &self.refusal else {
             return false;
@@ -320,7 +321,7 @@ impl Contract {
         })
     }
 
-    /// Whether a document is nothing but the member in which the producer declines.
+    /// Returns whether a document consists only of the member in which the producer declines.
     pub(crate) fn is_refusal(&self, document: &Document) -> bool {
         let Some(place) = &self.refusal else {
             return false;
@@ -339,19 +340,19 @@ impl Contract {
         document.kind(at) == Kind::String
     }
 
-    /// What is likely a mistake in this contract, which `text` is.
+    /// Returns the likely mistakes in this contract. `text` is its source.
     pub fn lint(&self, text: &str) -> Vec<Warning> {
         let mut warnings = lint::lint(&self.source, self.draft);
-        // It was parsed before.
+        // Always succeeds, because it was parsed before.
         if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
             warnings.iter_mut().for_each(|warning| warning.locate(&document));
         }
         warnings
     }
 
-    /// Text for the agent's prompt.
+    /// Returns text for the agent's prompt.
     pub fn describe(&self) -> String {
-        // It was parsed before, in as many words.
+        // Always succeeds, because it was parsed before.
         match Json::read(&self.source, &CONTRACT_CAPS) {
             Ok(document) => describe::describe(&document, &self.extract),
             Err(_) => String::new(),
@@ -359,13 +360,13 @@ impl Contract {
     }
 }
 
-/// The format of contracts, compiled once.
+/// Returns the format of contracts, compiled once.
 fn format() -> &'static Checker {
     static FORMAT: OnceLock<Checker> = OnceLock::new();
     FORMAT.get_or_init(|| Checker::own(CONTRACT_SCHEMA, Dialect::default()))
 }
 
-/// Schemas named by path, as contracts on disk have them: what comes here must be whole.
+/// Rejects schemas given by path, which contracts on disk may have: here they must be inlined.
 fn on_disk(document: &Document) -> Vec<Violation> {
     let member = |name: &str| document.member(Document::ROOT, name);
     let resources = member("resources").into_iter().flat_map(|at| document.members(at)).map(|(_, at)| at);
@@ -426,7 +427,7 @@ impl Reader<'_, '_> {
             (None, None) => "0.0.0".to_owned(),
         };
         let refusal = self.text("refusal").map(|path| {
-            // The format allows just these.
+            // The format allows only valid paths.
             Location::of_names(path).unwrap_or_default()
         });
         Ok(Contract {
@@ -464,7 +465,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Compile a schema at a place, or, in a contract with a definition, the definition.
+    /// Compiles the schema at a location or, in a contract with a definition, the definition.
     fn compiled(
         &self,
         schema: &SchemaSource,
@@ -484,7 +485,7 @@ impl Reader<'_, '_> {
         Checker::json_schema(schema, here, resources, self.dialect(draft))
     }
 
-    /// The units of work, with what one must be.
+    /// Reads the items, with their schema.
     fn items<'s>(
         &'s self,
         checker: &Checker,
@@ -512,7 +513,7 @@ impl Reader<'_, '_> {
         let max = member("max").and_then(|at| Number(document.source(at)).as_f64()).map(|max| max as usize);
         let schema = match member("schema") {
             Some(at) => {
-                // By its URI, the contract's schema can be referred to.
+                // The contract's schema can be referred to by its URI.
                 if self.member("schema").is_some() && schema.id(draft).contains(':') {
                     resources.push((schema.id(draft), schema));
                 }
@@ -584,7 +585,7 @@ impl Reader<'_, '_> {
             self.wrong(claims, "evidence", "a path of names and indices, and '[*]'", message)
         })?;
         let kind = |at: NodeId| {
-            // The format bounds it.
+            // The format limits it.
             let min = document.member(at, "min").and_then(|at| Number(document.source(at)).as_f64());
             Ok(RequiredKind {
                 kind: text(at, "kind").unwrap_or_default().to_owned(),
@@ -613,7 +614,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `$schema` must be a dialect there is, or one that `resources` describes.
+    /// Checks that `$schema` is a known dialect, or one that `resources` describes.
     fn known_dialect(
         &self,
         schema: &SchemaSource,
@@ -635,7 +636,7 @@ impl Reader<'_, '_> {
 
     fn retry_limit(&self) -> u32 {
         let limit = self.member("retry").and_then(|at| self.document.member(at, "limit"));
-        // The format bounds it.
+        // The format limits it.
         limit.and_then(|at| Number(self.document.source(at)).as_f64()).map_or(1, |limit| limit as u32)
     }
 
@@ -645,7 +646,7 @@ impl Reader<'_, '_> {
         let Some(options) = self.member("extract") else {
             return extract;
         };
-        // Whoever names the markers means those, unless it is said otherwise.
+        // If markers are given, only those blocks count by default.
         extract.untagged = document.member(options, "markers").is_none();
         for (name, at) in document.members(options) {
             let flag = document.kind(at) == Kind::True;
@@ -708,8 +709,8 @@ impl Reader<'_, '_> {
             .spanning(self.document.span(at))
     }
 
-    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would never
-    /// apply.
+    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would
+    /// never apply.
     fn all_lead_somewhere(&self, checker: &Checker) -> Result<(), Vec<Violation>> {
         let document = self.document;
         let of = |name: &str, member: &str| {
@@ -753,14 +754,14 @@ impl Reader<'_, '_> {
         };
         for (name, cap) in caps.named() {
             let value = document.member(options, name).and_then(|at| Number(document.source(at)).as_f64());
-            // The format bounds it.
+            // The format limits it.
             *cap = value.map_or(*cap, |value| value as usize);
         }
         caps
     }
 }
 
-/// The version in a schema's URI: its last part of the form `1.2.3`, with or without a `v` before it.
+/// Returns the version in a schema's URI: the last part of the form `1.2.3`, with an optional `v` before it.
 fn version_in(id: &str) -> Option<&str> {
     id.split(['/', '#', '?', ':', '@']).rev().map(|part| part.strip_prefix('v').unwrap_or(part)).find(|part| {
         let core = part.split(['-', '+']).next().unwrap_or_default();
@@ -774,7 +775,7 @@ fn version_in(id: &str) -> Option<&str> {
     })
 }
 
-/// `sha256:` and the digest of a text.
+/// Returns `sha256:` and the digest of a text.
 pub fn digest(text: &str) -> String {
     format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text)))
 }

@@ -1,5 +1,5 @@
-//! The markup around reasoning, which is left out: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. One reading of it
-//! serves those who have the whole text and those who get it byte by byte.
+//! The markup around reasoning, which is skipped: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. The same parser
+//! serves callers that have the whole text and callers that receive it byte by byte.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -31,8 +31,8 @@ pub(crate) struct Reasoning {
     pairs: Vec<Pair>,
     /// The bytes that markup begins with, letters in either case.
     firsts: Vec<u8>,
-    /// For each byte, whether markup has it first ([`FIRST`]) or second ([`SECOND`]). Brackets are frequent, and the byte behind
-    /// them rules most of them out.
+    /// For each byte, whether markup has it first ([`FIRST`]) or second ([`SECOND`]). Brackets are frequent, and the
+    /// byte behind them rules most of them out.
     places: [u8; 256],
 }
 
@@ -44,8 +44,8 @@ const SECOND: u8 = 2;
 struct Pair {
     begin: Cow<'static, str>,
     end: Cow<'static, str>,
-    /// Without a begin, the end ends reasoning that began with the output. An end that several pairs share does not, because
-    /// it ends other things, too.
+    /// Without a begin, the end ends reasoning that began with the output. An end that several pairs share does not,
+    /// because it ends other things, too.
     ends_alone: bool,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Markup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
     pub(crate) markup: Markup,
-    /// In bytes.
+    /// The length in bytes.
     pub(crate) length: usize,
     pub(crate) closes: bool,
 }
@@ -104,7 +104,7 @@ impl Reasoning {
         Reasoning { tags, pairs, firsts, places }
     }
 
-    /// Returns no markup: nothing counts as reasoning.
+    /// Returns empty markup: no text is reasoning.
     pub(crate) fn none() -> Self {
         Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), places: [0; 256] }
     }
@@ -121,7 +121,7 @@ impl Reasoning {
         self.may_begin(first) && second.is_none_or(|second| self.places[usize::from(second)] & SECOND != 0)
     }
 
-    /// Returns the offset of the next place where a tag may begin.
+    /// Returns the next offset where a tag may begin.
     pub(crate) fn next(&self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -140,7 +140,7 @@ impl Reasoning {
         }
     }
 
-    /// Reads the tag at a place in a whole text.
+    /// Reads the tag at an offset in a whole text.
     pub(crate) fn tag_at(&self, output: &str, start: usize) -> Option<Tag> {
         let bytes = output.as_bytes();
         if !bytes.get(start).is_some_and(|&first| self.may_begin_with(first, bytes.get(start + 1).copied())) {
@@ -149,12 +149,12 @@ impl Reasoning {
         tag_of(|is_quoted| self.read(&bytes[start..], is_quoted), is_behind_quote(bytes, start))
     }
 
-    /// Returns the offset behind the end of reasoning that began before `from`, in a whole text.
+    /// Returns the offset after the end of reasoning that began before `from`, in a whole text.
     pub(crate) fn end(&self, output: &str, from: usize, markup: Markup) -> Option<usize> {
         self.end_tag(output, from, markup).map(|tag| tag.end)
     }
 
-    /// Returns where the end of reasoning stands that began before `from`, in a whole text.
+    /// Returns the span of the tag that ends reasoning begun before `from`, in a whole text.
     pub(crate) fn end_tag(&self, output: &str, from: usize, markup: Markup) -> Option<Range<usize>> {
         let bytes = output.as_bytes();
         let mut at = from;
@@ -200,7 +200,7 @@ impl Reasoning {
         )
     }
 
-    /// Returns the begin of a pair.
+    /// Returns the opening text of a pair.
     fn begin(&self, markup: Markup) -> Option<&str> {
         match markup {
             Markup::Pair(index) => self.pairs.get(usize::from(index)).map(|pair| &*pair.begin),
@@ -223,7 +223,7 @@ impl Reasoning {
     }
 }
 
-/// The result of looking for one text.
+/// The result of comparing with one text.
 enum Read {
     Other,
     Partial,
@@ -231,7 +231,7 @@ enum Read {
     All(usize),
 }
 
-/// Returns the first tag that was read whole, if there is one.
+/// Returns the first complete tag, if there is one.
 fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_behind_quote: bool) -> Reading {
     let mut reading = Reading::Other;
     for (read, markup, closes) in read {
@@ -261,12 +261,12 @@ fn tag_of(read: impl Fn(bool) -> Reading, is_behind_quote: bool) -> Option<Tag> 
     }
 }
 
-/// Returns whether one or two backticks stand before a place.
+/// Returns whether one or two backticks precede an offset.
 fn is_behind_quote(bytes: &[u8], at: usize) -> bool {
     matches!(bytes[..at].iter().rev().take(3).take_while(|byte| **byte == b'`').count(), 1 | 2)
 }
 
-/// Reads `<name>`, `<name attributes>` or `</name>`, without regard to case.
+/// Reads `<name>`, `<name attributes>` or `</name>`, ignoring case.
 fn read_tag(text: &[u8], name: &str, closes: bool) -> Read {
     let opening = if closes { "</" } else { "<" };
     match read_text(text, opening) {
@@ -278,7 +278,7 @@ fn read_tag(text: &[u8], name: &str, closes: bool) -> Read {
     }
 }
 
-/// Reads the rest of a tag behind its name.
+/// Reads the rest of a tag after its name.
 fn read_attributes(text: &[u8], from: usize, closes: bool) -> Read {
     let rest = &text[from..];
     match rest.first() {
@@ -296,7 +296,7 @@ fn read_attributes(text: &[u8], from: usize, closes: bool) -> Read {
     }
 }
 
-/// Reads a text without regard to the case of ASCII letters.
+/// Reads a text, ignoring the case of ASCII letters.
 fn read_text(text: &[u8], wanted: &str) -> Read {
     let read = text.len().min(wanted.len());
     match text[..read].eq_ignore_ascii_case(&wanted.as_bytes()[..read]) {

@@ -1,4 +1,5 @@
-//! A schema that accepts everything by mistake: another document stands in its place, and holds the schema that was meant.
+//! Detects a schema that accepts everything by mistake: another document stands in its place, and contains the intended
+//! schema.
 
 use referencing::Draft;
 
@@ -13,7 +14,7 @@ use crate::{
     violation::Details,
 };
 
-/// Keywords that constrain nothing by themselves.
+/// Keywords that do not constrain anything by themselves.
 const SILENT: [&str; 17] = [
     "$anchor",
     "$comment",
@@ -39,7 +40,7 @@ const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "obje
 /// Members of JSON Type Definition (RFC 8927) that JSON Schema does not have.
 const OF_JTD: [&str; 6] = ["elements", "optionalProperties", "values", "discriminator", "mapping", "metadata"];
 
-/// Members under which tools and formats of answers hold a schema.
+/// Members under which tools and answer formats contain a schema.
 const WRAPPERS: [&str; 9] = [
     "inputSchema",
     "input_schema",
@@ -52,14 +53,14 @@ const WRAPPERS: [&str; 9] = [
     "schema",
 ];
 
-/// How deep the schema that was meant is looked for, and among how many values.
+/// The depth to which the intended schema is searched for, and the most values that the search visits.
 const MAX_DEPTH: usize = 4;
 const MAX_SEEN: usize = 256;
 /// The most definitions that a message names.
 const MAX_NAMED: usize = 3;
 
-/// Returns a violation if the schema at a node constrains nothing and is no schema that says so: `true`, `{}`, and one with annotations alone
-/// accept everything on purpose. `here` is the schema's place in the contract.
+/// Returns a violation if the schema at a node constrains nothing, unless that is explicit: `true`, `{}`, and a schema
+/// with only annotations accept everything on purpose. `here` is the schema's location in the contract.
 pub(super) fn violation(document: &Document, at: NodeId, here: &Location) -> Option<Violation> {
     if document.kind(at) != Kind::Object {
         return None;
@@ -88,8 +89,8 @@ fn names<'d>(document: &'d Document, at: NodeId) -> impl Iterator<Item = &'d str
     document.members(at).map(|(name, _)| document.string(name))
 }
 
-/// Whether a member of a schema is a keyword that constrains. Where `type` names no type, the object is something else, as a tool of type
-/// `function` is.
+/// Returns whether a member of a schema is a keyword that constrains. If `type` names no type, the object is something
+/// else, such as a tool of type `function`.
 fn is_constraint(document: &Document, at: NodeId, name: &str) -> bool {
     let is_type = |value: NodeId| document.kind(value) != Kind::String || TYPES.contains(&document.string(value));
     keywords::named(name).is_some()
@@ -97,7 +98,7 @@ fn is_constraint(document: &Document, at: NodeId, name: &str) -> bool {
         && (name != "type" || document.member(at, name).is_some_and(is_type))
 }
 
-/// Whether an object is likely a schema: it has a keyword that constrains, with a value of the kind that such a keyword has.
+/// Returns whether an object is likely a schema: it has a constraining keyword with a value of the expected kind.
 fn is_schema(document: &Document, at: NodeId) -> bool {
     let has = |name: &str, kind: Kind| document.member(at, name).is_some_and(|value| document.kind(value) == kind);
     document.kind(at) == Kind::Object
@@ -108,7 +109,8 @@ fn is_schema(document: &Document, at: NodeId) -> bool {
             || document.member(at, "const").is_some())
 }
 
-/// The library whose object a schema is, as `JSON.stringify` writes it: the constraints were in what it leaves out.
+/// Returns the library that an object comes from, if `JSON.stringify` wrote a schema object and left out the
+/// constraints.
 fn library(document: &Document, at: NodeId) -> Option<&'static str> {
     let text = |at: NodeId, name: &str| {
         document
@@ -131,7 +133,7 @@ fn library(document: &Document, at: NodeId) -> Option<&'static str> {
     document.member(at, "~standard").map(|_| "a library")
 }
 
-/// Says where the schema that was meant likely stands.
+/// Describes where the intended schema likely is.
 fn meant(document: &Document, at: NodeId, here: &Location) -> String {
     if names(document, at).any(|name| OF_JTD.contains(&name)) {
         return "it is a JSON Type Definition, which belongs in 'jtd'".to_owned();

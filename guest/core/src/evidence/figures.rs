@@ -1,6 +1,6 @@
-//! A text -> its figures: numbers with their units, dates, times, and words with digits in them.
+//! Extracts the figures of a text: numbers with their units, dates, times, and words with digits.
 //!
-//! `docs/claims.md` states the rules. What a claim says needs one of some keys; what evidence says offers keys.
+//! `docs/claims.md` states the rules. A claim needs one of several keys; evidence offers keys.
 
 use crate::{
     evidence::numerals::Folded,
@@ -8,14 +8,14 @@ use crate::{
     text,
 };
 
-/// One way in which a figure is the same as another, as a text: two that are the same are the same text. As texts they are
-/// sorted and searched by code that the component has anyway.
+/// A canonical text of a figure: figures that are equal in one way have the same key. Keys are texts because the
+/// component already has code to sort and search texts.
 pub(super) type Key = String;
 
-/// Takes keys, one by one.
+/// A callback for keys, one by one.
 pub(super) type Each<'e> = &'e mut dyn FnMut(&str);
 
-/// A decimal: its digits without zeros at the end, and the exponent of the last one.
+/// A decimal number: its digits without trailing zeros, and the exponent of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Number {
     negative: bool,
@@ -23,12 +23,12 @@ struct Number {
     exponent: i32,
 }
 
-/// What makes numbers comparable, by the letter that it has in a key.
+/// The dimensions that make numbers comparable, each with its letter in a key.
 #[derive(Debug, Clone, Copy)]
 enum Dimension {
-    /// No unit is beside the number; its name may have one.
+    /// No unit is beside the number, but its name may have one.
     Plain = b'n' as isize,
-    /// Nothing says a unit.
+    /// Nothing states a unit.
     Bare = b'b' as isize,
     Percent = b'p' as isize,
     Nanoseconds = b's' as isize,
@@ -47,7 +47,7 @@ enum Precision {
     Nanosecond,
 }
 
-/// The keys of a number of several dimensions.
+/// Passes the keys of a number, one for each dimension.
 #[inline(never)]
 fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
     let Number { negative, mantissa, exponent } = number;
@@ -67,7 +67,7 @@ fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
     }
 }
 
-/// The keys of a fraction: itself, and its decimal. One without end is rounded to two, three or four places.
+/// Passes the keys of a fraction: itself, and its decimal. An infinite decimal is rounded to two, three or four places.
 fn fraction_keys(of: u64, parts: u64, each: Each) {
     each(&word_key(&format!("{of}/{parts}")));
     let has_end = 10_000 % parts == 0;
@@ -106,7 +106,7 @@ fn status_key(first: u8) -> &'static str {
     }
 }
 
-/// A figure, and where it stands in its text.
+/// A figure and its position in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Figure<'t> {
     pub(super) start: usize,
@@ -118,36 +118,36 @@ pub(super) struct Figure<'t> {
 enum Value<'t> {
     Number {
         number: Number,
-        /// The unit beside it.
+        /// The unit beside the number.
         unit: Option<Unit>,
-        /// The unit that the name before it ends with.
+        /// The unit that the name before the number ends with.
         named: Option<Unit>,
-        /// The unit of the number after it, where both are the ends of a range.
+        /// The unit of the number after it, if the two form a range.
         range: Option<Unit>,
         has_plus: bool,
-        /// A comma may stand between two numbers, too.
+        /// The two numbers, if the comma may separate them.
         parts: Option<[Number; 2]>,
     },
     Date {
         year: u16,
         month: u8,
         day: u8,
-        /// The month may be the day, and the day the month.
+        /// `true` if day and month can be swapped.
         swaps: bool,
     },
     Time {
         nanoseconds: u64,
         precision: Precision,
-        /// East of UTC, in minutes.
+        /// The offset east of UTC, in minutes.
         offset: i32,
     },
     /// A fraction in words: `half`, `two thirds of`.
     Fraction(u64, u64),
-    /// A word with digits, or digits and points that are no number.
+    /// A word with digits, or digits and points that are not a number.
     Word(&'t str),
-    /// `v2`, `v2.14`: the digits are said without the letter, too.
+    /// `v2`, `v2.14`: the digits may also be written without the letter.
     Version(&'t str),
-    /// `p99`: the percentile that the digits say.
+    /// `p99`: the percentile, and its number.
     Percentile(&'t str, Number),
 }
 
@@ -170,7 +170,7 @@ impl Number {
         Number::new(false, value.into(), 0)
     }
 
-    /// None where the digits are more than are held.
+    /// Returns the product, or `None` if it has too many digits.
     fn times(self, factor: u64) -> Option<Self> {
         Some(Number::new(self.negative, self.mantissa.checked_mul(factor.into())?, self.exponent))
     }
@@ -179,7 +179,7 @@ impl Number {
         Number::new(self.negative, self.mantissa, self.exponent.saturating_add(by))
     }
 
-    /// Its value, where that is a small integer.
+    /// Returns the value if it is a small integer.
     fn small(self) -> Option<u64> {
         let exponent = u32::try_from(self.exponent).ok().filter(|exponent| *exponent < 6)?;
         let value = u64::try_from(self.mantissa).ok()?.checked_mul(10_u64.pow(exponent))?;
@@ -188,11 +188,11 @@ impl Number {
 }
 
 impl Figure<'_> {
-    /// The keys of which a claim that says this needs one.
+    /// Passes the keys of the figure. A claim needs one of them.
     pub(super) fn needs(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, has_plus, parts: _ } => {
-                // A fall by 3 % is told as -3 %.
+                // A fall of 3 % may be written as -3 %.
                 let is_told = !number.negative && !has_plus && number.mantissa != 0;
                 let fall = is_told.then_some(Number { negative: true, ..*number });
                 for number in [Some(*number), fall].into_iter().flatten() {
@@ -237,7 +237,7 @@ impl Figure<'_> {
         }
     }
 
-    /// The keys that evidence which says this offers.
+    /// Passes the keys that the figure offers as evidence.
     pub(super) fn offers(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, parts, .. } => {
@@ -292,7 +292,7 @@ impl Figure<'_> {
     }
 }
 
-/// A word as a whole, and the parts of it that are said without the others.
+/// Passes a word as a whole, and the parts of it that may be used without the others.
 fn offer_word(word: &str, each: Each) {
     each(&word_key(word));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -310,12 +310,12 @@ fn offer_word(word: &str, each: Each) {
     }
 }
 
-/// A number with a unit in the unit that all of its kind are compared in.
+/// Converts a number with a unit to the base unit of its dimension.
 fn in_units(number: Number, unit: Unit, each: Each) {
     let mut scaled = |factor: u64, dimension: Dimension| {
         match number.times(factor) {
             Some(number) => number_keys(number, &[dimension], each),
-            // Too many digits: it is the same only in the same unit.
+            // With too many digits, it equals only a number in the same unit.
             None => number_keys(number, &[dimension], &mut |key| each(&format!("{key}*{factor}"))),
         }
     };
@@ -336,14 +336,14 @@ fn in_units(number: Number, unit: Unit, each: Each) {
     }
 }
 
-/// Digits, with a point between them or not, as a number.
+/// Parses digits, with or without a decimal point, as a number.
 fn whole_number(text: &str) -> Option<Number> {
     let mut scanner = Scanner::new(text);
     let (number, _) = scanner.number()?;
     (scanner.at == text.len()).then_some(number)
 }
 
-/// The figures of a text, in their order. It takes time in proportion to the text.
+/// Visits the figures of a text in order. Takes linear time.
 pub(super) fn figures(text: &str, each: &mut dyn FnMut(Figure)) {
     let folded = Folded::new(text);
     let mut scanner = Scanner::new(folded.as_ref().map_or(text, |folded| &folded.text));
@@ -360,9 +360,9 @@ struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// Up to here no word has a digit.
+    /// Up to here, no word has a digit.
     wordy: usize,
-    /// Where the figure begins that is read, with its sign and currency.
+    /// The start of the current figure, with its sign and currency.
     begin: usize,
 }
 
@@ -399,7 +399,7 @@ impl<'t> Scanner<'t> {
         &self.text[from.min(self.text.len())..self.run(from, &u8::is_ascii_alphabetic)]
     }
 
-    /// Past one space of any width, or none.
+    /// Skips at most one space of any width.
     #[inline(never)]
     fn space(&self, at: usize) -> usize {
         match self.bytes.get(at..) {
@@ -427,13 +427,13 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A number, a date, a time, or a word that begins with a digit.
+    /// Parses a number, a date, a time, or a word that begins with a digit.
     fn digit_first(&mut self) -> Value<'t> {
         let start = self.at;
         if let Some(fraction) = self.fraction() {
             return fraction;
         }
-        // What comes after its digits tells what it may be.
+        // The characters after the digits tell what the figure may be.
         let more = match self.byte(self.digits(start)) {
             b'-' | b'/' => self.date(),
             b'.' => self.dotted(),
@@ -444,7 +444,7 @@ impl<'t> Scanner<'t> {
             return value;
         }
         let word = |scanner: &mut Self| {
-            // Letters glued to digits: an id, as far as it goes.
+            // Letters attached to digits: an id, up to its end.
             scanner.at = scanner.compound(start);
             Value::Word(&scanner.text[start..scanner.at])
         };
@@ -476,7 +476,7 @@ impl<'t> Scanner<'t> {
         self.measured(start, number, parts)
     }
 
-    /// `3⁄4`, with the slash of fractions.
+    /// Parses `3⁄4`, with a fraction slash.
     fn fraction(&mut self) -> Option<Value<'t>> {
         let slash = self.digits(self.at);
         self.bytes.get(slash..)?.starts_with("⁄".as_bytes()).then_some(())?;
@@ -488,7 +488,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Fraction(of, parts))
     }
 
-    /// A number with the scale and the unit that come after it, and what stands before it.
+    /// Parses the scale and unit after a number, and the sign and currency before it.
     #[inline(never)]
     fn measured(&mut self, start: usize, number: Number, parts: Option<[Number; 2]>) -> Value<'t> {
         let mut number = number;
@@ -509,10 +509,10 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Take the letters that come next, glued or after a space or hyphen, where they mean something.
+    /// Consumes the letters that come next, attached or after a space or hyphen, if they mean something.
     fn take<T>(&mut self, means: fn(&str, bool) -> Option<T>) -> Option<T> {
         let after = self.space(self.at);
-        // Mostly nothing comes that may mean something.
+        // Usually no letters follow.
         if ![self.at, after, self.at + 1].iter().any(|at| self.byte(*at).is_ascii_alphabetic()) {
             return None;
         }
@@ -547,7 +547,7 @@ impl<'t> Scanner<'t> {
         self.take(|text, is_glued| if is_glued { glued_unit(text) } else { unit(text) })
     }
 
-    /// The unit of the other end of a range that begins here.
+    /// Returns the unit of the upper end of a range that begins here.
     fn range(&self) -> Option<Unit> {
         if !matches!(self.byte(self.at), b'-' | b' ' | 0xe2) {
             return None;
@@ -555,13 +555,13 @@ impl<'t> Scanner<'t> {
         let rest = &self.text[self.at..];
         let other = ["-", "–", " to ", " and ", " or ", " of "].into_iter().find_map(|word| rest.strip_prefix(word))?;
         let mut other = Scanner::new(other);
-        // A bound on what is looked at, for each number looks ahead.
+        // Limits the lookahead, because each number looks ahead.
         other.byte(0).is_ascii_digit().then_some(())?;
         other.at = other.run(0, &|byte| byte.is_ascii_digit() || *byte == b'.').min(32);
         other.unit()
     }
 
-    /// The sign, and the currency, right before a number.
+    /// Returns the sign and the currency right before a number.
     fn before(&mut self, start: usize) -> (Option<char>, Option<Unit>) {
         let [before_that, last] = [2, 1].map(|by| start.checked_sub(by).map_or(0, |at| self.byte(at)));
         let is_code = last == b' ' && matches!(before_that, b'D' | b'R' | b'P' | b'Y');
@@ -595,7 +595,7 @@ impl<'t> Scanner<'t> {
         (is_sign.then_some(if sign == '+' { '+' } else { '-' }), currency)
     }
 
-    /// The unit at the end of the name that a number is the value of: `wait_ms": 30`, `size_bytes=30`.
+    /// Returns the unit at the end of the name that the number is the value of: `wait_ms": 30`, `size_bytes=30`.
     fn named(&self, start: usize) -> Option<Unit> {
         const LONGEST: usize = 16;
         if !self.bytes[start.saturating_sub(5)..start].iter().any(|byte| matches!(byte, b':' | b'=')) {
@@ -616,7 +616,7 @@ impl<'t> Scanner<'t> {
         unit(self.text.get(end - letters..end)?)
     }
 
-    /// Digits with separators, fraction and exponent. Where a comma may stand between two numbers, both.
+    /// Parses digits with separators, fraction and exponent. If a comma may separate two numbers, returns both.
     #[inline(never)]
     fn number(&mut self) -> Option<(Number, Option<[Number; 2]>)> {
         let start = self.at;
@@ -624,7 +624,7 @@ impl<'t> Scanner<'t> {
         let is_listed = self.is_listed(start);
         let mut end = first;
         let mut separator = 0;
-        // Groups of three, by one separator.
+        // Groups of three digits with one separator.
         if first - start <= 3 && self.byte(start) != b'0' {
             while let Some((mark, after)) = self.separator(end).filter(|(mark, _)| separator == 0 || separator == *mark)
             {
@@ -633,7 +633,7 @@ impl<'t> Scanner<'t> {
                 }
                 (separator, end) = (mark, after + 3);
             }
-            // In a list, what looks like a separator is none.
+            // In a list, an apparent separator separates items.
             let goes_on = self.byte(end) == b',' && (self.is_alphanumeric(end + 1) || self.byte(end + 1) == b'-');
             if separator == b',' && (goes_on || self.byte(end) == b']') {
                 (separator, end) = (0, first);
@@ -679,12 +679,12 @@ impl<'t> Scanner<'t> {
         Some((Number::new(false, digits, exponent), parts))
     }
 
-    /// Whether what stands before a number makes it a value of a list without spaces.
+    /// Returns whether the number is a value of a list without spaces.
     fn is_listed(&self, start: usize) -> bool {
         matches!(self.bytes[..start].last(), Some(b',' | b'['))
     }
 
-    /// A mark between groups of digits, and where it ends.
+    /// Returns the separator between groups of digits, and its end.
     #[inline(never)]
     fn separator(&self, at: usize) -> Option<(u8, usize)> {
         match self.bytes.get(at..)? {
@@ -696,14 +696,14 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Digits with two or more points between them: a version, an address, a date. Never a number.
+    /// Parses digits with two or more points between them: a version, an address, a date. Never a number.
     fn dotted(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let (mut end, mut points) = (self.digits(start), 0);
         while self.byte(end) == b'.' && self.byte(end + 1).is_ascii_digit() {
             (end, points) = (self.digits(end + 1), points + 1);
         }
-        // Before a comma and digits, they are separators.
+        // Before a comma and digits, points are separators of groups.
         let is_european = self.byte(end) == b','
             && self.byte(end + 1).is_ascii_digit()
             && self.byte(start) != b'0'
@@ -723,7 +723,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// `2026-11-23`, `2026/11/23`, `11/23/2026`.
+    /// Parses `2026-11-23`, `2026/11/23`, `11/23/2026`.
     fn date(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let one = self.digits(start);
@@ -757,7 +757,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month: month as u8, day: day as u8, swaps })
     }
 
-    /// `13:47`, `13:47:05.123Z`, `1:47 pm`, `14:00:00+01:00`.
+    /// Parses `13:47`, `13:47:05.123Z`, `1:47 pm`, `14:00:00+01:00`.
     fn time(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let hours = self.digits(start);
@@ -812,7 +812,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Time { nanoseconds, precision, offset })
     }
 
-    /// `2 pm`, of which this is the hour.
+    /// Parses the rest of `2 pm` after the hour.
     #[inline(never)]
     fn hour(&mut self, hour: u64, end: usize) -> Option<Value<'t>> {
         let is_pm = self.byte(end - 2).eq_ignore_ascii_case(&b'p');
@@ -824,7 +824,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// `23 November 2026`, `23rd of November`, where this is the number.
+    /// Parses the rest of `23 November 2026`, `23rd of November` after the number.
     #[inline(never)]
     fn day_of_month(&mut self, number: Number, end: usize) -> Option<Value<'t>> {
         let day = number.small().filter(|day| (1..=31).contains(day))?;
@@ -843,7 +843,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month, day: day as u8, swaps: false })
     }
 
-    /// The year that comes next, and where it ends; zero for none.
+    /// Returns the year that comes next, and its end. Zero if there is none.
     #[inline(never)]
     fn year(&self, at: usize) -> (u16, usize) {
         let comma = at + usize::from(self.byte(at) == b',');
@@ -854,7 +854,7 @@ impl<'t> Scanner<'t> {
         year.map_or((0, at), |year| (year, to))
     }
 
-    /// Where a word ends that may have hyphens, points and underscores in it.
+    /// Returns the end of a word that may contain hyphens, points and underscores.
     #[inline(never)]
     fn compound(&self, start: usize) -> usize {
         let mut end = self.run(start, &|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -864,7 +864,7 @@ impl<'t> Scanner<'t> {
         end
     }
 
-    /// A month with its day, a number in words, or a word with digits in it; others are passed over.
+    /// Parses a month with its day, a number in words, or a word with digits. Skips other words.
     fn letter_first(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let letters = self.letters(start);
@@ -881,7 +881,7 @@ impl<'t> Scanner<'t> {
         let whole = if start < self.wordy { start } else { self.compound(start) };
         let word = &self.text[start..whole];
         if !word.bytes().any(|byte| byte.is_ascii_digit()) {
-            // Its parts may be numbers in words. They are looked at one by one, and the whole is not looked at again.
+            // Its parts may be numbers in words. They are examined one by one, and the whole is not examined again.
             self.wordy = self.wordy.max(whole);
             self.at = past_part;
             return None;
@@ -900,7 +900,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// `November 23, 2026`, `Nov 23`, `November 2026`.
+    /// Parses `November 23, 2026`, `Nov 23`, `November 2026`.
     #[inline(never)]
     fn month_first(&mut self, letters: &str, end: usize) -> Option<Value<'t>> {
         let month = month(letters)?;
@@ -923,7 +923,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month, day, swaps: false })
     }
 
-    /// `half`, `half an hour`, `a third of`.
+    /// Parses `half`, `half an hour`, `a third of`.
     fn part(&mut self, start: usize, end: usize) -> Option<Value<'t>> {
         let parts = self.parts(start)?;
         let before = &self.text[..start];
@@ -948,7 +948,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Fraction(1, parts))
     }
 
-    /// How many equal parts the next word divides by.
+    /// Returns the denominator that the next word names.
     fn parts(&self, at: usize) -> Option<u64> {
         let word = self.letters(at).to_ascii_lowercase();
         let word = word.strip_suffix('s').unwrap_or(&word);
@@ -961,7 +961,7 @@ impl<'t> Scanner<'t> {
         self.text[end..].starts_with(" of ")
     }
 
-    /// A number in English words: `twelve`, `twenty-one`, `three hundred`. `one` alone is a pronoun.
+    /// Parses a number in English words: `twelve`, `twenty-one`, `three hundred`. `one` alone is a pronoun.
     fn in_words(&mut self, start: usize) -> Option<Value<'t>> {
         let (mut total, mut current, mut words) = (0_u64, 0_u64, 0);
         let (mut at, mut end) = (start, start);
@@ -998,7 +998,7 @@ impl<'t> Scanner<'t> {
         }
         self.at = end;
         let unit = self.unit();
-        // `two-phase` counts nothing.
+        // `two-phase` is not a count.
         if unit.is_none() && self.byte(end) == b'-' && self.byte(end + 1).is_ascii_alphabetic() {
             return None;
         }
@@ -1007,12 +1007,12 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Whether letters say which half of the day it is.
+/// Returns whether letters are `am` or `pm`.
 fn is_half(letters: &str) -> bool {
     matches!(letters.as_bytes(), [b'a' | b'A' | b'p' | b'P', b'm' | b'M'])
 }
 
-/// Digits with anything between them as one integer, where it is held.
+/// Returns the digits, ignoring anything between them, as one integer, if it fits.
 fn digits_of(bytes: &[u8]) -> Option<u128> {
     bytes
         .iter()

@@ -1,4 +1,4 @@
-//! Claims -> what the evidence does not support: each claim cites observations, and is held to what they say.
+//! Checks claims against evidence: each claim cites observations, and must not say more than they support.
 //!
 //! This proves that support is cited, not that the inference is true. `docs/claims.md` states the rules.
 
@@ -26,29 +26,29 @@ use crate::{
 use figures::{Figure, Key, figures};
 use values::{Differs, Values};
 
-/// A request brings this many observations at the most.
+/// The most observations in a request.
 const MAX_OBSERVATIONS: usize = 1_000;
 
-/// The text of one observation, and everything in all of them, have this many bytes at the most.
+/// The largest text of one observation, and the largest size of all observations together, in bytes.
 const MAX_OBSERVATION: usize = 1024 * 1024;
 const MAX_EVIDENCE: usize = 4 * 1024 * 1024;
 
-/// An id, and each kind, label and limitation, has this many bytes at the most, and one observation this many of each.
+/// The longest id, kind, label or limitation, in bytes, and the most kinds, labels or limitations of an observation.
 const MAX_WORD: usize = 256;
 const MAX_WORDS: usize = 64;
 
-/// Of one claim about this many findings are kept: a report lists ten of an item.
+/// The approximate number of findings that are kept for a claim. A report lists ten per item.
 const MAX_FINDINGS: usize = 20;
 
-/// A message shows this many ids.
+/// The most ids that a message shows.
 const MAX_SHOWN: usize = 16;
 
-/// What makes a word of a label: not all of the result was seen.
+/// Words in a label that mean that the observation covers only part of the result.
 const PARTS: [&str; 3] = ["sampled", "partial", "truncated"];
 const STALE: &str = "stale";
 const EMPTY: &str = "empty";
 
-/// Refuse a request whose evidence is missing, or larger than what is read of it.
+/// Rejects a request whose evidence is missing or exceeds the limits.
 pub(crate) fn check_evidence(claims: Option<&Claims>, evidence: Option<&[Observation]>) -> Result<(), Fault> {
     let root = || Location::root().name("evidence");
     let wrong = |place: Location, expected: &str, received: &str, message: &str| {
@@ -108,7 +108,7 @@ impl Observation {
         self.labels.iter().any(|given| given == label)
     }
 
-    /// The most that a claim may state which rests on it: never above what its source says.
+    /// Returns the highest confidence of a claim that rests on this observation: never more than its source states.
     fn allows(&self) -> Confidence {
         if self.has(STALE) {
             Confidence::Low
@@ -119,7 +119,7 @@ impl Observation {
         }
     }
 
-    /// Whether what is not in it is not there at all.
+    /// Returns whether the observation is complete, so that what it lacks does not exist.
     fn is_complete(&self) -> bool {
         self.complete && !self.has(STALE) && !PARTS.iter().any(|label| self.has(label))
     }
@@ -129,15 +129,15 @@ impl Observation {
     }
 }
 
-/// The claims of a contract, with the observations that came with a request.
+/// The claims of a contract, with the observations of a request.
 pub(crate) struct Support<'c> {
     claims: &'c Claims,
     observations: &'c [Observation],
-    /// The observations by their ids.
+    /// The observations by id.
     by_id: BTreeMap<&'c str, usize>,
 }
 
-/// What is wrong with the claims that are items, by item.
+/// The findings about claims that are items, by item.
 pub(crate) struct OfItems<'c> {
     support: Option<&'c Support<'c>>,
     findings: Findings,
@@ -147,7 +147,7 @@ pub(crate) struct OfItems<'c> {
 #[derive(Default)]
 struct Findings {
     listed: Vec<Finding>,
-    /// There were more of a claim than are kept.
+    /// `true` if a claim had more findings than are kept.
     is_cut: bool,
 }
 
@@ -162,25 +162,25 @@ impl Findings {
     }
 }
 
-/// A claim, and whether it says that something is absent.
+/// A claim, and whether it asserts an absence.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     at: NodeId,
     is_absence: bool,
 }
 
-/// What is wrong with a claim, at a value in it.
+/// A finding about a claim, at a value in it.
 struct Finding {
     claim: NodeId,
     at: NodeId,
     wrong: Wrong,
 }
 
-/// Observations are told by their numbers.
+/// The kinds of findings. Observations are identified by index.
 enum Wrong {
-    /// It has not the form of a claim: what it must be.
+    /// The value does not have the form of a claim. Contains the required form.
     Form(&'static str),
-    /// The member with this name is not what it must be.
+    /// The member with this name is invalid.
     Member {
         name: String,
         must: &'static str,
@@ -188,26 +188,26 @@ enum Wrong {
     UnknownId,
     /// The observation is cited without a quote.
     NoQuote(usize),
-    /// The observation has not the quote.
+    /// The observation does not contain the quote.
     Quote(usize),
     Value(usize, Differs),
-    /// These bytes of the claim's text are a figure that stands in nothing it cites.
+    /// These bytes of the claim's text are a figure that nothing it cites contains.
     Figure(usize, usize),
     NoConfidence,
     Confidence(usize),
-    /// The observation has this limitation.
+    /// The claim lacks this limitation of the observation.
     Limitation(usize, usize),
-    /// It says that something is absent, and the observation is not complete.
+    /// The claim asserts an absence, and the observation is incomplete.
     Absence(usize),
-    /// It rests on an empty observation that is not complete.
+    /// The claim rests on an empty, incomplete observation.
     Empty(usize),
-    /// So many observations of this kind are cited.
+    /// Too few observations of this kind are cited. Contains the number that are.
     Kind(usize, usize),
 }
 
 /// One citation of a claim.
 struct Cite<'d> {
-    /// Its number among the claims.
+    /// The index of its claim.
     claim: usize,
     at: NodeId,
     observation: usize,
@@ -221,7 +221,7 @@ enum Part<'d> {
 }
 
 impl<'c> Support<'c> {
-    /// None where the contract asks for no evidence.
+    /// Returns `None` if the contract asks for no evidence.
     pub(crate) fn of(claims: Option<&'c Claims>, evidence: Option<&'c [Observation]>) -> Option<Self> {
         let (claims, observations) = (claims?, evidence.unwrap_or_default());
         let mut by_id = BTreeMap::new();
@@ -229,14 +229,14 @@ impl<'c> Support<'c> {
         Some(Support { claims, observations, by_id })
     }
 
-    /// What is wrong with the claims that are items.
+    /// Returns the findings about claims that are items.
     pub(crate) fn items(&'c self, document: &Document, items: Option<&Items>) -> OfItems<'c> {
         let array = items.and_then(|items| items.path.array(document));
         let of_items = array.map_or_else(Vec::new, |array| self.claims_in(document, |claims| claims == Some(array)));
         OfItems { support: Some(self), findings: self.findings(document, &of_items) }
     }
 
-    /// What is wrong with a document: with claims that are no items, and with all of them together.
+    /// Returns the violations of a document: of claims that are not items, and of all claims together.
     pub(crate) fn document(&self, document: &Document, items: Option<&Items>) -> Violations {
         let array = items.and_then(|items| items.path.array(document));
         let others = self.claims_in(document, |claims| claims.is_none() || claims != array);
@@ -246,7 +246,8 @@ impl<'c> Support<'c> {
         Violations { incomplete: findings.is_cut, ..violations }
     }
 
-    /// The claims of a document, in its order, of those arrays that are asked for; none for a claim in no array.
+    /// Returns the claims in the selected arrays, in document order. `is_asked` gets `None` for a claim outside of any
+    /// array.
     fn claims_in(&self, document: &Document, is_asked: impl Fn(Option<NodeId>) -> bool) -> Vec<Claim> {
         let mut claims = Vec::new();
         let array = self.claims.path.array(document);
@@ -276,7 +277,7 @@ impl<'c> Support<'c> {
         by_place(claims, |claim| (claim.at, 0))
     }
 
-    /// What is wrong with some claims, in the order of the document.
+    /// Returns the findings about some claims, in document order.
     fn findings(&self, document: &Document, claims: &[Claim]) -> Findings {
         let mut findings = Findings::default();
         let mut cites = Vec::new();
@@ -303,7 +304,7 @@ impl<'c> Support<'c> {
         findings
     }
 
-    /// The citations of a claim; and what can be said of them without looking into the observations.
+    /// Collects the citations of a claim, and reports what can be checked without the observations.
     fn cites<'d>(
         &self,
         document: &'d Document,
@@ -384,7 +385,7 @@ impl<'c> Support<'c> {
         self.within(document, claim, cited, (confidence, limitations), &mut wrong);
     }
 
-    /// Whether a claim stays within what the observations allow that it cites.
+    /// Checks that a claim stays within what the cited observations allow.
     fn within(
         &self,
         document: &Document,
@@ -410,7 +411,7 @@ impl<'c> Support<'c> {
         let mut codes: Vec<&str> =
             stated.into_iter().flat_map(|at| document.items(at)).map(|at| code(document, at)).collect();
         sort(&mut codes);
-        // Each code once, as long as they are kept.
+        // Each code is reported once, up to the limit on findings.
         let mut told: Vec<&str> = Vec::new();
         for cite in &cited {
             let observation = &self.observations[cite.observation];
@@ -430,14 +431,14 @@ impl<'c> Support<'c> {
         }
     }
 
-    /// The numbers of the citations, by observation.
+    /// Groups the indices of citations by observation.
     fn by_observation(&self, cites: &[Cite]) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.observations.len()];
         cites.iter().enumerate().for_each(|(index, cite)| of[cite.observation].push(index));
         of
     }
 
-    /// Look for the quotes, those of one observation together.
+    /// Searches for the quotes, one observation at a time.
     fn quotes(&self, cites: &[Cite], holds: &mut [bool]) {
         for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
             let quote = |index: &usize| match cites[*index].part {
@@ -455,7 +456,7 @@ impl<'c> Support<'c> {
         }
     }
 
-    /// Look up the values at pointers, those of one observation together: what is not as it is cited.
+    /// Looks up the values at pointers, one observation at a time, and returns the differences from what is cited.
     fn values(&self, document: &Document, cites: &[Cite], holds: &mut [bool]) -> Vec<Option<Differs>> {
         let mut differ: Vec<Option<Differs>> = (0..cites.len()).map(|_| None).collect();
         for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
@@ -475,8 +476,8 @@ impl<'c> Support<'c> {
         differ
     }
 
-    /// Look for the figures of claims in what they cite: in quotes and values as far as those are given, else in the whole
-    /// observation.
+    /// Searches for the figures of claims in what they cite: in the quotes and values if there are any, or else in the
+    /// whole observation.
     fn numbers(
         &self,
         document: &Document,
@@ -484,7 +485,7 @@ impl<'c> Support<'c> {
         (cites, holds): (&[Cite], &[bool]),
         findings: &mut Findings,
     ) {
-        // Those that no quote or value of their claim has, and what would have them.
+        // The figures that no quote or value of their claim contains, and the keys that would support them.
         let mut open: Vec<(usize, usize, usize)> = Vec::new();
         let mut asked: Vec<Key> = Vec::new();
         let mut cited = cites.iter().zip(holds).peekable();
@@ -496,7 +497,7 @@ impl<'c> Support<'c> {
                 match cite.part {
                     Part::Quote(quote) if *holds => offers(quote),
                     Part::Value { pointer, value } if *holds => {
-                        // The name before a number may say its unit.
+                        // The name before a number may state its unit.
                         let name = pointer.rsplit('/').next().unwrap_or_default();
                         offers(&format!("{name}: {}", document.source(value)));
                     }
@@ -519,7 +520,7 @@ impl<'c> Support<'c> {
         }
         sort(&mut asked);
         asked.dedup();
-        // Mostly a key is none of those, which a bit tells.
+        // Most keys are not among those. A bit set rules them out.
         const BITS: usize = 1 << 16;
         let bit = |key: &str| scan::hash(key.as_bytes()) as usize % BITS;
         let mut may_be_asked = vec![false; BITS];
@@ -528,7 +529,7 @@ impl<'c> Support<'c> {
         for cite in cites.iter().filter(|cite| matches!(cite.part, Part::Whole)) {
             is_whole[cite.observation] = true;
         }
-        // Which observation, cited as a whole, has which of them, each once.
+        // The keys found in each observation that is cited as a whole, each once.
         let mut has: Vec<(u32, u32)> = Vec::new();
         let mut last = vec![u32::MAX; asked.len()];
         for (number, observation) in (0_u32..).zip(self.observations).filter(|(number, _)| is_whole[*number as usize]) {
@@ -555,7 +556,7 @@ impl<'c> Support<'c> {
             }
             let Some(at) = document.member(claim.at, &self.claims.text) else { continue };
             let mut open = open.iter().peekable();
-            // The same figure is told once.
+            // The same figure is reported once.
             let text = document.string(at);
             let mut told: Vec<&str> = Vec::new();
             figures(text, &mut |figure| {
@@ -580,7 +581,7 @@ impl<'c> Support<'c> {
         document.member(claim.at, &self.claims.text).map(|at| document.string(at))
     }
 
-    /// Whether the kinds of evidence are cited that the contract asks for, or it is explained why not.
+    /// Checks that the required kinds of evidence are cited, or that their absence is explained.
     fn kinds(&self, document: &Document, findings: &mut Findings) {
         if self.claims.kinds.is_empty() {
             return;
@@ -748,12 +749,12 @@ impl<'c> Support<'c> {
 }
 
 impl OfItems<'_> {
-    /// For a contract that asks for no evidence.
+    /// Returns no findings, for a contract that asks for no evidence.
     pub(crate) fn none() -> Self {
         OfItems { support: None, findings: Findings::default() }
     }
 
-    /// What is wrong with an item.
+    /// Returns the violations of an item.
     pub(crate) fn item(
         &self,
         document: &Document,
@@ -771,14 +772,14 @@ impl OfItems<'_> {
     }
 }
 
-/// Whether some key that a figure needs is there.
+/// Returns whether any key that a figure needs is present.
 fn needs_any(figure: &Figure, is_there: &dyn Fn(&str) -> bool) -> bool {
     let mut any = false;
     figure.needs(&mut |key| any = any || is_there(key));
     any
 }
 
-/// Where a key is, of those in ascending order.
+/// Searches keys in ascending order for a key.
 fn find(keys: &[Key], key: &str) -> Result<usize, usize> {
     keys.binary_search_by(|other| other.as_str().cmp(key))
 }
@@ -786,15 +787,15 @@ fn find(keys: &[Key], key: &str) -> Result<usize, usize> {
 /// The ids of observations that a sentence names.
 #[derive(Default)]
 struct Ids {
-    /// The last word that was looked at, and whether it is one.
+    /// The last word that was examined, and whether it is an id.
     start: usize,
     end: usize,
     is_id: bool,
 }
 
 impl Ids {
-    /// Whether a figure is a part of an id. The figures of a text come in their order, so that each of its words is looked at
-    /// once.
+    /// Returns whether a figure is part of an id. The figures of a text come in order, so that each of its words is
+    /// examined once.
     fn has(&mut self, ids: &BTreeMap<&str, usize>, text: &str, figure: &Figure) -> bool {
         let is_space = |character: char| character.is_whitespace() || matches!(character, '(' | ')' | '"' | '`');
         if figure.start >= self.end {
@@ -809,14 +810,15 @@ impl Ids {
     }
 }
 
-/// The code of a limitation: a string up to its colon, or the member `code` of an object.
+/// Returns the code of a limitation: a string up to its colon, or the member `code` of an object.
 fn code<'d>(document: &'d Document, at: NodeId) -> &'d str {
     let at = if document.kind(at) == Kind::Object { document.member(at, "code") } else { Some(at) };
     let text = at.map_or("", |at| document.string(at));
     text.split_once(": ").map_or(text, |(code, _)| code).trim()
 }
 
-/// Whether a value says why there is no evidence of a kind: a text; or, of several kinds, the member or the item for it.
+/// Returns whether a value explains why evidence of a kind is missing: a string or, for several kinds, the member or
+/// the item for this kind.
 fn explains(document: &Document, at: NodeId, kind: &str) -> bool {
     let says = |at: NodeId| !document.string(at).trim().is_empty();
     match document.kind(at) {

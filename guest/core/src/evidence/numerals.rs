@@ -1,6 +1,6 @@
-//! Numerals of other scripts -> digits of ASCII, so that a figure is the same however it is written.
+//! Converts numerals of other scripts to ASCII digits, so that a figure is the same however it is written.
 
-/// The zeros of the decimal digits of Unicode 17.0: nine more follow each.
+/// The zeros of the decimal digits of Unicode 17.0. Nine more digits follow each.
 const ZEROS: [u32; 76] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20,
     0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0,
@@ -10,7 +10,7 @@ const ZEROS: [u32; 76] = [
     0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0,
 ];
 
-/// Numbers with a character of their own: the first character, how many there are, and the value of the first.
+/// Numbers that are single characters: the first character, the number of characters, and the value of the first.
 const RUNS: [(u32, u32, u32); 23] = [
     (0x2460, 20, 1),
     (0x2474, 20, 1),
@@ -37,7 +37,7 @@ const RUNS: [(u32, u32, u32); 23] = [
     (0x2074, 6, 4),
 ];
 
-/// Digits that are raised or lowered. After a letter, one of them is part of a unit or formula.
+/// Returns the value of a superscript or subscript digit. After a letter, it is part of a unit or formula.
 fn small_digit(character: char) -> Option<u32> {
     match character {
         '\u{b2}' | '\u{b3}' => Some(u32::from(character) - 0xb0),
@@ -49,7 +49,7 @@ fn small_digit(character: char) -> Option<u32> {
     }
 }
 
-/// The parts of a character that is a fraction.
+/// Returns the numerator and denominator of a fraction character.
 fn fraction(character: char) -> Option<(u8, u8)> {
     const EIGHTHS_ON: [(u8, u8); 15] = [
         (1, 7),
@@ -78,7 +78,7 @@ fn fraction(character: char) -> Option<(u8, u8)> {
     }
 }
 
-/// The value of a Chinese numeral, and whether it multiplies.
+/// Returns the value of a Chinese numeral, and whether it multiplies.
 fn ideograph(character: char) -> Option<(u64, bool)> {
     const DIGITS: [char; 10] = ['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'];
     let digit = DIGITS.iter().position(|digit| *digit == character).map(|value| (value as u64, false));
@@ -94,12 +94,12 @@ fn ideograph(character: char) -> Option<(u64, bool)> {
     })
 }
 
-/// The number that a text begins with in Chinese numerals, two at least, and its length.
+/// Parses the number in Chinese numerals that a text begins with, of at least two characters, and returns its length.
 fn ideographs(text: &str) -> Option<(u64, usize)> {
     let length: usize = text.chars().map_while(|c| ideograph(c).map(|_| c.len_utf8())).sum();
     let run = &text[..length];
     let mut values = run.chars().filter_map(ideograph);
-    // A text that begins with a large unit is mostly an ordinary word.
+    // A text that begins with a large unit is usually an ordinary word.
     let first = values.next().filter(|(value, is_unit)| !is_unit || *value == 10)?;
     let is_positional = !first.1 && values.clone().all(|(_, is_unit)| !is_unit);
     values.clone().next()?;
@@ -118,7 +118,7 @@ fn ideographs(text: &str) -> Option<(u64, usize)> {
     Some((total.saturating_add(section).saturating_add(digit), length))
 }
 
-/// The digit, sign or number that one character stands for.
+/// Returns the digit, sign or number that one character stands for.
 fn value(character: char) -> Option<u32> {
     let code = u32::from(character);
     let next = ZEROS.partition_point(|zero| *zero <= code);
@@ -130,7 +130,8 @@ fn value(character: char) -> Option<u32> {
 /// A text with its numerals in ASCII.
 pub(super) struct Folded {
     pub(super) text: String,
-    /// Places of it, and where they are in the text as given, in order: after each replaced character.
+    /// Pairs of a position in it and the position in the original text, in order: before and after each replaced
+    /// character.
     places: Vec<(usize, usize)>,
 }
 
@@ -160,11 +161,11 @@ impl Folded {
         (from > 0).then_some(folded)
     }
 
-    /// Where a place is in the text as given.
+    /// Returns the position in the original text.
     pub(super) fn place(&self, at: usize) -> usize {
         let next = self.places.partition_point(|(folded, _)| *folded <= at);
         let Some((folded, given)) = next.checked_sub(1).map(|last| self.places[last]) else { return at };
-        // A place inside a replaced character counts as its beginning.
+        // A position inside a replaced character maps to its beginning.
         if next % 2 == 1 { given } else { given + (at - folded) }
     }
 }
@@ -172,7 +173,7 @@ impl Folded {
 /// Returns the replacement for the first character of a text, and the number of bytes that it replaces.
 fn written(text: &str, character: char, before: Option<char>, is_after_digit: bool) -> Option<(String, usize)> {
     let length = character.len_utf8();
-    // Hidden characters and enclosing marks do not part digits.
+    // Hidden characters and enclosing marks do not separate digits.
     if is_after_digit && (crate::is_hidden(character) || character == '\u{20e3}') {
         return Some((String::new(), length));
     }
@@ -209,7 +210,7 @@ fn written(text: &str, character: char, before: Option<char>, is_after_digit: bo
     }
     match value(character) {
         Some(value) => Some((value.to_string(), length)),
-        // It is the same only as it is written.
+        // It equals only a number that is written the same way.
         None => Some((format!(" u{:x} ", u32::from(character)), length)),
     }
 }

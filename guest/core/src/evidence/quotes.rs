@@ -1,14 +1,14 @@
-//! Which of many quotes stand in a text, word for word and as whole words.
+//! Finds which of many quotes a text contains, word for word and as whole words.
 
-/// So many bytes of quotes are looked for at once: what is made of them takes some 45 times as much.
+/// The most bytes of quotes that are searched for at once. The trie takes about 45 times as much memory.
 const MAX_BATCH: usize = 64 * 1024;
 
-/// No node, and no quote.
+/// No node, or no quote.
 const NONE: u32 = u32::MAX;
 
-/// Of each quote whether the text has it. `quotes` are in ascending order, each once, and none is empty.
+/// Returns for each quote whether the text contains it. `quotes` are sorted, unique and not empty.
 ///
-/// A quote that is cut inside a word or a number, as `481` is from `12,481`, is not there.
+/// A quote that is cut inside a word or a number, as `481` is from `12,481`, does not match.
 pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {
     let mut found = vec![false; quotes.len()];
     let mut start = 0;
@@ -20,7 +20,7 @@ pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {
         };
         let batch = quotes[start..].iter().take_while(fits).count().max(1);
         let (quotes, found) = (&quotes[start..start + batch], &mut found[start..start + batch]);
-        // What is longer than the text is not made into anything.
+        // Builds no trie if all quotes are longer than the text.
         if quotes.iter().any(|quote| quote.len() <= text.len()) {
             Trie::new(quotes).search(text, quotes, found);
         }
@@ -29,7 +29,8 @@ pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {
     found
 }
 
-/// Whether a quote may begin or end here: not inside of a word, nor of a number with its sign, separators and percent sign.
+/// Returns whether a quote may begin or end here: not inside a word, nor inside a number with its sign, separators and
+/// percent sign.
 fn is_edge(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
@@ -48,14 +49,14 @@ fn is_edge(text: &str, at: usize) -> bool {
     !(inside_word || ends_number || begins_number)
 }
 
-/// The quotes as a trie with links (Aho and Corasick): a text is read once, whatever the number of quotes.
+/// The quotes as a trie with failure links (Aho-Corasick): a text is read once, whatever the number of quotes.
 struct Trie {
     nodes: Vec<Node>,
 }
 
 #[derive(Clone, Copy)]
 struct Node {
-    /// The children are next to each other, by ascending bytes.
+    /// Children are adjacent, in ascending byte order.
     first: u32,
     children: u16,
     byte: u8,
@@ -63,7 +64,7 @@ struct Node {
     fail: u32,
     /// The quote that ends here.
     quote: u32,
-    /// The next node on the way of `fail` at which a quote ends.
+    /// The next node along the `fail` links at which a quote ends.
     shorter: u32,
 }
 
@@ -71,7 +72,7 @@ impl Trie {
     fn new(quotes: &[&str]) -> Self {
         let node = |byte: u8| Node { first: 0, children: 0, byte, fail: 0, quote: NONE, shorter: NONE };
         let mut trie = Trie { nodes: vec![node(0)] };
-        // Of each node the quotes that begin with it, and how long it is.
+        // For each node, the range of quotes that begin with it, and its length.
         let mut ranges = vec![(0_usize, quotes.len(), 0_usize)];
         let mut at = 0;
         while let Some(&(mut from, to, depth)) = ranges.get(at) {
@@ -109,7 +110,7 @@ impl Trie {
         children.binary_search_by_key(&byte, |child| child.byte).ok().map(|index| node.first + index as u32)
     }
 
-    /// The node of the longest suffix of what led here with this byte.
+    /// Returns the node of the longest suffix that matches after this byte.
     fn step(&self, at: u32, byte: u8) -> u32 {
         let mut at = at;
         loop {
@@ -128,7 +129,7 @@ impl Trie {
             let end = index + 1;
             let node = self.nodes[at as usize];
             let mut ends = if node.quote == NONE { node.shorter } else { at };
-            // A character has more bytes, and no quote ends between them.
+            // The character has more bytes, and no quote ends between them.
             if ends == NONE || !text.is_char_boundary(end) || !is_edge(text, end) {
                 continue;
             }

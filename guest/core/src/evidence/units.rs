@@ -1,11 +1,11 @@
-//! Words that say a unit, a scale, a month or a number.
+//! Words that name a unit, a scale, a month or a number.
 
-/// What a number is a number of, with what it is multiplied by to be compared.
+/// The unit of a number, with the factor that makes numbers comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Percent,
     Nanoseconds(u64),
-    /// `kB` is 1,000 bytes to some and 1,024 to others.
+    /// `kB` can be 1,000 or 1,024 bytes.
     Bytes {
         decimal: u64,
         binary: u64,
@@ -14,7 +14,7 @@ pub(super) enum Unit {
     Ordinal,
 }
 
-/// A unit that stands beside a number, after a space.
+/// Returns the unit of a word that stands beside a number, after a space.
 pub(super) fn unit(word: &str) -> Option<Unit> {
     const SECOND: u64 = 1_000_000_000;
     let bytes = |decimal: u64, power: u32| Some(Unit::Bytes { decimal, binary: 1 << (10 * power) });
@@ -55,7 +55,7 @@ pub(super) fn unit(word: &str) -> Option<Unit> {
     }
 }
 
-/// A unit that stands right behind a number.
+/// Returns the unit of a word attached to a number.
 pub(super) fn glued_unit(word: &str) -> Option<Unit> {
     match word {
         "m" => Some(Unit::Nanoseconds(60_000_000_000)),
@@ -65,7 +65,7 @@ pub(super) fn glued_unit(word: &str) -> Option<Unit> {
     }
 }
 
-/// The power of ten that a word multiplies by.
+/// Returns the power of ten that a word multiplies by.
 pub(super) fn scale(word: &str) -> Option<i32> {
     match word {
         "k" | "K" => return Some(3),
@@ -96,7 +96,8 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The number of a month by its English name, whole or its first three letters. `may` in lower case is a verb.
+/// Returns the number of a month by its English name, in full or as its first three letters. `may` in lower case is a
+/// verb.
 pub(super) fn month(word: &str) -> Option<u8> {
     let is_name = word.starts_with(|first: char| first.is_ascii_uppercase()) && word.len() <= 9;
     let word = if is_name { word.to_ascii_lowercase() } else { return None };
@@ -106,7 +107,7 @@ pub(super) fn month(word: &str) -> Option<u8> {
     at.map(|at| at as u8 + 1)
 }
 
-/// The value of an English word for a number, and whether it multiplies what stands before it.
+/// Returns the value of an English number word, and whether it multiplies the words before it.
 pub(super) fn number_word(word: &str) -> Option<(u64, bool)> {
     if !(3..=9).contains(&word.len()) {
         return None;

@@ -1,4 +1,4 @@
-//! A value that a claim says stands at a pointer in an observation.
+//! Looks up the values that a claim cites by pointers into an observation.
 
 use crate::{
     caps::CONTRACT_CAPS,
@@ -7,25 +7,25 @@ use crate::{
     parse::{self, Document, Kind, NodeId, Span},
 };
 
-/// Pointers may pass so many members and items before the one that they lead to, and so many more for each byte.
+/// The most members and items that all lookups pass before those they lead to, and the number added for each byte.
 const MAX_PASSED: usize = 4 * 1024 * 1024;
 const MAX_PASSED_PER_BYTE: usize = 32;
 
-/// Why a value is not what stands there.
+/// The reason why a value differs from the cited one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Differs {
     NotJson,
     Nowhere,
-    /// What stands there, cut.
+    /// The actual value, truncated.
     Is(String),
-    /// The search was ended at its limit.
+    /// The search stopped at its limit.
     NotSought,
 }
 
-/// The text of an observation as JSON, whose values are looked up by pointers.
+/// The text of an observation as JSON. Pointers address its values.
 pub(super) struct Values<'t> {
     document: Option<Document<'t>>,
-    /// What may still be passed.
+    /// The members and items that may still be passed.
     left: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'t> Values<'t> {
         Values { document: parsed.map(|parsed| parsed.document), left }
     }
 
-    /// Whether the value at a pointer (RFC 6901) is this one, as JSON Schema has equality.
+    /// Compares the value at a pointer (RFC 6901) with the given one, by JSON Schema's equality.
     pub(super) fn is(&mut self, pointer: &str, value: &serde_json::Value) -> Result<(), Differs> {
         const MAX_SHOWN: usize = 200;
         let Some(document) = &self.document else {
@@ -60,7 +60,7 @@ impl<'t> Values<'t> {
     }
 }
 
-/// One step of a pointer.
+/// Follows one step of a pointer.
 fn inside(document: &Document, at: NodeId, step: &str, left: &mut usize) -> Result<NodeId, Differs> {
     let mut passes = || {
         *left = left.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Fences, and the tags of reasoning: where the next one is that ends something.
+//! Finds the next fence or reasoning tag that ends something.
 
 use memchr::{memchr, memchr2};
 
@@ -14,44 +14,44 @@ pub(super) struct Fence {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) run: Run,
-    /// Nothing but white space after it on its line.
+    /// `true` if only white space follows on its line.
     pub(super) last: bool,
 }
 
 impl Fence {
-    /// The run of marks that begins here, if it is long enough.
+    /// Returns the run of marks that begins here, if it is long enough.
     pub(super) fn at(bytes: &[u8], start: usize) -> Option<Self> {
         let mark = *bytes.get(start).filter(|mark| is_mark(**mark))?;
         let end = start + run(&bytes[start..], mark);
         if end - start < 3 {
             return None;
         }
-        // No further back than the mark before: each blank is looked at once from either side.
+        // Looks back no further than the previous mark, so that each blank is examined once from either side.
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
         let first = matches!(bytes[..start].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'));
         let last = matches!(bytes[end..].iter().find(|byte| !blank(byte)), None | Some(b'\n'));
         Some(Fence { start, end, run: Run::new(mark, end - start, first), last })
     }
 
-    /// What stands behind it on its line.
+    /// Returns the rest of its line.
     pub(super) fn line(self, output: &str) -> &str {
         let rest = &output[self.end..];
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
     }
 
-    /// Returns where the first word behind the fence begins, or its line ends.
+    /// Returns the start of the first word after the fence, or the end of its line.
     fn word(self, bytes: &[u8]) -> usize {
         self.end + bytes[self.end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Returns the first word behind the fence, which says what its block holds.
+    /// Returns the first word after the fence, which names the content of its block.
     pub(super) fn info(self, output: &str) -> &str {
         let start = self.word(output.as_bytes());
         let length = output[start..].bytes().take_while(|&byte| byte != b'\n' && !ends_word(byte)).count();
         &output[start..start + length]
     }
 
-    /// Whether it begins something, though it may end something else: it says what it holds.
+    /// Returns whether the fence names its content, so that it opens a block even if it could also end one.
     pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
         let is_word = || {
@@ -61,14 +61,15 @@ impl Fence {
         !self.last && (self.opens(output, markers).is_some() || (self.run.first && is_word()))
     }
 
-    /// The block that it opens, if it bears a marker. Its content begins on the next line or, where the line goes on with
-    /// what can begin JSON, at once.
+    /// Returns the block that the fence opens, if it has a marker. Its content begins on the next line or, if the line
+    /// continues with what can begin JSON, at once.
     pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<Opening<'m>> {
         if !self.run.can_open() {
             return None;
         }
         let start = self.word(output.as_bytes());
-        // Reads no further than a marker is long. Otherwise each of many fences on one line would read to its end.
+        // Reads no further than the length of a marker. Otherwise, each of many fences on one line would read to its
+        // end.
         let marker = markers.iter().find(|marker| begins_with_word(&output.as_bytes()[start..], marker.as_bytes()))?;
         let word = start + marker.len();
         let rest = skip_blanks(&output[word..]);
@@ -77,7 +78,7 @@ impl Fence {
         } else if self.run.first {
             self.end + self.line(output).len()
         } else {
-            // In the middle of a line, words after the marker are prose that speaks of fences.
+            // In the middle of a line, words after the marker are prose about fences.
             let line_end = output.len() - rest.len();
             ends_line(rest).then_some(line_end)?
         };
@@ -88,44 +89,44 @@ impl Fence {
 /// A fence that opens a marked block.
 pub(super) struct Opening<'m> {
     pub(super) marker: &'m str,
-    /// Where the marker ends.
+    /// The end of the marker.
     pub(super) word: usize,
-    /// Where the content begins.
+    /// The start of the content.
     pub(super) content: usize,
 }
 
-/// Returns whether a text begins with a whole word, without regard to case.
+/// Returns whether a text begins with a whole word, ignoring case.
 fn begins_with_word(text: &[u8], word: &[u8]) -> bool {
     text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
         && text.get(word.len()).is_none_or(|&byte| byte == b'\n' || ends_word(byte))
 }
 
-/// How often `bytes` begin with one and the same byte.
+/// Returns how often `bytes` repeat `mark` at the beginning.
 fn run(bytes: &[u8], mark: u8) -> usize {
     bytes.iter().take_while(|&&byte| byte == mark).count()
 }
 
-/// What is looked for.
+/// The object of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sought {
-    /// A line that ends a block, with no fewer marks than these.
+    /// A line that ends a block, with at least as many marks.
     Close(Run),
-    /// A fence of at least this length that opens a marked block at the start of its line; of one mark alone, where a
-    /// block of the other kind is read.
+    /// A fence of at least this length that opens a marked block at the start of its line. Limited to one mark inside a
+    /// block with the other one.
     Opener(Option<u8>, usize),
     /// A fence at the start of a line, or one that opens a marked block elsewhere.
     Fence,
     Tag,
 }
 
-/// Where something is.
+/// The position of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// Finds fences and tags. What was found is kept for as long as it is ahead, so that each kind is looked for once.
+/// Finds fences and tags. Matches ahead of the current position are kept, so that each kind is searched for once.
 pub(super) struct Marks<'t, 'c> {
     output: &'t str,
     options: &'c Extract,
@@ -137,7 +138,7 @@ impl<'t, 'c> Marks<'t, 'c> {
         Marks { output, options, found: Vec::new() }
     }
 
-    /// The next one at or after an offset.
+    /// Returns the next match at or after an offset.
     pub(super) fn next(&mut self, sought: Sought, from: usize) -> Option<Mark> {
         let known = self.found.iter().position(|(kind, ..)| *kind == sought);
         if let Some((_, since, mark)) = known.and_then(|index| self.found.get(index))
@@ -154,7 +155,7 @@ impl<'t, 'c> Marks<'t, 'c> {
         mark
     }
 
-    /// The next fence or tag at or after an offset.
+    /// Returns the next fence or tag at or after an offset.
     pub(super) fn next_of_any(&mut self, from: usize) -> Option<Mark> {
         let both = [Sought::Fence, Sought::Tag].map(|sought| self.next(sought, from));
         both.into_iter().flatten().min_by_key(|mark| mark.start)
@@ -176,7 +177,7 @@ impl<'t, 'c> Marks<'t, 'c> {
         }
     }
 
-    /// The same, which is not kept.
+    /// Returns the next fence at or after an offset, without keeping it.
     pub(super) fn fence(&self, sought: Sought, from: usize) -> Option<Mark> {
         let bytes = self.output.as_bytes();
         let mut at = from;
@@ -203,7 +204,7 @@ impl<'t, 'c> Marks<'t, 'c> {
             Sought::Close(open) => fence.run.can_close(open) && fence.last,
             Sought::Opener(mark, length) => {
                 let kind = mark.is_none_or(|mark| mark == fence.run.mark);
-                // What only ends a block opens none, though an empty marker is one of those that are looked for.
+                // A fence that only ends a block does not open one, even if an empty marker is allowed.
                 fence.run.first && kind && fence.run.length() >= length && !fence.last && opens()
             }
             Sought::Fence => fence.run.first || opens(),
@@ -212,7 +213,7 @@ impl<'t, 'c> Marks<'t, 'c> {
     }
 }
 
-/// The first fence of a block's kind outside JSON strings.
+/// Returns the first fence of the block's kind outside JSON strings.
 pub(super) fn end_outside_strings(bytes: &[u8], content: usize, open: Fence) -> Option<Fence> {
     let mut at = content;
     let mut quoted = false;

@@ -1,17 +1,18 @@
-//! What a fence is, and what it opens and closes, for those who read a text as a whole and those who read it byte by byte.
+//! Defines fences, and what they open and close, for the extractor that has the whole text and the one that receives it
+//! byte by byte.
 
 use serde::{Deserialize, Serialize};
 
-/// Longer fences count as this long, which bounds how many lengths are looked for.
+/// The length from which all fences are equal, which bounds how many lengths are searched for.
 const MAX_FENCE: u32 = 16;
 
 /// A run of backticks or tildes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) mark: u8,
-    /// How many there are, at most [`MAX_FENCE`].
+    /// The number of marks, at most [`MAX_FENCE`].
     pub(super) length: u32,
-    /// Nothing but white space comes before it on its line.
+    /// `true` if only white space precedes it on its line.
     pub(crate) first: bool,
 }
 
@@ -20,7 +21,7 @@ impl Run {
         Run { mark, length: length.min(MAX_FENCE as usize) as u32, first }
     }
 
-    /// One more of the same.
+    /// Returns the run with one more mark.
     pub(crate) fn longer(self) -> Self {
         Run { length: MAX_FENCE.min(self.length + 1), ..self }
     }
@@ -33,22 +34,22 @@ impl Run {
         self.length >= 3
     }
 
-    /// Whether it can open a block. Prose has tildes elsewhere than at the start of a line.
+    /// Returns whether it can open a block. In prose, tildes also occur elsewhere than at the start of a line.
     pub(crate) fn can_open(self) -> bool {
         self.is_fence() && (self.first || self.mark == b'`')
     }
 
-    /// Whether it is long enough to close a block, or to end it where nothing else does.
+    /// Returns whether it is long enough to close a block, or to end it if nothing else does.
     pub(crate) fn reaches(self, open: Run) -> bool {
         self.mark == open.mark && self.length >= open.length
     }
 
-    /// The shortest run that closes a block that this one opens.
+    /// Returns the shortest run that closes a block opened by this one.
     pub(crate) fn shortest_close(self) -> Self {
         Run { first: true, ..self }
     }
 
-    /// Whether it closes a block if nothing comes after it on its line.
+    /// Returns whether it closes a block if nothing follows on its line.
     pub(crate) fn can_close(self, open: Run) -> bool {
         self.first && self.reaches(open)
     }
@@ -58,17 +59,17 @@ pub(crate) fn is_mark(byte: u8) -> bool {
     matches!(byte, b'`' | b'~')
 }
 
-/// Whether a byte ends the word behind a fence, which says what the block holds. The end of a line does too.
+/// Returns whether a byte ends the word after a fence that names the content. The end of a line does too.
 pub(crate) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'{' | b'[')
 }
 
-/// Whether a block's content begins here, on the line of its marker.
+/// Returns whether a block's content begins here, on the line of its marker.
 pub(crate) fn begins_content(byte: u8) -> bool {
     matches!(byte, b'{' | b'[')
 }
 
-/// The marker that a word is.
+/// Returns the marker that equals a word.
 pub(crate) fn marker<'m>(markers: &'m [String], word: &[u8]) -> Option<&'m String> {
     markers.iter().find(|marker| marker.as_bytes().eq_ignore_ascii_case(word))
 }

@@ -2,10 +2,10 @@
 
 use super::prose::is_apart;
 
-/// The most lines of an output on which JSON is looked for.
+/// The most lines of an output that are searched for JSON.
 const MAX_LINES: usize = 8;
 
-/// Returns the number of the first line, behind the first one, on which JSON begins that stands on lines of its own.
+/// Returns the number of the first line, after the first one, where JSON on lines of its own begins.
 pub(crate) fn line_of_json(text: &str) -> Option<usize> {
     let (mut at, mut tried) = (0, 0);
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn line_of_json(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the number of the line in which an offset is.
+/// Returns the line number of an offset.
 pub(crate) fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1
 }

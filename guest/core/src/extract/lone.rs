@@ -1,6 +1,6 @@
-//! The shortest way to a candidate: the whole output is JSON, or one fenced block is all that could be taken from it.
+//! The fast path to a candidate: the whole output is JSON, or one fenced block is the only possible candidate.
 //!
-//! Most outputs are one or the other, and the scan would find the same.
+//! Most outputs are one or the other, and the scan would return the same.
 
 use super::{
     Candidate, Read, Source, can_begin_json,
@@ -30,8 +30,8 @@ struct Block<'c> {
 }
 
 impl<'c> Lone<'c> {
-    /// Finds the whole output, if it may be JSON, or else the content of its only block. Such a block is the only candidate if its
-    /// content is JSON. None where the piece is too long.
+    /// Returns the whole output, if it may be JSON, or else the content of its only block. Such a block is the only
+    /// candidate if its content is JSON. `None` if the piece is too long.
     pub(crate) fn find(output: &str, contract: &'c Contract) -> Option<Self> {
         let (_, whole) = text(output);
         let lone = match can_begin_json(whole.of(output)) {
@@ -81,8 +81,8 @@ impl<'c> Lone<'c> {
 
 /// Returns the content of the only block of an output, if nothing else in it can be or hide a candidate.
 ///
-/// That the content is JSON is for the caller to see. If it is, then no fence stands at the start of a line inside it, because a
-/// string holds no line break, and a tag in it is data.
+/// The caller checks that the content is JSON. If it is, no fence inside it is at the start of a line, because a string
+/// has no line break, and a tag in it is data.
 fn block<'c>(output: &str, options: &'c Extract) -> Option<Lone<'c>> {
     if options.within.is_some() {
         return None;
@@ -112,7 +112,7 @@ mod tests {
     use super::{super::extract, *};
     use crate::random::Random;
 
-    /// Pieces of outputs, of which a document and its fences are the most frequent.
+    /// Pieces of outputs, mostly a document and its fences.
     const PIECES: [&str; 40] = [
         "```json\n",
         "```json\n",
@@ -156,7 +156,7 @@ mod tests {
         "a < b\n",
     ];
 
-    /// Contracts that take blocks, prose or neither, and have markers and markup of their own.
+    /// Contracts that accept blocks, prose or neither, and have their own markers and markup.
     const EXTRACTS: [&str; 8] = [
         "{}",
         r#"{"untagged":false}"#,
@@ -186,7 +186,7 @@ mod tests {
             let pieces = |output: &mut String, most: usize, random: &mut dyn FnMut(usize) -> usize| {
                 (0..random(most + 1)).for_each(|_| output.push_str(PIECES[random(PIECES.len())]));
             };
-            // Half of them have a whole block.
+            // Half of them have a complete block.
             if random(2) == 0 {
                 pieces(&mut output, 1, &mut random);
                 output.push_str(&format!("```json\n{}\n```\n", PIECES[16 + random(6)]));

@@ -1,8 +1,8 @@
-//! Output text -> candidates.
+//! Extracts candidates from an output.
 //!
-//! Fenced blocks that bear a marker come first, then blocks without an info string; where there is none, the whole output;
-//! where that is not JSON either, bare objects and arrays in prose, if the contract asks for it. Reasoning is not looked at,
-//! and neither is what a value quotes. Everything here is linear in the text, and what is kept is bounded.
+//! The order of preference is: fenced blocks with a marker; blocks without an info string; the whole output; and, if
+//! the contract allows it, bare objects and arrays in prose. Reasoning and quoted values are ignored. Everything here
+//! takes linear time and bounded memory.
 
 mod fences;
 mod grammar;
@@ -36,25 +36,25 @@ pub(crate) use lone::Lone;
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
-/// So many candidates are kept from either end.
+/// The most candidates that are kept from either end.
 pub(crate) const MAX_KEPT: usize = 64;
 
-/// A piece of the output that could be the JSON asked for.
+/// A piece of the output that could be the requested JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) source: Source,
-    /// The contract's marker that the block bears.
+    /// The contract's marker on the block.
     pub(crate) marker: Option<String>,
-    /// Without white space at either end.
+    /// The span without white space at either end.
     pub(crate) span: Span,
-    /// The part of it that is read as JSON. What stands around that is taken out.
+    /// The part of it that is read as JSON. The text around that is removed.
     pub(crate) inside: Span,
-    /// The fences around it, or nothing at either end.
+    /// The fences around it, or empty spans at its ends.
     fences: [Span; 2],
 }
 
 impl Candidate {
-    /// A piece of the output that is all JSON.
+    /// Creates a candidate from a piece that is JSON as a whole.
     pub(crate) fn new(source: Source, span: Span) -> Self {
         let fences =
             [Span::new(span.start as usize, span.start as usize), Span::new(span.end as usize, span.end as usize)];
@@ -62,7 +62,7 @@ impl Candidate {
     }
 }
 
-/// Candidates in the order of the output: the first and the last of them, and how many there are.
+/// Candidates in the order of the output: the first ones, the last ones, and their number.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     first: Vec<Candidate>,
@@ -83,7 +83,7 @@ impl Candidates {
         self.last.push_back(candidate);
     }
 
-    /// Lets the last one end elsewhere.
+    /// Moves the end of the last candidate.
     fn extend(&mut self, end: usize) {
         if let Some(last) = self.last_mut() {
             last.span = Span::new(last.span.start as usize, end);
@@ -91,7 +91,7 @@ impl Candidates {
         }
     }
 
-    /// Adds text to the last one that is not read as JSON.
+    /// Adds text to the last candidate that is not read as JSON.
     fn surround(&mut self, end: usize) {
         if let Some(last) = self.last_mut() {
             last.span = Span::new(last.span.start as usize, end);
@@ -102,12 +102,12 @@ impl Candidates {
         self.last.back_mut().or_else(|| self.first.last_mut())
     }
 
-    /// Where the last one ends, with its fence.
+    /// Returns the end of the last candidate, including its fence.
     pub(crate) fn end(&self) -> u32 {
         self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.fences[1].end.max(last.span.end))
     }
 
-    /// Whether some in prose have nothing but white space and commas between them.
+    /// Returns whether several candidates in prose are separated only by white space and commas.
     fn are_in_a_row(&self, output: &str) -> bool {
         let kept = || self.first.iter().chain(&self.last).filter(|one| one.source == Source::Embedded);
         let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
@@ -116,12 +116,12 @@ impl Candidates {
             .any(|(one, next)| output[one.span.end as usize..next.span.start as usize].bytes().all(is_between))
     }
 
-    /// How many there are, kept or not.
+    /// Returns the number of candidates, including those not kept.
     pub(crate) fn len(&self) -> usize {
         self.total
     }
 
-    /// One by its number, if it is kept.
+    /// Returns a candidate by its index, if it is kept.
     pub(crate) fn get(&self, index: usize) -> Option<&Candidate> {
         match index.checked_sub(self.total - self.last.len()) {
             Some(index) => self.last.get(index),
@@ -138,12 +138,12 @@ impl FromIterator<Candidate> for Candidates {
     }
 }
 
-/// A piece of the output, parsed: most often the candidate that is chosen.
+/// A parsed piece of the output, usually the selected candidate.
 #[derive(Debug)]
 pub(crate) struct Read<'t> {
     pub(crate) span: Span,
     pub(crate) parsed: Result<Parsed<'t>, Broken>,
-    /// Whether the schema accepts it, where that was asked.
+    /// The verdict of the schema, if it was checked.
     pub(crate) valid: Option<bool>,
 }
 
@@ -153,37 +153,37 @@ impl<'t> Read<'t> {
     }
 }
 
-/// What an output holds.
+/// The result of extracting from an output.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted<'t> {
-    /// All of one source.
+    /// The candidates, all from one source.
     pub(crate) candidates: Candidates,
-    /// A piece that was parsed on the way.
+    /// A piece that was already parsed.
     pub(crate) read: Option<Read<'t>>,
     pub(crate) notes: Vec<String>,
-    /// What was not taken, for the message where nothing is.
+    /// The JSON that was not taken, for the message if there are no candidates.
     pub(crate) seen: Seen,
-    /// The contract asks for one document, and the candidates are several in one text: to leave out the others is a loss.
+    /// `true` if the contract asks for one document and one text has several candidates: omitting the others is a loss.
     pub(crate) several: bool,
     left_out: LeftOut,
-    /// The tags around all that was looked at.
+    /// The tags around the searched text.
     tags: Option<[Span; 2]>,
 }
 
-/// Where the text of an output begins, and what it is without white space at either end.
+/// Returns the start of the text of an output, and its span without white space at either end.
 fn text(output: &str) -> (usize, Span) {
     let start = output.len() - output.strip_prefix('\u{feff}').unwrap_or(output).len();
     (start, trimmed(output, start, output.len()))
 }
 
-/// The candidates in the output. `lone` is the piece of it that [`Lone::find`] gives, parsed.
+/// Returns the candidates in the output. `lone` is the piece that [`Lone::find`] returns, parsed.
 pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<(Lone, Read<'t>)>) -> Extracted<'t> {
     let options = contract.extract();
     if let Some(markup) = &options.within {
         return within::extract(output, contract, markup);
     }
     let (start, text) = text(output);
-    // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
+    // If the whole output is JSON, a fence or a tag can only be inside a string: it is data.
     let lone = lone.filter(|(lone, read)| lone.is_whole() || read.parsed.is_ok());
     let is_found = match &lone {
         Some((lone, read)) => read.parsed.is_ok() && (options.raw_json || !lone.is_whole()),
@@ -200,13 +200,14 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<(Lo
     extracted
 }
 
-/// Whether a piece of the output is one JSON value.
+/// Returns whether a piece of the output is one JSON value.
 fn is_json(output: &str, span: Span) -> bool {
     let end = span.end as usize;
     can_begin_json(span.of(output)) && parse::strict_end(output, (span.start as usize, end)) == Ok(end)
 }
 
-/// The candidates from an offset to the end of a piece of the output, which are not accounted for. `read`: the piece, parsed.
+/// Returns the candidates from an offset to the end of a piece of the output. The text around them is not accounted
+/// for. `read`: the piece, parsed.
 #[inline(never)]
 fn in_piece<'t>(output: &'t str, contract: &Contract, start: usize, read: Option<Read<'t>>) -> Extracted<'t> {
     let options = contract.extract();
@@ -217,19 +218,19 @@ fn in_piece<'t>(output: &'t str, contract: &Contract, start: usize, read: Option
     if contract.repairs() || contract.items().is_some() {
         extracted.split(output, contract);
     }
-    // Items of one list may stand in several; what else is in prose may be an example.
+    // Items of one list may be in several candidates. Other JSON in prose may be an example.
     extracted.several |= contract.items().is_some() && extracted.candidates.are_in_a_row(output);
     extracted
 }
 
-/// Where a value begins that is no JSON, and where it stops being one.
+/// Returns the start of an invalid value, and the position where it stops being JSON.
 fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
     (!broken.is_after_value()).then_some((span.start as usize, broken.at))
 }
 
 impl<'t> Extracted<'t> {
-    /// Notes each piece of the output that is in no candidate. Of many candidates some are not kept: what is between is one
-    /// piece.
+    /// Notes each piece of the output that is in no candidate. If some candidates are not kept, the text between counts
+    /// as one piece.
     #[inline(never)]
     fn account(&mut self, output: &str) {
         let said = std::mem::take(&mut self.notes);
@@ -254,8 +255,8 @@ impl<'t> Extracted<'t> {
         self.notes.extend(said);
     }
 
-    /// A block that holds several documents is as many candidates. Only the one that is chosen is looked at: most are
-    /// JSON, and then it need not be parsed again.
+    /// Splits a block with several documents into as many candidates. Examines only the selected one: most are JSON,
+    /// and need not be parsed again.
     fn split(&mut self, output: &'t str, contract: &Contract) {
         let total = self.candidates.len();
         let index = match contract.extract().select {
@@ -313,7 +314,7 @@ impl<'t> Extracted<'t> {
     }
 }
 
-/// The candidates of the first source that has any.
+/// Returns the candidates of the first source that has any.
 fn choose_source<'t>(
     output: &'t str,
     options: &Extract,
@@ -347,15 +348,15 @@ fn choose_source<'t>(
     Extracted { candidates, notes, seen, several, left_out, ..Extracted::default() }
 }
 
-/// Whether there is one value, and the text behind it is no rest of a string or of something larger: no quote in its
-/// paragraph lacks its other half, and no bracket ends there or later that did not begin.
+/// Returns whether there is one value, and the text after it is not the rest of a string or of something larger: the
+/// quotes in its paragraph are paired, and no bracket closes that did not open in the rest.
 fn stands_alone(output: &str, values: &Candidates) -> bool {
     let rest = &output[values.end() as usize..];
     let paragraph = rest.split("\n\n").next().unwrap_or_default();
     values.len() == 1 && is_around(paragraph) && are_brackets_paired(rest)
 }
 
-/// The whole output: as it stands, or, where text around it can be put right, each document in it.
+/// Returns the whole output: as it is or, if text around it can be removed, each document in it.
 fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candidates {
     let begins = whole.text().is_some_and(|text| may_be_json(text.of(output)));
     if repairs || (items && begins) {
@@ -365,11 +366,11 @@ fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candid
     text.map(|span| Candidate::new(Source::Raw, span)).into_iter().collect()
 }
 
-/// Words behind a scalar show that it belongs to prose if they come within this many bytes.
+/// The number of bytes within which words after a scalar show that it belongs to prose.
 const MAX_SCALAR: usize = 256;
 
-/// Returns whether a text can be JSON that is broken or cut off: it begins as JSON, and not as prose does with a number, a quoted
-/// word or a hyphen.
+/// Returns whether a text can be JSON that is broken or cut off: it begins like JSON, and not like prose that begins
+/// with a number, a quoted word or a hyphen.
 fn may_be_json(text: &str) -> bool {
     if !can_begin_json(text) || text.starts_with(['{', '[']) {
         return can_begin_json(text);
@@ -389,12 +390,12 @@ fn can_begin_json(text: &str) -> bool {
             .any(|word| text.starts_with(word) || (!text.is_empty() && word.starts_with(text)))
 }
 
-/// Whether a text is, or begins with, what other languages than JSON begin a string or a literal with.
+/// Returns whether a text is a literal or begins with a quote of other languages than JSON.
 fn may_be_value(text: &str) -> bool {
     text.starts_with(['\'', '“', '‘']) || matches!(text, "True" | "False" | "None")
 }
 
-/// The span from `start` to `end` without JSON's white space at either end.
+/// Returns the span from `start` to `end` without JSON white space at either end.
 fn trimmed(output: &str, start: usize, end: usize) -> Span {
     let white = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
     let piece = &output.as_bytes()[start..end];
@@ -409,12 +410,12 @@ mod tests {
 
     use super::*;
 
-    /// By the `extract` of a contract.
+    /// Extracts by a contract's `extract`.
     fn found<'t>(output: &'t str, extract: &str) -> Vec<(Source, &'t str)> {
         found_by(output, &format!("\"extract\":{extract}"))
     }
 
-    /// By members of a contract.
+    /// Extracts by members of a contract.
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -450,10 +451,10 @@ mod tests {
             // Cut off.
             ("```json\n{\"a\":", &["{\"a\":"]),
             ("```json\n{\"a", &["{\"a"]),
-            // Another block's content is not looked at, unless nothing ends it.
+            // The content of another block is ignored, unless nothing ends it.
             ("````md\n```json\n1\n```\n````\n```json\n2\n```", &["2"]),
             ("````text\n```json\n1\n```", &["1"]),
-            // Prose that speaks of fences.
+            // Prose about fences.
             ("use ```json fences:\n```json\n1\n```", &["1"]),
         ] {
             assert_eq!(block(output), expected, "{output}");
@@ -464,13 +465,13 @@ mod tests {
     fn a_fence_inside_a_string_does_not_end_the_block() {
         let content = "{\"a\":\"```\\n```json\\n\\\"```\",\"b\":1}";
         assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
-        // Raw line ends in a string are not JSON; the block is still found whole.
+        // Raw line breaks in a string are not JSON, but the block is still found as a whole.
         let content = "{\"a\":\"\n```py\nx\n```\n\"}";
         assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
         // In a text that is JSON as a whole, a fence is data.
         let whole = "{\"a\":\"```json {} ```\"}";
         assert_eq!(found(whole, "{}"), [(Source::Raw, whole)]);
-        // A string that does not end: the next fence does it.
+        // A string without an end: the next fence ends it.
         assert_eq!(block("```json\n{\"a\n```\nprose"), ["{\"a"]);
     }
 
@@ -500,26 +501,26 @@ mod tests {
             ("{\"a\":1} {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
             ("[1, 2]", &["[1, 2]"]),
             ("cut {\"a\":1", &["{\"a\":1"]),
-            // Nothing inside one that breaks is a document of its own.
+            // A document inside a broken one is not a candidate of its own.
             ("a [[[{\"a\":1} b", &["[[[{\"a\":1} b"]),
             ("{\"a\":{\"b\":1},} or {}", &["{\"a\":{\"b\":1},}", "{}"]),
             ("open {\" quote, then {\"a\":1}", &["{\" quote, then {\"a\":1}"]),
-            // Numbers in brackets are not even candidates when they break.
+            // Numbers in brackets that break are not even candidates.
             ("see [1, 2 and 3], {}", &["{}"]),
             ("see [1, 2 and 3]", &["[1, 2 and 3]"]),
-            // Nor is what only begins like a literal.
+            // Nor is text that only begins like a literal.
             ("see [the docs] and [none of it]", &[]),
-            // Python's, with its quotes, and comments.
+            // Python notation, with its quotes, and comments.
             ("{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}} x", &["{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}}"]),
             ("{\"a\": 1, // it's\n \"b\": {\"id\": 2}} x", &["{\"a\": 1, // it's\n \"b\": {\"id\": 2}}"]),
-            // A bracket too many: what comes after it is a piece of the same.
+            // An extra bracket: the text after it is part of the same value.
             ("{\"a\":{}},\"b\":{\"c\":1}} x", &["{\"a\":{}},\"b\":{\"c\":1}}"]),
             ("{\"a\":[{}},{\"b\":1}]} or {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
-            // A bracket that does not look like JSON, with some inside.
+            // A bracket that does not look like JSON, with JSON inside.
             ("so {size\": [{\"b\":1}]} x", &["{size\": [{\"b\":1}]}"]),
             ("[dogs' bowls\", {\"b\":1}, [2]]", &["[dogs' bowls\", {\"b\":1}, [2]]"]),
             ("[see [2]] {}", &["{}"]),
-            // Quotes of others, and reasoning.
+            // Quoted lines, and reasoning.
             ("> {\"a\":1}\n{\"b\":1}", &["{\"b\":1}"]),
             ("<think>{\"a\":1}</THINK>{\"b\":1} <x>{}", &["{\"b\":1}", "{}"]),
             ("{\"a\":1}</think> {\"b\":\"</think>\"} {}", &["{\"b\":\"</think>\"}", "{}"]),

@@ -1,4 +1,5 @@
-//! Objects and arrays in prose: where one begins, how far it goes though it is no JSON, and what only looks like one.
+//! Finds objects and arrays in prose: where they begin, how far they extend even if they are not valid JSON, and what
+//! only resembles them.
 
 use memchr::{memchr, memchr2};
 use serde::{Deserialize, Serialize};
@@ -12,26 +13,27 @@ use crate::{
     repair::repair_value,
 };
 
-/// Numbers in brackets up to this length may be a citation.
+/// The longest numbers in brackets that may be a citation, in bytes.
 const MAX_CITATION: usize = 64;
 
-/// Names in the middle of prose are no longer than this.
+/// The longest name in the middle of prose, in bytes.
 const MAX_NAME: usize = 256;
 
-/// A bracket that belongs to prose ends within this many bytes.
+/// The longest bracketed text that belongs to prose, in bytes.
 const MAX_ASIDE: usize = 256;
 
-/// An attempt to repair one costs as much as reading this many bytes.
+/// The cost of an attempt to repair an aside, in bytes read.
 const REPAIR_COST: usize = 64;
 
-/// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
+/// Returns whether an object or array may begin here, by its bracket and what follows it. `None` if none does; `true`
+/// if prose has no such sequence.
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
-    // Most are told at once.
+    // The next byte decides most cases.
     if let Some(next) = text.as_bytes().get(1).filter(|next| matches!(next, b'{' | b'}' | b'[' | b']' | b'"' | b',')) {
         return is_likely(bracket, *next);
     }
-    // White space of other scripts may stand there, too.
+    // White space of other scripts is also allowed.
     let inside = text[1..].trim_start();
     let next = inside.chars().next()?;
     let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
@@ -59,7 +61,7 @@ fn is_of_name(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '-')
 }
 
-/// The same of JSON alone: of a bracket and the first byte behind it that is no white space.
+/// Decides the same for JSON alone, from a bracket and the first byte after it that is not white space.
 pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
     match (bracket, next) {
         (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
@@ -68,7 +70,7 @@ pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
     }
 }
 
-/// Whether a value in prose is no more than numbers in brackets: `[1]`, `[2, 3]`, `[4-6]`.
+/// Returns whether a value in prose is only numbers in brackets: `[1]`, `[2, 3]`, `[4-6]`.
 pub(super) fn is_citation(text: &str) -> bool {
     text.len() <= MAX_CITATION
         && text.starts_with('[')
@@ -79,7 +81,7 @@ pub(super) fn is_citation(text: &str) -> bool {
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
 
-/// What a value ends with that is no JSON.
+/// The end of a value that is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Its own bracket.
@@ -90,13 +92,13 @@ pub(super) enum Ending {
     Text,
 }
 
-/// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
-/// one around it ends what is inside.
+/// Returns the end of the value that begins here, by its brackets, quotes and comments. An enclosing bracket also ends
+/// containers inside that lack their own.
 pub(super) fn broken(output: &str, span: (usize, usize)) -> usize {
     reach(output, span, true).0
 }
 
-/// The same, and what it ends with. `words`: lines of words may end it.
+/// Returns the same, and what ends the value. `words`: lines of words may end it.
 pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> (usize, Ending) {
     let mut lexer = Lexer::new(output, (start, end), true);
     let mut open = Open::default();
@@ -107,7 +109,7 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> 
         let lexeme = lexer.next_mark();
         let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
-            // Lines of words come after a text that was left open.
+            // Lines of words follow a text that was left open.
             Token::Word if words && is_prose(&output[before..lexeme.end], || lexer.peek().token) => {
                 return (before, Ending::Words { in_list: counts == [0, 1] });
             }
@@ -116,7 +118,7 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> 
                 open.push(bracket == Bracket::Object);
                 counts[count(bracket)] += 1;
             }
-            // One that belongs to nothing is passed over.
+            // An unmatched bracket is skipped.
             Token::Close(bracket) if counts[count(bracket)] == 0 => {}
             Token::Close(bracket) => {
                 loop {
@@ -136,14 +138,15 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> 
     }
 }
 
-/// Whether the first bracket in the rest of a text opens what an array that begins here holds, objects in most cases.
+/// Returns whether the first bracket in the rest of a text opens an item of the array that begins at `start`. Most
+/// items are objects.
 pub(super) fn is_next_item(output: &str, start: usize, rest: usize) -> bool {
     let item = output.as_bytes()[start + 1..].trim_ascii_start().first();
     let near = &output.as_bytes()[rest..output.len().min(rest + MAX_NAME)];
     item == Some(&b'{') && memchr2(b'{', b'[', near).map(|at| near[at]) == Some(b'{')
 }
 
-/// Whether JSON stands in a text, behind its first bracket: no citation, and not the same in doubled braces.
+/// Returns whether the text after the first bracket contains JSON that is neither a citation nor in doubled braces.
 pub(super) fn holds_json(text: &str) -> bool {
     let bytes = text.as_bytes();
     let doubled = bytes.iter().take_while(|byte| **byte == b'{').count();
@@ -154,7 +157,7 @@ pub(super) fn holds_json(text: &str) -> bool {
     let mut quote = None;
     let mut is_json = |at: usize| {
         looks_like_json(&text[at..]).is_some() && {
-            // Where strings begin, what is in brackets is no citation.
+            // Text in brackets after a string begins is not a citation.
             let quote = *quote.get_or_insert_with(|| memchr(b'"', bytes).unwrap_or(bytes.len()));
             quote < at || !is_cited(&text[at..])
         }
@@ -162,8 +165,8 @@ pub(super) fn holds_json(text: &str) -> bool {
     (1..bytes.len()).any(|at| matches!(bytes[at], b'{' | b'[') && is_json(at))
 }
 
-/// Whether prose begins with a word, by the white space before it and by the token behind it. Prose is not indented as
-/// members are.
+/// Returns whether prose begins with a word, judging by the white space before it and the token after it. Prose is not
+/// indented like members.
 fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
     let name = word.trim_ascii_start();
     let white = &word[..word.len() - name.len()];
@@ -178,9 +181,9 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
         }
 }
 
-/// Where a bracket ends that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on its own line,
-/// and is an index, an open task, or what is no JSON, cannot be repaired and has no double quotes. `is_json`: it is JSON as it stands.
-/// `budget` bounds what all brackets of an output cost together: what is left of it when it is used up is no aside.
+/// Returns the end of a bracket that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on
+/// the same line, and is an index, an open task, or not JSON, beyond repair and without double quotes. `is_json`: it is
+/// JSON as it stands. `budget` limits the cost of all brackets of an output: once it is used up, nothing is an aside.
 pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usize) -> Option<usize> {
     let most = MAX_ASIDE.min(*budget);
     let bytes = &output.as_bytes()[start..output.len().min(start + most)];
@@ -208,7 +211,7 @@ pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usiz
     repair_value(output, (start, end), true).is_none().then_some(end)
 }
 
-/// Whether brackets stand right behind a name, and hold one name or number: `opts['mode']`.
+/// Returns whether brackets follow a name directly, and contain one name or number: `opts['mode']`.
 fn is_index(output: &str, (start, end): (usize, usize)) -> bool {
     let inside = output[start + 1..end - 1].trim_matches(['"', '\'']);
     output[start..].starts_with('[')
@@ -217,12 +220,12 @@ fn is_index(output: &str, (start, end): (usize, usize)) -> bool {
         && inside.chars().all(|character| is_of_name(character) || character == '.')
 }
 
-/// Whether brackets mark an open task in a list of Markdown: `- [ ] tests`.
+/// Returns whether brackets mark an open task in a Markdown list: `- [ ] tests`.
 fn is_checkbox(output: &str, (start, end): (usize, usize)) -> bool {
     &output[start..end] == "[ ]" && ["- ", "* ", "+ "].iter().any(|mark| output[..start].ends_with(mark))
 }
 
-/// Whether a value that is JSON stands on lines of its own, and is no item or member of something around it.
+/// Returns whether a JSON value is on lines of its own, and is not an item or member of an enclosing value.
 pub(super) fn is_apart(output: &str, start: usize, limit: usize) -> bool {
     let line = output[..start].trim_end_matches([' ', '\t', '\r']);
     if !(line.is_empty() || line.ends_with('\n')) {
@@ -235,17 +238,18 @@ pub(super) fn is_apart(output: &str, start: usize, limit: usize) -> bool {
     (rest.is_empty() || rest.starts_with('\n')) && !rest.trim_ascii_start().starts_with([',', '}', ']'])
 }
 
-/// What comes after a value that shows it to be a piece of something larger.
+/// The text after a value, if it shows that the value is part of something larger.
 pub(super) enum Beyond {
     /// Closing brackets, up to here.
     Brackets(usize),
-    /// A member or an item of what is around: its value begins here.
+    /// A member or an item of the enclosing container: its value begins here.
     Value(usize),
-    /// Nothing: the value stands alone.
+    /// Nothing: the value is complete.
     Nothing,
 }
 
-/// What comes after a value that ends here. `broken`: it was to be JSON and is none, so that it may end elsewhere.
+/// Classifies the text after a value that ends here. `broken`: the value is not valid JSON, so that it may end
+/// elsewhere.
 pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;
@@ -268,13 +272,13 @@ pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     }
 }
 
-/// Where the next bracket opens after something that is no JSON, unless words stand between: what has nothing but marks of
-/// JSON before it, or the rest of a string, is a piece of the same.
+/// Returns the offset of the next bracket after an invalid value, unless words stand between: with nothing before it
+/// but JSON punctuation, or the rest of a string, the bracket is part of the same value.
 fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     let near = &bytes[end..bytes.len().min(end + MAX_NAME)];
     let bracket = memchr2(b'{', b'[', near)?;
     let between = &near[..bracket];
-    // A blank line, a fence or a tag parts what stands on either side.
+    // A blank line, a fence or a tag separates the text on either side.
     let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
     let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
     let has_marks =
@@ -282,21 +286,21 @@ fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     ((!has_words && !is_apart) || has_marks).then_some(end + bracket)
 }
 
-/// Quotes and brackets of a text that is no JSON.
+/// Tracks the quotes and brackets of a text that is not valid JSON.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Brackets {
-    /// The quote that ends the string that is read; none outside of strings.
+    /// The quote that ends the current string. `None` outside of strings.
     quote: Option<u8>,
-    /// Behind a backslash inside quotes.
+    /// `true` after a backslash inside quotes.
     escaped: bool,
-    /// A value or a name may begin here, so that a single quote is one.
+    /// `true` if a value or a name may begin here, so that a single quote is a quote.
     begins: bool,
-    /// How many brackets have not ended.
+    /// The number of open brackets.
     open: u32,
 }
 
 impl Brackets {
-    /// Inside so many brackets, and inside quotes or not.
+    /// Starts inside `open` brackets, and inside a string if `quoted`.
     pub(crate) fn inside(open: u32, quoted: bool) -> Self {
         Brackets { quote: quoted.then_some(b'"'), escaped: false, begins: !quoted, open }
     }
@@ -305,13 +309,13 @@ impl Brackets {
         self.quote.is_some()
     }
 
-    /// Pass over bytes that are neither brackets nor marks.
+    /// Skips bytes that are neither brackets nor marks.
     pub(crate) fn pass_over(&mut self, plain: &[u8]) {
         self.escaped &= plain.is_empty();
         self.begins &= plain.iter().all(u8::is_ascii_whitespace);
     }
 
-    /// Pass over a byte; whether the last bracket ends with it.
+    /// Skips a byte. Returns whether it closes the last bracket.
     pub(crate) fn pass(&mut self, byte: u8) -> bool {
         match (byte, self.quote) {
             _ if self.escaped => self.escaped = false,

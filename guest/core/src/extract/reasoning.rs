@@ -1,21 +1,21 @@
-//! Reasoning: the pieces of an output that were left out, as a report notes them.
+//! Reasoning: the pieces of an output that were skipped, for the notes of a report.
 
 use crate::{parse::Span, text};
 
-/// A report names this many pieces that were left out.
+/// The most skipped pieces that a report names.
 const MAX_NOTES: usize = 8;
 
-/// The pieces that were left out.
+/// The skipped pieces.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     listed: Vec<(Span, String)>,
     more: usize,
-    /// From the first to the last of those that are not listed.
+    /// The range from the first to the last piece that is not listed.
     rest: Option<Span>,
 }
 
 impl LeftOut {
-    /// Adds a piece, and how a person knows what began it.
+    /// Adds a piece, and the text that a person recognizes its beginning by.
     pub(super) fn add(&mut self, span: Span, markup: impl FnOnce() -> String) {
         if self.listed.len() < MAX_NOTES {
             self.listed.push((span, markup()));
@@ -30,7 +30,7 @@ impl LeftOut {
         self.listed.insert(0, (span, markup));
     }
 
-    /// Where they stand, in the order of the output.
+    /// Returns their spans, in the order of the output.
     pub(super) fn spans(&self) -> impl Iterator<Item = Span> {
         self.listed.iter().map(|(span, _)| *span).chain(self.rest)
     }

@@ -1,7 +1,7 @@
-//! One pass over an output: which pieces of it are prose, blocks, values in prose, quotes and reasoning.
+//! Scans an output once, and divides it into prose, blocks, values in prose, quotes and reasoning.
 //!
-//! What something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
-//! or a tag of reasoning inside of it is one: a draft that was left open hides nothing that comes after it.
+//! Anything inside valid JSON is data, whatever it looks like. In invalid JSON, a fence that opens a marked block and a
+//! reasoning tag count: an unfinished draft must not hide what comes after it.
 
 use memchr::memchr;
 
@@ -22,29 +22,29 @@ use crate::{
     scan::white_space,
 };
 
-/// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
+/// The bytes that may be read ahead, beyond a possible end, to see whether it is data, for each byte of the output.
 const AHEAD_PER_BYTE: usize = 2;
 
-/// Beside as many bytes as the output has, this many are read to tell brackets that belong to prose.
+/// The bytes that may be read to recognize brackets that belong to prose, in addition to the length of the output.
 const MORE_ASIDES: usize = 4096;
 
-/// Looking into brackets that do not look like JSON takes half as many bytes as the output has, and this many more.
+/// The bytes that may be read inside brackets that do not look like JSON, in addition to half the length of the output.
 const MORE_UNLIKELY: usize = 4096;
 
-/// What was found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    /// Blocks that bear a marker.
+    /// Blocks with a marker.
     pub(super) marked: Candidates,
     /// Blocks without an info string.
     pub(super) untagged: Candidates,
     /// Values in prose.
     pub(super) values: Candidates,
-    /// The first that only looks like a value and is none.
+    /// The first one that only resembles a value.
     pub(super) unlikely: Option<Candidate>,
-    /// How many of either there are, without citations.
+    /// The number of both, without citations.
     pub(super) counted: usize,
-    /// The whole output, as the documents that it holds.
+    /// The whole output, divided into its documents.
     pub(super) whole: Pieces,
     pub(super) left_out: LeftOut,
     pub(super) seen: Seen,
@@ -56,14 +56,14 @@ pub(super) struct Scanner<'t, 'c> {
     marks: Marks<'t, 'c>,
     ahead: usize,
     unlikely: usize,
-    /// How many bytes may still be read to tell brackets that belong to prose.
+    /// The bytes that may still be read to recognize brackets that belong to prose.
     asides: usize,
     found: Scanned,
-    /// Documents in a row are one list.
+    /// `true` if consecutive documents form one list.
     rows: bool,
-    /// The whole output may be asked for: of values in prose, none would be left to it.
+    /// `true` if the whole output may be requested: values in prose would leave none of it.
     raw: bool,
-    /// Where a value begins that is known to be none, and where it stops being one.
+    /// The start of a value that is known to be invalid, and the position where it stops being JSON.
     broken: Option<(usize, usize)>,
 }
 
@@ -83,14 +83,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// Read the output from an offset on. `broken`: where a value begins that is known to be none, and where it stops
-    /// being one.
+    /// Scans the output from an offset. `broken`: the start of a value that is known to be invalid, and the position
+    /// where it stops being JSON.
     pub(super) fn scan(mut self, start: usize, broken: Option<(usize, usize)>) -> Scanned {
         self.broken = broken;
         let bytes = self.output.as_bytes();
         self.found.whole = Pieces::from(start, self.raw);
         let mut at = start;
-        // Nothing but white space, or a tag, has come on this line.
+        // `true` if only white space, or a tag, has come on this line.
         let mut blank = true;
         while let Some(&byte) = bytes.get(at) {
             let was_blank = blank;
@@ -111,7 +111,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         self.found
     }
 
-    /// A line that quotes what somebody else said.
+    /// Skips a quoted line.
     fn quote(&mut self, at: usize) -> usize {
         let rest = &self.output.as_bytes()[at..];
         let end = at + memchr(b'\n', rest).unwrap_or(rest.len());
@@ -123,12 +123,12 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end
     }
 
-    /// A tag of reasoning: where what is looked at goes on.
+    /// Handles a reasoning tag. Returns where the scan continues.
     fn tag(&mut self, at: usize, tag: Tag) -> usize {
         let markup = &self.options.ignore;
         let after = at + tag.length;
         if tag.closes {
-            // Reasoning that began with the output: what was found belongs to it.
+            // Reasoning that began with the output includes everything found so far.
             self.found = Scanned { whole: Pieces::from(after, self.raw), ..Scanned::default() };
             self.found.left_out.add(Span::new(0, after), || markup.shown(tag.markup));
             return after;
@@ -139,7 +139,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end
     }
 
-    /// A run of marks: where what is looked at goes on.
+    /// Handles a run of marks. Returns where the scan continues.
     fn fence(&mut self, at: usize, blank: bool) -> usize {
         let bytes = self.output.as_bytes();
         let Some(fence) = Fence::at(bytes, at).map(|fence| Fence { run: Run { first: blank, ..fence.run }, ..fence })
@@ -149,14 +149,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         if let Some(opening) = fence.opens(self.output, &self.options.markers) {
             return self.marked(fence, &opening);
         }
-        // Marks behind it on its line: a piece of code in prose.
+        // With more marks on the same line, it is inline code.
         if !fence.run.first || memchr(fence.run.mark, fence.line(self.output).as_bytes()).is_some() {
             return fence.end;
         }
         self.other(fence)
     }
 
-    /// A block that bears a marker.
+    /// Handles a block with a marker.
     fn marked(&mut self, open: Fence, opening: &Opening) -> usize {
         let &Opening { marker, word, content } = opening;
         let (content, reasoning) = self.behind_reasoning(content);
@@ -170,14 +170,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         after
     }
 
-    /// Returns where the content of a block begins behind leading reasoning, and that reasoning.
+    /// Returns the start of a block's content after leading reasoning, and that reasoning.
     fn behind_reasoning(&self, content: usize) -> (usize, Vec<(Span, Markup)>) {
         let (output, markup) = (self.output, &self.options.ignore);
         let (mut at, mut reasoning) = (content, Vec::new());
         loop {
             let start = at + white_space(&output.as_bytes()[at..]);
             let tag = markup.tag_at(output, start).filter(|tag| !tag.closes);
-            // Reasoning without an end is left to the scan, which takes all that follows for it.
+            // Unclosed reasoning is left to the scan, which treats all following text as reasoning.
             let end = tag.and_then(|tag| Some((tag.markup, markup.end(output, start + tag.length, tag.markup)?)));
             let Some((markup, end)) = end else { return (at, reasoning) };
             reasoning.push((Span::new(start, end), markup));
@@ -185,20 +185,20 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// Notes reasoning that is left out.
+    /// Notes reasoning that is skipped.
     fn leave_out(&mut self, reasoning: Vec<(Span, Markup)>) {
         for (span, markup) in reasoning {
             self.found.left_out.add(span, || self.options.ignore.shown(markup));
         }
     }
 
-    /// Where the content of a block ends, and where the block does.
+    /// Returns the end of a block's content, and the end of the block.
     fn end_of_block(&mut self, open: Fence, content: usize) -> (usize, usize) {
         let (output, length) = (self.output, open.run.length());
         let close = self.marks.next(Sought::Close(open.run.shortest_close()), content);
         let opener = self.marks.next(Sought::Opener(None, length), content);
         let opens = opener.filter(|opener| close.is_none_or(|close| opener.start < close.start));
-        // A line that ends it, or a fence that opens another.
+        // A line that ends the block, or a fence that opens another.
         let line = match (opens, close) {
             (Some(opener), _) => Some((opener.start, opener.start)),
             (None, close) => close.map(|close| (close.start, close.end)),
@@ -212,27 +212,27 @@ impl<'t, 'c> Scanner<'t, 'c> {
         self.spend(line, end.start);
         let is_data = line.is_some_and(|(line, _)| line < end.start) && self.is_json(content, end.start);
         match line {
-            // A string that does not end: the line does it.
+            // A string without an end: the line ends it.
             Some((line, after)) if line < end.start && !is_data => (line, after),
-            // What opens something is looked at again.
+            // An opening fence is examined again.
             _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
             _ => (end.start, end.end),
         }
     }
 
-    /// Note what was read ahead.
+    /// Records bytes that were read ahead.
     fn spend(&mut self, line: Option<(usize, usize)>, to: usize) {
         let ahead = line.map_or(0, |(line, _)| to.saturating_sub(line));
         self.ahead = self.ahead.saturating_sub(ahead);
     }
 
-    /// Where a tag stands between two offsets, if what stands there is no JSON.
+    /// Returns the position of a tag between two offsets, if the text there is not JSON.
     fn cut_at_tag(&mut self, start: usize, end: usize) -> Option<usize> {
         let tag = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
         (!self.is_json(start, end)).then_some(tag.start)
     }
 
-    /// Whether a piece is one JSON value, as it stands or with its syntax put right.
+    /// Returns whether a piece is one JSON value, as it is or after repair.
     fn is_json(&mut self, start: usize, end: usize) -> bool {
         let span = trimmed(self.output, start, end);
         let (start, end) = (span.start as usize, span.end as usize);
@@ -243,7 +243,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end), true).is_some()
     }
 
-    /// A block without a marker. What it holds is not looked at, unless nothing ends it.
+    /// Handles a block without a marker. Its content is ignored, unless nothing ends it.
     fn other(&mut self, open: Fence) -> usize {
         let (output, length) = (self.output, open.run.length());
         let info = open.info(output);
@@ -282,14 +282,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         after
     }
 
-    /// Where the first tag between two offsets stands, if it closes what was not opened there.
+    /// Returns the position of the first tag between two offsets, if it closes reasoning that was not opened there.
     fn lone_closing(&mut self, start: usize, end: usize) -> Option<usize> {
         let found = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
         let tag = self.options.ignore.tag_at(self.output, found.start)?;
         tag.closes.then_some(found.start)
     }
 
-    /// A bracket in prose: where what is looked at goes on.
+    /// Handles a bracket in prose. Returns where the scan continues.
     fn value(&mut self, start: usize) -> usize {
         let output = self.output;
         let Some(sure) = looks_like_json(&output[start..]).or_else(|| self.holds_json(start).then_some(false)) else {
@@ -298,7 +298,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let stop = self.marks.next_of_any(start).map_or(output.len(), |mark| mark.start);
         let limit = if self.ahead > 0 { output.len() } else { stop };
         let strict = match self.broken {
-            // It was read up to there, whatever comes after it.
+            // It is known to be valid only up to there.
             Some((known, at)) if known == start && at < limit => Err(at),
             _ => strict_end(output, (start, limit)),
         };
@@ -319,7 +319,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             is_json = false;
         }
         let span = trimmed(output, start, end);
-        // In a row with what came before, and brackets after it that belong to neither: both are pieces of one.
+        // It follows the previous values directly, and unmatched brackets follow it: both are parts of one value.
         let is_piece = !is_json && self.found.whole.goes_on(output, start) && span.of(output).ends_with(['}', ']']);
         let is_stray = is_piece && strict.is_ok_and(|strict| strict < end);
         if is_stray {
@@ -331,8 +331,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end.max(start + 1)
     }
 
-    /// Whether a bracket that does not look like JSON holds some: then that is a piece of what begins here. In prose, only
-    /// what ends is looked at so.
+    /// Returns whether a bracket that does not look like JSON contains JSON: then that is part of what begins here. In
+    /// prose, examines only brackets that end.
     fn holds_json(&mut self, start: usize) -> bool {
         if self.unlikely == 0 {
             return false;
@@ -348,21 +348,21 @@ impl<'t, 'c> Scanner<'t, 'c> {
             && prose::holds_json(&self.output[start..end])
     }
 
-    /// Where a bracket ends that belongs to prose.
+    /// Returns the end of a bracket that belongs to prose.
     fn aside(&mut self, start: usize, is_json: bool) -> Option<usize> {
         let output = self.output;
         let may_be_aside = |before: char| before.is_alphanumeric() || matches!(before, '_' | ' ');
         if is_json && !output[..start].ends_with(may_be_aside) {
             return None;
         }
-        // Among documents in a row, one that is broken is an item.
+        // A broken document among consecutive ones is an item.
         let goes_on = || self.found.whole.goes_on(output, start);
         let is_in_row = (goes_on() && output[..start].trim_ascii_end().ends_with(','))
             || (self.rows && output[start..].starts_with('{') && (begins_line(output, start) || goes_on()));
         if is_in_row { None } else { prose::aside(output, start, is_json, &mut self.asides) }
     }
 
-    /// Where a value ends, and whether it is JSON.
+    /// Returns the end of a value, and whether it is JSON.
     fn extent(&mut self, (start, limit): (usize, usize), strict: Result<usize, usize>, sure: bool) -> (usize, bool) {
         let output = self.output;
         let mut is_json = strict.is_ok();
@@ -379,7 +379,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json && sure) {
                 Beyond::Nothing => return (end, is_json),
                 Beyond::Brackets(end) => end,
-                // What has ended does not go on with JSON that stands apart.
+                // JSON on separate lines does not continue a value that has ended.
                 Beyond::Value(at) if is_closed && prose::is_apart(output, at, limit) => return (end, is_json),
                 Beyond::Value(at) => prose::broken(output, (at, limit)),
             };
@@ -387,7 +387,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// How far a value goes that is no JSON, and what it ends with. Words in a list do not end it.
+    /// Returns how far an invalid value extends, and what ends it. Words in a list do not end it.
     fn reach(&mut self, start: usize, limit: usize) -> (usize, Ending) {
         let output = self.output;
         let (end, ending) = prose::reach(output, (start, limit), true);
@@ -407,7 +407,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
         let output = self.output;
         let (start, end) = (span.start as usize, span.end as usize);
-        // In a row of documents with commas between, numbers in brackets are one of them.
+        // Among consecutive documents separated by commas, numbers in brackets are one of them.
         let is_in_row = || self.found.whole.goes_on(output, start) && output[..start].trim_end().ends_with(',');
         if is_citation(span.of(output)) && !is_in_row() {
             if is_json && prose::is_apart(output, start, output.len()) {

@@ -1,17 +1,17 @@
-//! What was seen and not taken, in words.
+//! Describes JSON that was seen but not taken.
 
 use crate::{
     contract::{Contract, Embedded},
     text::{count, quote},
 };
 
-/// So many things are named.
+/// The most things that are named.
 const MAX_SEEN: usize = 4;
 
-/// A marker that is not the contract's is cut to this many bytes.
+/// The length to which a marker that is not the contract's is truncated, in bytes.
 const MAX_INFO: usize = 32;
 
-/// Something that may be the JSON that was meant.
+/// A kind of text that may be the intended JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SeenKind {
     /// In prose.
@@ -23,7 +23,7 @@ pub(crate) enum SeenKind {
 }
 
 impl SeenKind {
-    /// The marker that a block has.
+    /// Returns the marker of a block.
     fn marker(&self) -> Option<&str> {
         match self {
             SeenKind::Block(info) => info.split_whitespace().next(),
@@ -32,7 +32,7 @@ impl SeenKind {
     }
 }
 
-/// The first few things that were seen, and how many there were.
+/// The first things that were seen, and their total number.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     listed: Vec<(SeenKind, usize)>,
@@ -47,7 +47,7 @@ impl Seen {
         self.total += 1;
     }
 
-    /// Notes which settings take what was seen.
+    /// Returns notes about the settings that would take what was seen.
     pub(crate) fn notes(&self, contract: &Contract) -> Vec<String> {
         let options = contract.extract();
         let mut notes = Vec::new();
@@ -62,7 +62,8 @@ impl Seen {
         notes
     }
 
-    /// `JSON in prose at line 3, a fenced block marked "js" at line 9`; empty where nothing was seen.
+    /// Returns a description such as `JSON in prose at line 3, a fenced block marked "js" at line 9`. Empty if nothing
+    /// was seen.
     pub(crate) fn words(&self, output: &str) -> String {
         let (mut line, mut from) = (1, 0);
         let mut words: Vec<(String, usize)> = Vec::new();

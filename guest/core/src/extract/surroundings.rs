@@ -1,19 +1,19 @@
-//! Text outside of the candidates and of reasoning: each piece is noted.
+//! Text outside of the candidates and of reasoning. Each piece gets a note.
 
 use crate::{parse::Span, text};
 
-/// The most pieces that are noted one by one.
+/// The most pieces that get a note each.
 const MAX_NOTES: usize = 8;
 
-/// Finds what stands between spans that come in the order of the output.
+/// Finds the text between spans, which are given in the order of the output.
 pub(super) struct Surroundings<'t> {
     output: &'t str,
-    /// Where the text begins that was not looked at.
+    /// The start of the text that was not examined.
     from: usize,
     notes: Vec<String>,
     listed: usize,
     more: usize,
-    /// From the first to the last of those that are not listed.
+    /// The range from the first to the last piece that is not listed.
     rest: Option<Span>,
 }
 
@@ -22,7 +22,7 @@ impl<'t> Surroundings<'t> {
         Surroundings { output, from: 0, notes, listed: 0, more: 0, rest: None }
     }
 
-    /// Goes on behind a span that is accounted for.
+    /// Continues after a span that is accounted for.
     pub(super) fn pass(&mut self, span: Span) {
         let (start, end) = (span.start as usize, span.end as usize);
         if start > self.from {
@@ -31,7 +31,7 @@ impl<'t> Surroundings<'t> {
         self.from = self.from.max(end);
     }
 
-    /// Keeps what stands before an offset, if it is more than white space.
+    /// Records the text before an offset, if it is more than white space.
     fn piece(&mut self, to: usize) {
         let piece = self.output[self.from..to].trim_ascii_start();
         let inside = piece.trim_start_matches(is_blank);
@@ -42,7 +42,7 @@ impl<'t> Surroundings<'t> {
         }
         if self.listed < MAX_NOTES {
             self.listed += 1;
-            // Most outputs with a block have such a note: it is written without the machinery of `format!`.
+            // Most outputs with a block have such a note, so it is written without the overhead of `format!`.
             let mut note = String::with_capacity(64);
             note.push_str("extract: bytes ");
             text::push_number(&mut note, start);
@@ -56,7 +56,7 @@ impl<'t> Surroundings<'t> {
         self.rest = Some(Span { start: self.rest.map_or(start as u32, |rest| rest.start), end: end as u32 });
     }
 
-    /// The notes that were given, and one for each piece.
+    /// Returns the given notes, and one for each piece.
     pub(super) fn notes(mut self) -> Vec<String> {
         self.pass(Span::new(self.output.len(), self.output.len()));
         if let Some(rest) = self.rest {
@@ -68,7 +68,7 @@ impl<'t> Surroundings<'t> {
     }
 }
 
-/// Whether a character shows nothing: white space, or the mark that a text may begin with.
+/// Returns whether a character is invisible: white space, or a byte order mark.
 fn is_blank(character: char) -> bool {
     character.is_whitespace() || character == '\u{feff}'
 }

@@ -3,25 +3,25 @@
 use super::{Candidate, Candidates, Source, trimmed};
 use crate::{parse::Span, repair::first_value};
 
-/// The pieces of an output, each with one document, and with the text around it.
+/// The pieces of an output, each with one document and the text around it.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) candidates: Candidates,
-    /// They may be asked for: where not, only where the last one ends is noted.
+    /// `true` if the pieces may be requested. Otherwise, only the end of the last one is recorded.
     wanted: bool,
-    /// Where the text begins that belongs to no document yet, up to what is read now.
+    /// The start of the text that belongs to no document yet.
     from: usize,
-    /// Text before that, which belongs to none either: up to a block quote, a block of another kind, or reasoning.
+    /// Earlier text that belongs to no document: up to a block quote, a block of another kind, or reasoning.
     pending: Option<Span>,
-    /// Where the last document ends, if the text after it belongs to it, and whether it is an object.
+    /// The end of the last document, if the text after it belongs to it, and whether it is an object.
     last: Option<(usize, bool)>,
-    /// The text does not begin with what is a value in it: it is a piece of something.
+    /// `true` if the text does not begin with a value it contains: that value is part of something.
     odd: bool,
-    /// Pieces of text between what was left out: the first, and how many there are.
+    /// The pieces of text between what was skipped: the first, and their number.
     text: Option<Span>,
     texts: usize,
     since: usize,
-    /// Blocks of other kinds with brackets inside: the first, and how many there are.
+    /// Blocks of other kinds with brackets inside: the first, and their number.
     other: Option<Span>,
     others: usize,
 }
@@ -31,7 +31,7 @@ impl Pieces {
         Pieces { wanted, from: start, since: start, ..Pieces::default() }
     }
 
-    /// A value in prose. `rows`: documents in a row are one list, and so are lists.
+    /// Adds a value in prose. `rows`: consecutive documents form one list, and so do lists.
     pub(super) fn value(&mut self, output: &str, span: Span, rows: bool) {
         let (start, end) = (span.start as usize, span.end as usize);
         let is_object = output[start..].starts_with('{');
@@ -45,7 +45,7 @@ impl Pieces {
             return;
         }
         let before = trimmed(output, from, start);
-        // Most often nothing stands before it.
+        // Usually nothing precedes it.
         if self.candidates.len() == 0
             && before.start < before.end
             && !before.of(output).starts_with(['{', '['])
@@ -62,32 +62,32 @@ impl Pieces {
         self.candidates.push(Candidate { inside: span, ..Candidate::new(Source::Raw, all) });
     }
 
-    /// Whether nothing but white space and commas stands between the last document and this place.
+    /// Returns whether only white space and commas separate the last document from this position.
     pub(super) fn goes_on(&self, output: &str, start: usize) -> bool {
         let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
         self.last.is_some_and(|(last, _)| output[last..start].bytes().all(is_between))
     }
 
-    /// Whether nothing but white space stands before this place, of what is looked at.
+    /// Returns whether only white space precedes this position in the searched text.
     pub(super) fn begins(&self, output: &str, start: usize) -> bool {
         output[self.since..start].trim_start().is_empty()
     }
 
-    /// Lets the last document end elsewhere.
+    /// Moves the end of the last document.
     pub(super) fn go_on(&mut self, end: usize) {
         self.candidates.extend(end);
         self.last = self.last.map(|(_, is_object)| (end, is_object));
         self.from = end;
     }
 
-    /// What is read as no part of a document. The text before it is the rest of the last one.
+    /// Skips text that belongs to no document. The text before it is the rest of the last one.
     pub(super) fn barrier(&mut self, output: &str, start: usize, end: usize) {
         self.stop(output, start);
         self.put_off(output, start, end);
         self.from = end;
     }
 
-    /// Ends the text that is read now.
+    /// Ends the current text.
     fn stop(&mut self, output: &str, start: usize) {
         match self.last.take() {
             Some((last, _)) => {
@@ -100,7 +100,7 @@ impl Pieces {
         }
     }
 
-    /// Keeps text for the document that comes next, or else for the last one.
+    /// Keeps text for the next document, or else for the last one.
     fn put_off(&mut self, output: &str, start: usize, end: usize) {
         let text = trimmed(output, start, end);
         if text.start < text.end {
@@ -109,7 +109,7 @@ impl Pieces {
         }
     }
 
-    /// A block of another kind.
+    /// Handles a block of another kind.
     pub(super) fn other(&mut self, output: &str, start: usize, end: usize, has_brackets: bool) {
         if has_brackets {
             self.barrier(output, start, end);
@@ -118,7 +118,7 @@ impl Pieces {
         }
     }
 
-    /// Reasoning.
+    /// Handles reasoning.
     pub(super) fn left_out(&mut self, output: &str, start: usize, end: usize) {
         self.stop(output, start);
         self.from = end;
@@ -138,23 +138,23 @@ impl Pieces {
         }
     }
 
-    /// All of the text in one piece, if it is in one.
+    /// Returns all of the text, if it is in one piece.
     pub(super) fn text(&self) -> Option<Span> {
         self.text.filter(|_| self.texts == 1)
     }
 
-    /// The documents with text around them; where there is none, what can be one by itself.
+    /// Returns the documents with the text around them or, if there are none, the text that can be one by itself.
     pub(super) fn documents(self, output: &str, repairs: bool) -> Candidates {
         if self.candidates.len() > 0 && !self.odd {
             return self.candidates;
         }
-        // A bracket that is not at the beginning belongs to what is no document of its own.
+        // A bracket that is not at the beginning belongs to text that is not a document of its own.
         let is_value = |span: &Span| {
             let text = span.of(output);
             (super::may_be_json(text) || (repairs && super::may_be_value(text)))
                 && (self.odd || text.starts_with(['{', '[']) || !text.contains(['{', '[']))
         };
-        // A block of another kind and nothing else.
+        // Only a block of another kind.
         if let Some(other) = self.other.filter(|_| repairs && !self.odd && self.others == 1) {
             let all = self.pending.unwrap_or(other);
             let block = Candidate { inside: other, ..Candidate::new(Source::Raw, all) };

@@ -1,4 +1,4 @@
-//! Looks only at what stands in a tag that the contract names.
+//! Searches only inside a tag that the contract names.
 
 use super::{Candidate, Extracted, Read, Select, Source, in_piece, is_json, text, trimmed};
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
 /// A piece of the output between two tags.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    /// The opening tag, and the closing one: empty where the output ends without.
+    /// The opening and the closing tag. The latter is empty if the output ends without it.
     tags: [Span; 2],
-    /// Without white space at either end.
+    /// The span without white space at either end.
     text: Span,
 }
 
-/// The candidates in the piece that counts.
+/// Returns the candidates in the selected piece.
 pub(super) fn extract<'t>(output: &'t str, contract: &Contract, markup: &Reasoning) -> Extracted<'t> {
     let options = contract.extract();
     let pieces = pieces(output, &options.ignore, markup);
@@ -51,15 +51,15 @@ pub(super) fn extract<'t>(output: &'t str, contract: &Contract, markup: &Reasoni
     extracted
 }
 
-/// The pieces in the tag, in the order of the output, outside of reasoning.
+/// Returns the pieces inside the tag, in the order of the output, outside of reasoning.
 fn pieces(output: &str, ignore: &Reasoning, markup: &Reasoning) -> Vec<Piece> {
     let (_, whole) = text(output);
     let mut pieces = Vec::new();
     if is_json(output, whole) {
-        // A tag can only stand inside a string: it is data.
+        // A tag can only be inside a string: it is data.
         return pieces;
     }
-    // Reading ahead for a document with a closing tag in a string takes so many bytes.
+    // The bytes that may be read ahead to find a document with a closing tag in a string.
     let mut ahead = output.len();
     let mut at = 0;
     while at < output.len() {

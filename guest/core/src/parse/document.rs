@@ -1,4 +1,4 @@
-//! The document: an arena of nodes in one buffer, in the order of the text.
+//! The parsed document: an arena of nodes in one buffer, in text order.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -11,7 +11,7 @@ use crate::{
 
 impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
-        // Texts longer than `caps::MAX_TEXT` are refused before anything is parsed.
+        // Texts longer than `caps::MAX_TEXT` are rejected before parsing.
         Span { start: start as u32, end: end as u32 }
     }
 
@@ -25,7 +25,7 @@ impl Span {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Null,
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name of the JSON type, as the keyword `type` spells it.
+    /// Returns the name of the JSON type, as in the keyword `type`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Null => "null",
@@ -51,22 +51,22 @@ impl Kind {
     }
 }
 
-/// A node's place in the arena. A container's descendants follow it, each with its own descendants; an object's
-/// members are a string node (the name) followed by the value.
+/// A node's index in the arena. A container's descendants follow it, each with its own descendants; an object's members
+/// are a string node (the name) followed by the value.
 pub type NodeId = u32;
 
-/// Where a string holds no escapes, it is the text between its quotes.
+/// Marks a string without escapes: its value is the text between its quotes.
 pub(super) const BORROWED: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
     pub(super) span: Span,
-    /// Strings: where the decoded string starts in `Document::decoded`, or `BORROWED`.
-    /// Containers: how many items or members.
+    /// Strings: the start of the decoded string in `Document::decoded`, or `BORROWED`. Containers: the number of items
+    /// or members.
     pub(super) a: u32,
-    /// Strings that hold escapes: the length in bytes, decoded. Names that hold none: their hash.
-    /// Containers: the node after the last descendant.
+    /// Strings with escapes: the decoded length in bytes. Names without escapes: their hash. Containers: the node after
+    /// the last descendant.
     pub(super) b: u32,
 }
 
@@ -85,13 +85,13 @@ impl Node {
         Node { kind: Kind::String, span, a: start as u32, b: length as u32 }
     }
 
-    /// A name without escapes, and the hash of it.
+    /// Creates a name without escapes, with its hash.
     #[inline(always)]
     pub(super) fn name(span: Span, hash: u32) -> Self {
         Node { kind: Kind::String, span, a: BORROWED, b: hash }
     }
 
-    /// Where a string's value begins and ends in its text.
+    /// Returns the start and end of a string's value in its text.
     #[inline(always)]
     fn piece(&self) -> (usize, usize) {
         match self.a {
@@ -100,22 +100,22 @@ impl Node {
         }
     }
 
-    /// A container that has not ended: everything from here on belongs to it.
+    /// Creates an open container: all following nodes belong to it.
     pub(super) fn open(kind: Kind, start: usize) -> Self {
         Node { kind, span: Span { start: start as u32, end: u32::MAX }, a: 0, b: u32::MAX }
     }
 }
 
-/// A parsed document, with the place of every value in the text it was parsed from.
+/// A parsed document, with the position of every value in the text it was parsed from.
 #[derive(Debug)]
 pub struct Document<'t> {
     pub(super) text: &'t str,
     pub(super) nodes: Vec<Node>,
-    /// The strings that hold escapes, decoded, one after the other.
+    /// The decoded strings that have escapes, one after the other.
     pub(super) decoded: String,
-    /// Where the text was edited before it was parsed.
+    /// The edits that were made before parsing.
     pub(super) origin: Option<Origin>,
-    /// Whether a string has an escape that was likely meant as a backslash.
+    /// `true` if a string has an escape that was likely meant as a backslash.
     pub(super) is_suspicious: bool,
 }
 
@@ -127,7 +127,7 @@ impl<'t> Document<'t> {
         self.nodes[id as usize]
     }
 
-    /// The last node.
+    /// Returns the last node.
     pub(crate) fn last(&self) -> NodeId {
         self.nodes.len().saturating_sub(1) as NodeId
     }
@@ -137,27 +137,27 @@ impl<'t> Document<'t> {
         self.nodes[id as usize].kind
     }
 
-    /// Where a value stands in the output.
+    /// Returns the span of a value in the output.
     pub fn span(&self, id: NodeId) -> Span {
         self.of_output(self.node(id).span)
     }
 
-    /// Where a piece of the text stands in the output.
+    /// Returns the span in the output of a piece of the text.
     pub(crate) fn of_output(&self, span: Span) -> Span {
         self.origin.as_ref().map_or(span, |origin| origin.of(span))
     }
 
-    /// Where the edit of this number stands in the text.
+    /// Returns the span in the text of the edit with this index.
     pub(crate) fn edited(&self, number: usize) -> Span {
         self.origin.as_ref().and_then(|origin| origin.edit(number)).unwrap_or(Span { start: 0, end: 0 })
     }
 
-    /// The pieces of the text to cut out so that members are gone, each with a comma beside it, and where the member's
-    /// name begins. `pieces` are the members, as `pieces` gives them.
+    /// Returns the spans to cut out of the text to remove members, each with an adjacent comma, and the start of the
+    /// member's name. `pieces` are the members, as [`pieces`](Document::pieces) returns them.
     pub(crate) fn cuts(&self, pieces: &[(NodeId, NodeId)]) -> Vec<(Span, u32)> {
         let bytes = self.text.as_bytes();
         let mut cuts: Vec<(Span, u32)> = Vec::with_capacity(pieces.len());
-        // Whether the last one was cut out with the comma after it, being the first of its object.
+        // `true` if the last member was cut out with the comma after it, because it was the first of its object.
         let mut leading = false;
         for &(name, _) in pieces {
             let (start, end) = (self.node(name).span.start as usize, self.node(name + 1).span.end as usize);
@@ -177,8 +177,8 @@ impl<'t> Document<'t> {
         cuts
     }
 
-    /// Members, given by the nodes of their names in document order, each by its first node and the node after its last;
-    /// one inside another goes with it.
+    /// Returns the node ranges of members, given by the nodes of their names in document order. Each range has its
+    /// first node and the node after its last. A member inside another is included in that one.
     pub(crate) fn pieces(&self, names: &[NodeId]) -> Vec<(NodeId, NodeId)> {
         let mut pieces: Vec<(NodeId, NodeId)> = Vec::with_capacity(names.len());
         for &name in names {
@@ -189,7 +189,7 @@ impl<'t> Document<'t> {
         pieces
     }
 
-    /// The edits of the output that do what those do that made the text, and then others of the text.
+    /// Combines the edits that made the text with further edits of the text, into edits of the output.
     pub(crate) fn edits(&self, edits: Vec<Edit>, more: Vec<Edit>) -> Vec<Edit> {
         match &self.origin {
             Some(origin) => followed_by(edits, (self.text, origin), more, |_, _| false),
@@ -197,17 +197,17 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The text that the document was read from, and where in it.
+    /// Returns the text that the document was parsed from, and its span in it.
     pub(crate) fn text(&self) -> (&'t str, Span) {
         (self.text, self.node(Self::ROOT).span)
     }
 
-    /// Where a value stands in that text.
+    /// Returns the span of a value in that text.
     pub(crate) fn place_in_text(&self, id: NodeId) -> Span {
         self.node(id).span
     }
 
-    /// The values of members, in ascending order.
+    /// Returns the values of members, in ascending order.
     pub(crate) fn member_values(&self) -> Vec<NodeId> {
         let objects = (0..self.nodes.len() as NodeId).filter(|at| self.kind(*at) == Kind::Object);
         let mut values: Vec<NodeId> = objects.flat_map(|at| self.members(at)).map(|(_, value)| value).collect();
@@ -215,12 +215,12 @@ impl<'t> Document<'t> {
         values
     }
 
-    /// The paths of the innermost values at offsets into the text, which ascend.
+    /// Returns the paths of the innermost values at offsets into the text, given in ascending order.
     pub(crate) fn paths_at(&self, offsets: impl Iterator<Item = u32>) -> Vec<String> {
-        /// A container on the way to an offset.
+        /// A container on the path to an offset.
         struct Open {
             id: NodeId,
-            /// The item or member that was met last, and where it ends in the text.
+            /// The last item or member, and its end in the text.
             step: Option<(Step, u32)>,
         }
         let mut open: Vec<Open> = Vec::new();
@@ -233,7 +233,7 @@ impl<'t> Document<'t> {
             parent.step = match (self.kind(parent.id), parent.step.take()) {
                 (Kind::Array, Some((Step::Index(index), _))) => Some((Step::Index(index + 1), end)),
                 (Kind::Array, _) => Some((Step::Index(0), end)),
-                // A name, and then its value.
+                // A name, followed by its value.
                 (_, Some((step, u32::MAX))) => Some((step, end)),
                 _ => Some((Step::Name(self.string(at).to_owned()), u32::MAX)),
             };
@@ -254,13 +254,13 @@ impl<'t> Document<'t> {
         paths.collect()
     }
 
-    /// The text of a value, as it was written.
+    /// Returns the source text of a value.
     #[inline(always)]
     pub fn source(&self, id: NodeId) -> &'t str {
         self.node(id).span.of(self.text)
     }
 
-    /// How many items or members a container has; 0 for everything else.
+    /// Returns the number of items or members of a container, or 0 for other values.
     #[inline(always)]
     pub fn count(&self, id: NodeId) -> usize {
         match self.kind(id) {
@@ -269,7 +269,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The node after the last descendant of this one.
+    /// Returns the node after the last descendant of this one.
     #[inline(always)]
     pub fn next(&self, id: NodeId) -> NodeId {
         match self.kind(id) {
@@ -278,7 +278,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// A string's value; empty for everything else.
+    /// Returns a string's value, or an empty string for other values.
     pub fn string(&self, id: NodeId) -> &str {
         let node = self.node(id);
         if node.kind != Kind::String {
@@ -288,7 +288,7 @@ impl<'t> Document<'t> {
         if node.a == BORROWED { &self.text[start..end] } else { &self.decoded[start..end] }
     }
 
-    /// The bytes of a string's value.
+    /// Returns the bytes of a string's value.
     #[inline(always)]
     pub(crate) fn string_bytes(&self, id: NodeId) -> &[u8] {
         let node = &self.nodes[id as usize];
@@ -300,24 +300,24 @@ impl<'t> Document<'t> {
         &bytes[start..end]
     }
 
-    /// Whether a value is this string.
+    /// Returns whether a value is this string.
     pub(crate) fn is_string(&self, id: NodeId, string: &str) -> bool {
         let node = &self.nodes[id as usize];
         let (start, end) = node.piece();
-        // The length first: it is at hand, and mostly tells.
+        // Compares the length first: it is cheap, and usually decides.
         node.kind == Kind::String
             && end.wrapping_sub(start) == string.len()
             && scan::same(self.string_bytes(id), string.as_bytes())
     }
 
-    /// The hash of a member's name; see `scan::hash`.
+    /// Returns the hash of a member's name; see `scan::hash`.
     #[inline(always)]
     pub(crate) fn name_hash(&self, name: NodeId) -> u32 {
         let node = &self.nodes[name as usize];
         if node.a == BORROWED { node.b } else { scan::hash(self.string_bytes(name)) }
     }
 
-    /// The items of an array, in order; nothing for everything else.
+    /// Returns the items of an array in order, or nothing for other values.
     #[inline(always)]
     pub fn items(&self, id: NodeId) -> Items<'_, 't> {
         let (at, end) = match self.kind(id) {
@@ -327,7 +327,7 @@ impl<'t> Document<'t> {
         Items { document: self, at, end }
     }
 
-    /// The members of an object, in order, as name and value; nothing for everything else.
+    /// Returns the members of an object in order, as name and value, or nothing for other values.
     #[inline(always)]
     pub fn members(&self, id: NodeId) -> Members<'_, 't> {
         let (at, end) = match self.kind(id) {
@@ -337,30 +337,30 @@ impl<'t> Document<'t> {
         Members { document: self, at, end }
     }
 
-    /// The value of an object's member.
+    /// Returns the value of an object's member.
     pub fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
         let hash = scan::hash(name.as_bytes());
         let is_it = |&(key, _): &(NodeId, NodeId)| self.name_hash(key) == hash && self.is_string(key, name);
         self.members(id).find(is_it).map(|(_, value)| value)
     }
 
-    /// The name of the first member of an object that is not among the known ones.
+    /// Returns the name of the first member of an object that is not among the known ones.
     pub fn unknown_member(&self, id: NodeId, known: &[&str]) -> Option<NodeId> {
         self.members(id).map(|(name, _)| name).find(|&name| !known.contains(&self.string(name)))
     }
 
-    /// The place of a node. A member's name has the place of its value.
+    /// Returns the location of a node. A member's name has the location of its value.
     pub fn location(&self, target: NodeId) -> Location {
         self.location_within(Self::ROOT, Location::root(), target)
     }
 
-    /// The text of a piece.
+    /// Returns the text of a span.
     pub(crate) fn piece(&self, span: Span) -> &'t str {
         span.of(self.text)
     }
 
-    /// The piece of the text that a JSON Pointer (RFC 6901) leads to, or the innermost that is there on the way; of a member,
-    /// its name where that is what is meant.
+    /// Returns the span of the text that a JSON Pointer (RFC 6901) leads to, or of the innermost existing value on the
+    /// way. For a member, returns the span of its name if `is_name`.
     pub fn located(&self, pointer: &str, is_name: bool) -> Span {
         let (mut at, mut span) = (Self::ROOT, self.span(Self::ROOT));
         let mut steps = pointer.split('/').skip(1).peekable();
@@ -377,13 +377,13 @@ impl<'t> Document<'t> {
         span
     }
 
-    /// The place of a node inside a value of which the place is known.
+    /// Returns the location of a node inside a value whose location is known.
     pub fn location_within(&self, from: NodeId, mut place: Location, target: NodeId) -> Location {
         self.walk(from, target, |step| place.push(step.to_step()));
         place
     }
 
-    /// Go from a value to a node inside it.
+    /// Visits the steps from a value to a node inside it.
     #[inline(always)]
     pub(crate) fn walk<'s>(&'s self, from: NodeId, target: NodeId, mut step: impl FnMut(SeenStep<'s>)) {
         let mut at = from;
@@ -407,20 +407,20 @@ impl<'t> Document<'t> {
                         continue 'down;
                     }
                 }
-                // The text broke off after a name: it has no value yet.
+                // The text ends after a name that has no value yet.
                 step(SeenStep::Name(self.string(target)));
             }
             break;
         }
     }
 
-    /// Append a value as JSON text without optional white space. Numbers keep their digits; strings are written
+    /// Appends a value as JSON text without insignificant white space. Numbers keep their digits; strings are written
     /// with the fewest escapes (RFC 8259, section 7).
     pub fn write(&self, id: NodeId, out: &mut String) {
         self.write_to(id, out);
     }
 
-    /// A value as [`write`](Document::write) gives it; borrowed where it stands in the text like that.
+    /// Returns a value as [`write`](Document::write) writes it, borrowed if the text already has that form.
     pub fn minified_at(&self, id: NodeId) -> Cow<'t, str> {
         let source = self.source(id);
         let mut same = Same { rest: Some(source.as_bytes()) };
@@ -463,7 +463,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The same for what is in a container: mostly no container, for which nothing is called.
+    /// Writes a value inside a container. Most are not containers themselves, and need no call.
     #[inline(always)]
     fn write_within(&self, id: NodeId, out: &mut impl Out) {
         match self.kind(id) {
@@ -476,29 +476,29 @@ impl<'t> Document<'t> {
     fn write_scalar(&self, id: NodeId, out: &mut impl Out) {
         let node = &self.nodes[id as usize];
         match node.kind {
-            // A string without escapes is written in the fewest already.
+            // A string without escapes already has the fewest.
             Kind::String if node.a != BORROWED => out.string(node.span.of(self.text), self.string(id)),
             _ => out.piece(self.text, node.span),
         }
     }
 
-    /// The whole document as JSON text without optional white space.
+    /// Returns the whole document as JSON text without insignificant white space.
     pub fn minified(&self) -> String {
         let mut out = String::with_capacity(self.room());
         self.write_to(Self::ROOT, &mut out);
         out
     }
 
-    /// Room for the whole document as text, and for the last piece to be copied as others are.
+    /// Returns the capacity for the whole document as text, with room to copy the last piece like the others.
     fn room(&self) -> usize {
         self.source(Self::ROOT).len() + SHORT
     }
 
-    /// The document without some items or members, each given by its first node and the node after its last one, in
-    /// order. What is left has the places in the output that it had.
+    /// Removes some items or members, each given by its first node and the node after its last one, in order. The rest
+    /// keeps its positions in the output.
     pub(crate) fn without(mut self, removed: &[(NodeId, NodeId)]) -> Self {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
-        // Containers that have not ended: where they end in the old buffer, and where they stand in the new one.
+        // Open containers: their ends in the old buffer, and their positions in the new one.
         let mut open: Vec<(NodeId, usize)> = Vec::new();
         let mut removed = removed.iter().peekable();
         let mut at = 0;
@@ -526,13 +526,14 @@ impl<'t> Document<'t> {
         self
     }
 
-    /// By their bytes. Sorting compares in a dozen places: out of line, it is once in the component.
+    /// Orders strings by their bytes. Not inlined, so that the code exists once although sorting compares in a dozen
+    /// places.
     #[inline(never)]
     pub(crate) fn order_of_strings(&self, a: NodeId, b: NodeId) -> Ordering {
         self.string(a).cmp(self.string(b))
     }
 
-    /// A value as text for a person: a string's own text, everything else as JSON.
+    /// Returns a value as text for display: a string's own text, everything else as JSON.
     pub fn shown(&self, id: NodeId) -> Cow<'_, str> {
         match self.kind(id) {
             Kind::String => Cow::Borrowed(self.string(id)),
@@ -541,24 +542,24 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Most pieces of a text are shorter, and copying so many bytes takes less time than a call to copy fewer.
+/// Most pieces of a text are shorter, and copying this many bytes is faster than a call that copies fewer.
 pub(super) const SHORT: usize = 32;
 
-/// What a document is written to.
+/// A destination for a document.
 trait Out {
-    /// Append a bracket, a comma or a colon.
+    /// Appends a bracket, a comma or a colon.
     fn mark(&mut self, byte: u8);
 
-    /// Append a piece of a text.
+    /// Appends a piece of a text.
     fn piece(&mut self, text: &str, span: Span);
 
-    /// Append a string, with the escapes that it needs, which stands as `source` in the document.
+    /// Appends a string with the escapes it needs. `source` is its form in the document.
     fn string(&mut self, source: &str, text: &str);
 }
 
-/// What is written is compared with a text, as far as that goes.
+/// Compares the output with a text.
 struct Same<'t> {
-    /// What has still to come; `None` once something else came.
+    /// The rest to compare; `None` after a difference.
     rest: Option<&'t [u8]>,
 }
 
@@ -569,7 +570,7 @@ impl Same<'_> {
     }
 }
 
-/// Returns whether all escapes of a string, which has its quotes, are needed and short. `\\u0001` is needed, and not short.
+/// Returns whether all escapes of a quoted string are needed and short. `\\u0001` is needed, but not short.
 pub(super) fn has_fewest_escapes(string: &str) -> bool {
     let bytes = string.as_bytes();
     let mut at = 1;
@@ -589,7 +590,7 @@ impl Out for Same<'_> {
     }
 
     fn piece(&mut self, text: &str, span: Span) {
-        // Mostly it is the piece that is to come.
+        // Usually it is the next piece of the same text.
         let piece = span.of(text).as_bytes();
         match self.rest {
             Some(rest) if rest.as_ptr() == piece.as_ptr() => self.rest = rest.get(piece.len()..),
@@ -661,7 +662,7 @@ impl Iterator for Members<'_, '_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(NodeId, NodeId)> {
-        // A document that broke off may end with a name without a value.
+        // An incomplete document may end with a name without a value.
         (self.at + 1 < self.end).then(|| {
             let name = self.at;
             self.at = self.document.next(name + 1);

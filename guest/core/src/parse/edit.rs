@@ -1,16 +1,17 @@
-//! A text with some pieces of it replaced, and the way back: from places in what was parsed to places in the output.
+//! Applies edits to a text, and maps positions in the edited text back to the output.
 
 use super::Span;
 use crate::{order::by_place, types::ChangeKind};
 
 impl ChangeKind {
-    /// Returns whether a change of this kind makes JSON of what was none.
+    /// Returns whether a change of this kind turns invalid JSON into valid JSON.
     pub(crate) fn is_repair(self) -> bool {
         !matches!(self, ChangeKind::ItemRemoved | ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
     }
 
-    /// Returns whether a change of this kind, which replaces this text, leaves out of the document what the producer wrote or was
-    /// still to write. Text around the document counts if a bracket stays open in it, because a document may have begun there.
+    /// Returns whether a change of this kind, which replaces this text, omits from the document something that the
+    /// producer wrote or was still to write. Text around the document counts if it has an unclosed bracket, because a
+    /// document may begin there.
     pub(crate) fn loses(self, before: &str) -> bool {
         match self {
             ChangeKind::ItemRemoved | ChangeKind::MemberRemoved | ChangeKind::ClosedString => true,
@@ -24,12 +25,12 @@ impl ChangeKind {
     }
 }
 
-/// One piece of the output that is replaced before it is parsed. Edits stand in order and do not overlap; several may
-/// insert at the same place.
+/// A replacement of one piece of the output before parsing. Edits are in order and do not overlap; several may insert
+/// at the same position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) kind: ChangeKind,
-    /// The piece of the output.
+    /// The span in the output.
     pub(crate) span: Span,
     pub(crate) after: String,
 }
@@ -39,22 +40,22 @@ impl Edit {
         Edit { kind, span: Span::new(start, end), after: after.into() }
     }
 
-    /// Whether it changes anything.
+    /// Returns whether the edit changes anything.
     fn is_one(&self) -> bool {
         self.span.start < self.span.end || !self.after.is_empty()
     }
 }
 
-/// Where the pieces of an edited text come from.
+/// Maps an edited text to the output.
 #[derive(Debug, Default)]
 pub(crate) struct Origin {
-    /// Where the text begins in the output.
+    /// The start of the text in the output.
     start: u32,
-    /// For each edit, what stands in the edited text, and what stood in the output.
+    /// For each edit, its span in the edited text and its span in the output.
     pieces: Vec<(Span, Span)>,
 }
 
-/// A piece of the output with its edits applied.
+/// Applies edits to a piece of the output.
 pub(crate) fn apply(output: &str, span: Span, edits: &[Edit]) -> (String, Origin) {
     let mut text = String::with_capacity(span.of(output).len() + edits.len());
     let mut pieces = Vec::with_capacity(edits.len());
@@ -70,21 +71,21 @@ pub(crate) fn apply(output: &str, span: Span, edits: &[Edit]) -> (String, Origin
     (text, Origin { start: span.start, pieces })
 }
 
-/// The edits of a text that do what `first` does, and then `second` to the text that this gave: `edited`, with its
-/// `origin`. Edits that overlap become one, but for those of the first that stay apart when what stands around them is
-/// removed: `is_apart` says which, by what they replace.
+/// Combines two lists of edits: `first` made the text `edited` with its `origin`, and `second` edits that. Overlapping
+/// edits are joined, except edits of the first list that remain separate when the text around them is removed:
+/// `is_apart` selects these by kind and by the span that they replace.
 pub(crate) fn followed_by(
     first: Vec<Edit>,
     (edited, origin): (&str, &Origin),
     second: Vec<Edit>,
     is_apart: impl Fn(ChangeKind, Span) -> bool,
 ) -> Vec<Edit> {
-    // Each with its place in `edited`.
+    // Each with its span in `edited`.
     let first = first.into_iter().zip(&origin.pieces).map(|(edit, (is, was))| (*is, Some(*was), edit));
     let second = second.into_iter().map(|edit| (edit.span, None, edit));
     let mut all = by_place(first.chain(second).collect(), |(is, ..)| (is.start, is.end)).into_iter().peekable();
     let mut edits = Vec::new();
-    // Where the last of the first edits ends in `edited`, and in the text.
+    // The end of the last edit of `first`, in `edited` and in the text.
     let mut last = (0, origin.start);
     while let Some((is, was, edit)) = all.next() {
         let (mut end, mut copied, mut after) = (is.end, is.start, String::new());
@@ -123,9 +124,9 @@ pub(crate) fn followed_by(
 }
 
 impl Origin {
-    /// What stood in the output where `span` stands in the edited text.
+    /// Returns the span in the output of a span in the edited text.
     pub(crate) fn of(&self, span: Span) -> Span {
-        // What was taken out right before a piece, or right after it, is no part of it.
+        // Text that was removed directly before or after a piece is not part of it.
         let before_start = self.pieces.partition_point(|(is, _)| is.start <= span.start);
         let before_end = self.pieces.partition_point(|(is, _)| is.start < span.end);
         let start = match before_start.checked_sub(1).map(|index| self.pieces[index]) {
@@ -141,7 +142,7 @@ impl Origin {
         Span { start, end: end.max(start) }
     }
 
-    /// Where in the edited text the edit with this number stands.
+    /// Returns the span in the edited text of the edit with this index.
     pub(crate) fn edit(&self, number: usize) -> Option<Span> {
         self.pieces.get(number).map(|(is, _)| *is)
     }
@@ -166,7 +167,7 @@ mod tests {
         for (second, expected) in [
             (vec![], 4),
             (vec![((0, 0), "("), ((11, 12), "")], 6),
-            // Inside an edit, around one, and from the middle of one to that of another.
+            // Inside an edit, around one, and from the middle of one to the middle of another.
             (vec![((1, 2), "'"), ((3, 4), "'")], 4),
             (vec![((5, 10), "3")], 4),
             (vec![((2, 8), "x")], 2),

@@ -1,7 +1,8 @@
-//! A JSON text that is still coming, followed byte by byte (RFC 8259): what has ended in it, and where it is no JSON.
+//! Follows a JSON text that is still arriving, byte by byte (RFC 8259): which values are complete, and where it is
+//! invalid.
 //!
-//! It keeps no text, so that what it knows is small whatever has come: a few bytes for each container that is open, and
-//! those are no more than the contract's cap on depth.
+//! It stores no text, so that its state is small whatever arrives: a few bytes for each open container, and the
+//! contract's depth cap limits their number.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +13,15 @@ use crate::{
     scan::{plain, white_space},
 };
 
-/// A container that has not ended.
+/// An open container.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Level {
     object: bool,
-    /// How many items or members have begun.
+    /// The number of items or members that have begun.
     count: u32,
 }
 
-/// What may come next.
+/// The token that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
     Value,
@@ -41,18 +42,18 @@ impl Next {
     }
 }
 
-/// What has begun and not ended, beside containers.
+/// The token that is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Token {
     None,
     String {
         is_name: bool,
         escape: Escape,
-        /// Of its value, at the least.
+        /// The lower bound of its value's size, in bytes.
         bytes: u32,
     },
     Number(Digits),
-    /// One of `LITERALS`, and how much of it was read.
+    /// An index into `LITERALS`, and the number of bytes read.
     Literal(u8, u8),
 }
 
@@ -60,7 +61,7 @@ enum Token {
 enum Escape {
     None,
     Begun,
-    /// So many digits are missing.
+    /// The number of missing hexadecimal digits.
     Hex(u8),
 }
 
@@ -77,7 +78,7 @@ enum Digits {
 }
 
 impl Digits {
-    /// With one more byte, if it is a part of the number.
+    /// Returns the state after one more byte, if it is part of the number.
     fn with(self, byte: u8) -> Option<Self> {
         use Digits::{Exponent, Fraction, Integer, Minus, Point, Power, Sign, Zero};
         match (self, byte) {
@@ -99,36 +100,36 @@ impl Digits {
 
 const LITERALS: [&[u8]; 3] = [b"true", b"false", b"null"];
 
-/// A name that is being read, beside the one that leads on.
+/// The name being read, compared with the next step of the path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Name {
-    /// It is another, or none is read.
+    /// A different name, or no name is being read.
     Other,
-    /// So many bytes are the same.
+    /// The number of equal bytes so far.
     Same(usize),
-    /// It holds an escape: what was read of it, as it is written, each byte as a character.
+    /// A name with an escape: its source so far, each byte as a character.
     Escaped(String),
 }
 
-/// The text up to here, as far as what comes next depends on it.
+/// The state of a partial JSON text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Json {
     levels: Vec<Level>,
     next: Next,
     token: Token,
-    /// So many of the containers, from the root, are on the way to the items, or are their array.
+    /// The number of containers, from the root, that are on the path to the items, including their array.
     on_the_way: usize,
-    /// The name that is being read, as far as it may lead on.
+    /// The name being read, as far as it may match the next step.
     name: Name,
-    /// The last name is the next step.
+    /// `true` if the last name is the next step.
     is_step: bool,
-    /// Where the item begins that has not ended.
+    /// The offset of the open item.
     item: Option<u32>,
-    /// Where what was read ends, white space behind it left out.
+    /// The end of the text so far, without trailing white space.
     end: u32,
 }
 
-/// A cap on what a document holds.
+/// A cap on the contents of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Cap {
     Depth,
@@ -137,27 +138,27 @@ pub(crate) enum Cap {
     ObjectMembers,
 }
 
-/// By what a text is read.
+/// The rules for following a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules<'c> {
-    /// The way to the array of the items, where there are any.
+    /// The path to the array of items, if there is one.
     pub(crate) steps: Option<&'c [Step]>,
     pub(crate) caps: &'c Caps,
-    /// A byte at which to stop, where it stands outside of strings.
+    /// A byte at which to stop, outside of strings.
     pub(crate) stop: Option<u8>,
 }
 
-/// What came to light.
+/// An event in the text.
 pub(crate) enum Event {
-    /// An item has ended.
+    /// An item is complete.
     Item { index: u32, span: Span },
-    /// The document has ended.
+    /// The document is complete.
     End,
-    /// This cap was passed outside of any item.
+    /// A cap was exceeded outside of any item.
     Over(Cap),
-    /// This is no JSON.
+    /// The text is not valid JSON.
     Broken,
-    /// It nests deeper than its cap, and is not followed any further.
+    /// The nesting exceeds the depth cap, and is not followed further.
     TooDeep,
 }
 
@@ -175,7 +176,7 @@ impl Json {
         }
     }
 
-    /// Begin with another text, in the memory of this one.
+    /// Restarts with another text, and reuses the memory.
     pub(crate) fn again(&mut self) {
         self.levels.clear();
         self.next = Next::Value;
@@ -187,7 +188,7 @@ impl Json {
         self.end = 0;
     }
 
-    /// Whether what has come is a whole document.
+    /// Returns whether the text so far is a complete document.
     pub(crate) fn is_complete(&self) -> bool {
         match self.token {
             Token::Number(digits) => self.levels.is_empty() && digits.may_end(),
@@ -199,7 +200,7 @@ impl Json {
         matches!(self.token, Token::String { .. })
     }
 
-    /// Whether the innermost container is the array of the items.
+    /// Returns whether the innermost container is the array of items.
     fn is_items(&self, rules: Rules) -> bool {
         let depth = rules.steps.map(|steps| steps.len() + 1);
         depth == Some(self.levels.len())
@@ -207,18 +208,18 @@ impl Json {
             && self.levels.last().is_some_and(|level| !level.object)
     }
 
-    /// How many containers are open.
+    /// Returns the number of open containers.
     pub(crate) fn depth(&self) -> u32 {
         self.levels.len() as u32
     }
 
-    /// Where what was read ends, white space behind it left out.
+    /// Returns the end of the text so far, without trailing white space.
     pub(crate) fn end(&self) -> u32 {
         self.end
     }
 
-    /// Read on, up to the first event, to the byte at which to stop, or to the end. How many bytes were read, and the event,
-    /// which a byte that cannot be read is too. `at` is where the bytes stand in the output.
+    /// Reads to the first event, to the stop byte, or to the end. Returns the number of bytes read, and the event. A
+    /// byte that is not valid is an event too. `at` is the offset of the bytes in the output.
     pub(crate) fn read(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
         let (read, event) = self.read_on(at, bytes, rules);
         let text = bytes[..read].trim_ascii_end().len();
@@ -261,7 +262,7 @@ impl Json {
                         None
                     }
                     None if digits.may_end() => {
-                        // It ended with the byte before; this one is read next.
+                        // The number ended with the byte before; this byte is read next.
                         let event = self.ended(here, rules);
                         if event.is_some() {
                             return (read, event);
@@ -282,8 +283,8 @@ impl Json {
         }
     }
 
-    /// Most members have come whole and hold a scalar without escapes: how many bytes of such ones come next. What may be
-    /// an event, the end of a container or one member too many, is left to those who tell it.
+    /// Returns the number of bytes in the following members that are complete and hold a scalar without escapes, as
+    /// most do. Leaves anything to the caller that may be an event, the end of a container or a member above the cap.
     fn members(&mut self, bytes: &[u8], rules: Rules) -> usize {
         let step = self.step(rules).map(str::as_bytes);
         let Some(level) = self.levels.last_mut().filter(|level| level.object) else {
@@ -368,7 +369,7 @@ impl Json {
         None
     }
 
-    /// The name that leads on from the innermost container, if one does.
+    /// Returns the name of the next step from the innermost container, if it is on the path.
     fn step<'s>(&self, rules: Rules<'s>) -> Option<&'s str> {
         match rules.steps?.get(self.levels.len().checked_sub(1)?)? {
             Step::Name(name) if self.on_the_way == self.levels.len() && self.item.is_none() => Some(name),
@@ -376,7 +377,8 @@ impl Json {
         }
     }
 
-    /// One more byte of a name. Of one that does not lead on nothing is kept: a producer may write it as long as it likes.
+    /// Appends a byte to the name. Stores nothing of a name that does not match, because a producer may make it
+    /// arbitrarily long.
     fn push_to_name(&mut self, byte: u8, rules: Rules) {
         let step = self.step(rules).unwrap_or_default().as_bytes();
         match &mut self.name {
@@ -385,13 +387,13 @@ impl Json {
                 let before = step.get(..*length).unwrap_or_default();
                 self.name = Name::Escaped(before.iter().chain([&byte]).map(|byte| *byte as char).collect());
             }
-            // Each byte of a name is written as six at the most, and here as a character of two.
+            // Each byte of a name is escaped as at most six bytes, and stored here as a character of at most two.
             Name::Escaped(name) if name.len() <= 12 * step.len() => name.push(byte as char),
             name => *name = Name::Other,
         }
     }
 
-    /// Whether the name that was read is the one that leads on.
+    /// Returns whether the name is the next step.
     fn leads(&self, rules: Rules) -> bool {
         let Some(step) = self.step(rules) else {
             return false;
@@ -407,7 +409,7 @@ impl Json {
         }
     }
 
-    /// A byte outside of tokens that is no white space.
+    /// Handles a byte outside of tokens that is not white space.
     fn between(&mut self, at: u32, byte: u8, rules: Rules) -> Option<Event> {
         match (self.next, byte) {
             (Next::Value | Next::Item, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
@@ -438,7 +440,7 @@ impl Json {
         }
     }
 
-    /// One more item or member of the innermost container.
+    /// Counts one more item or member of the innermost container.
     fn count(&mut self, rules: Rules) -> Option<Event> {
         let level = self.levels.last_mut()?;
         level.count = level.count.saturating_add(1);
@@ -480,7 +482,7 @@ impl Json {
         over
     }
 
-    /// Whether the value that begins here is on the way to the items, its parent being so.
+    /// Returns whether the value that begins here is on the path to the items. Its parent is.
     fn leads_on(&self, depth: usize, rules: Rules) -> bool {
         let Some(steps) = rules.steps else {
             return false;
@@ -501,7 +503,7 @@ impl Json {
         self.ended(at.saturating_add(1), rules)
     }
 
-    /// A value has ended before an offset.
+    /// Handles the end of a value before an offset.
     fn ended(&mut self, end: u32, rules: Rules) -> Option<Event> {
         self.token = Token::None;
         self.is_step = false;
@@ -518,7 +520,7 @@ impl Json {
     }
 }
 
-/// The name that begins here, if it has come whole and holds no escapes: what stands between its quotes.
+/// Returns the name that begins here, without its quotes, if it is complete and has no escapes.
 #[inline(always)]
 fn name(bytes: &[u8]) -> Option<&[u8]> {
     let text = bytes.strip_prefix(b"\"")?;
@@ -526,7 +528,7 @@ fn name(bytes: &[u8]) -> Option<&[u8]> {
     (text.get(length) == Some(&b'"')).then(|| &text[..length])
 }
 
-/// How long the string is that begins here, if it has come whole and its escapes are of one character.
+/// Returns the length of the string that begins here, if it is complete and its escapes are of one character.
 #[inline(always)]
 fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
@@ -540,7 +542,7 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// How long the scalar is that begins here, if it has come whole.
+/// Returns the length of the scalar that begins here, if it is complete.
 #[inline(always)]
 fn scalar(bytes: &[u8], rules: Rules) -> Option<usize> {
     match bytes.first()? {

@@ -3,7 +3,7 @@
 use super::Broken;
 
 impl Broken {
-    /// Returns what to do where a text stops being JSON.
+    /// Returns a hint for the position where a text stops being JSON.
     pub(crate) fn hint(&self, text: &str) -> Option<&'static str> {
         let at = self.at.min(text.len());
         let (before, after) = (text[..at].trim_ascii_end(), &text[at..]);
@@ -39,13 +39,13 @@ fn begins_line(text: &str, at: usize) -> bool {
     text[..at].trim_end_matches([' ', '\t']).ends_with('\n')
 }
 
-/// Returns whether quotes or line breaks are written as inside of a string.
+/// Returns whether quotes or line breaks are escaped as if they were inside a string.
 fn is_escaped(text: &str) -> bool {
     let text = text.trim_start_matches(['\\', 'n', 'r', 't', ' ']);
     text.starts_with(['"', '{', '[', '}', ']', '-']) || text.starts_with(|next: char| next.is_ascii_digit())
 }
 
-/// Returns whether a number goes on behind a comma by three digits: `1,000`.
+/// Returns whether a comma and three digits continue a number: `1,000`.
 fn is_grouped(before: &str, after: &str) -> bool {
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();
     let number =

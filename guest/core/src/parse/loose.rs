@@ -1,15 +1,15 @@
-//! Tokens of a text that was meant to be JSON and is not.
+//! Tokenizes a text that was meant to be JSON and is not.
 //!
-//! What strict JSON holds reads as it does there: a string ends with its first quote, which a comma, a colon, a closing
-//! bracket or the end must follow. Where that is not so, a quote is taken for a part of the text, and the next one that
-//! is followed by such a mark ends the string: so one quote too many or too few is soon in step again. Each byte is read
-//! a bounded number of times.
+//! Valid JSON has the same tokens as in a strict lexer: a string ends at its first quote, and a comma, a colon, a
+//! closing bracket or the end must follow. Otherwise, a quote is part of the string, and the next quote that such a
+//! mark follows ends it: after an extra or missing quote, the lexer is soon in step again. Each byte is read a bounded
+//! number of times.
 
 use memchr::memchr;
 
 use super::scan;
 
-/// Which bracket.
+/// The kind of a bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bracket {
     Object,
@@ -17,7 +17,7 @@ pub(crate) enum Bracket {
 }
 
 impl Bracket {
-    /// The one that ends it.
+    /// Returns the closing bracket.
     pub(crate) fn closing(self) -> char {
         match self {
             Bracket::Object => '}',
@@ -26,10 +26,10 @@ impl Bracket {
     }
 }
 
-/// How far a container has been read. An array knows no names.
+/// The position within a container. An array has no names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Right after the bracket.
+    /// Directly after the bracket.
     First,
     /// After a comma: a name, or an item.
     Next,
@@ -48,31 +48,31 @@ pub(crate) enum Token {
     Comma,
     Colon,
     String(Quoted),
-    /// A run of other characters: a number, a literal, or what is neither.
+    /// A run of other characters: a number, a literal, or anything else.
     Word,
     Comment,
-    /// White space that JSON does not know.
+    /// White space that JSON does not allow.
     Space,
     End,
 }
 
-/// A string, by its quotes.
+/// A string, described by its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoted {
     pub(crate) quotes: Quotes,
     pub(crate) ends: Ends,
-    /// It has quotes inside that are not escaped.
+    /// `true` if there are unescaped quotes inside.
     pub(crate) quotes_inside: bool,
 }
 
-/// What a string begins with, and what may end it.
+/// The quotes that begin a string, and those that may end it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
-    /// As JSON has them.
+    /// The quotes of JSON.
     Double,
     Single,
     SmartDouble,
-    /// Those that type like single ones: curly, and accents.
+    /// Characters typed as single quotes: curly ones, and accents.
     SmartSingle,
 }
 
@@ -95,17 +95,17 @@ impl Quotes {
     }
 }
 
-/// How a string ends.
+/// The way a string ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ends {
     Quote,
-    /// With the text: it was cut off.
+    /// At the end of the text: it was cut off.
     Text,
-    /// Its quote is missing: at the end of a line, or before a bracket that ends one item as another begins.
+    /// The quote is missing: at the end of a line, or before a bracket between two items.
     Lost,
 }
 
-/// A token and where it stands in the text.
+/// A token and its position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lexeme {
     pub(crate) token: Token,
@@ -113,17 +113,17 @@ pub(crate) struct Lexeme {
     pub(crate) end: usize,
 }
 
-/// Reads tokens of a text from one offset to another.
+/// Tokenizes a text from one offset to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     end: usize,
-    /// Comments, other quotes and other white space than JSON's are read as such.
+    /// `true` if comments, and quotes and white space that JSON does not allow, are recognized.
     lenient: bool,
-    /// Between these places, what looks like a comment is none: it would hold what stands at the second one.
+    /// The range in which apparent comments are not comments, because they would contain what stands at its end.
     no_comment: (usize, usize),
-    /// The comment that was found last: what stands before it is read up to it first.
+    /// The comment that was found last. The text before it is read up to it first.
     comment: (usize, usize),
     peeked: Option<Lexeme>,
 }
@@ -133,7 +133,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, at: start, end, lenient, no_comment: (0, 0), comment: (0, 0), peeked: None }
     }
 
-    /// The same lexer at another place.
+    /// Returns the same lexer at another position.
     pub(crate) fn moved_to(self, at: usize) -> Self {
         Lexer { at, peeked: None, ..self }
     }
@@ -157,12 +157,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Take the token that was peeked at.
+    /// Consumes the peeked token.
     pub(crate) fn skip(&mut self) {
         self.peeked = None;
     }
 
-    /// The next token that is neither a comment nor space.
+    /// Returns the next token that is neither a comment nor space.
     pub(crate) fn next_past_blanks(&mut self) -> Lexeme {
         loop {
             let lexeme = self.next();
@@ -172,12 +172,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The same, without taking anything.
+    /// Returns the same without consuming anything.
     pub(crate) fn peek_past_blanks(mut self) -> Lexeme {
         self.next_past_blanks()
     }
 
-    /// Where the next token begins that is neither a comment nor space.
+    /// Returns the start of the next token that is neither a comment nor space.
     pub(crate) fn start_past_blanks(mut self) -> usize {
         loop {
             self.at += scan::white_space(&self.bytes()[self.at..]);
@@ -199,7 +199,7 @@ impl<'t> Lexer<'t> {
         &self.text.as_bytes()[..self.end]
     }
 
-    /// [`next`](Lexer::next), for loops in which most tokens are marks: those are read in place.
+    /// [`next`](Lexer::next) for loops in which most tokens are marks, which are read inline.
     #[inline(always)]
     pub(crate) fn next_mark(&mut self) -> Lexeme {
         if self.peeked.is_none() { self.mark().unwrap_or_else(|| self.read()) } else { self.next() }
@@ -217,7 +217,7 @@ impl<'t> Lexer<'t> {
         self.peek()
     }
 
-    /// One of JSON's six marks, if it stands here.
+    /// Consumes one of JSON's six marks, if it comes next.
     #[inline(always)]
     fn mark(&mut self) -> Option<Lexeme> {
         let start = self.at;
@@ -244,7 +244,7 @@ impl<'t> Lexer<'t> {
         let token = match bytes.get(start) {
             None => Token::End,
             Some(b'"') => self.string(Quotes::Double),
-            // Most other things are numbers, literals and names: neither a quote nor a comment begins so.
+            // Most other tokens are numbers, literals and names: neither a quote nor a comment begins like this.
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_') => self.word(),
             Some(_) if self.lenient => self.read_lenient(),
             Some(_) => self.word(),
@@ -273,28 +273,28 @@ impl<'t> Lexer<'t> {
             }
             return Token::Space;
         }
-        // A row of backticks is a fence.
+        // Several backticks are a fence.
         match Quotes::opened_by(character) {
             Some(quotes) if !self.text[self.at..].starts_with("``") => self.string(quotes),
             _ => self.word(),
         }
     }
 
-    /// Whether a comment begins here, by its mark.
+    /// Returns whether a comment begins here, judging by its mark.
     fn is_comment(&self, at: usize) -> bool {
         let bytes = self.bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
         match (bytes.get(at), bytes.get(at + 1)) {
             (Some(b'/'), Some(b'*')) => true,
-            // After a colon, more likely a URL that lost its quote.
+            // After a colon, it is more likely a URL that lost its quote.
             (Some(b'/'), Some(b'/')) => before != Some(&b':'),
             (Some(b'#'), _) => before.is_none_or(|byte| byte.is_ascii_whitespace() || b",[]{}".contains(byte)),
             _ => false,
         }
     }
 
-    /// Where the comment ends that begins here. None where none does: one that has no end, or has, beside what stands on
-    /// its line, brackets that end what stands outside of it.
+    /// Returns the end of the comment that begins here. `None` if there is no comment: it has no end, or the rest of
+    /// its line contains brackets that close containers outside of it.
     #[inline]
     fn end_of_comment(&mut self, at: usize) -> Option<usize> {
         if matches!(self.bytes().get(at), Some(b'/' | b'#')) { self.end_behind_mark(at) } else { None }
@@ -316,7 +316,7 @@ impl<'t> Lexer<'t> {
         } else {
             line_in_step(rest)
         };
-        // Either is looked at once.
+        // The result is kept, so that each range is examined once.
         match end {
             Ok(end) => {
                 self.comment = (at, at + end);
@@ -329,7 +329,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A run of characters that are no marks.
+    /// Reads a run of characters that are not marks.
     fn word(&mut self) -> Token {
         let bytes = self.bytes();
         let start = self.at;
@@ -351,13 +351,12 @@ impl<'t> Lexer<'t> {
         Token::Word
     }
 
-    /// The character that begins here; none where this is the middle of one.
+    /// Returns the character that begins here, or NUL inside a character.
     fn character_around(&self, at: usize) -> char {
         if self.text.is_char_boundary(at) { self.character(at) } else { '\0' }
     }
 
-    /// Whether what stands here can follow a string: a mark, the mark of a comment, the end, or another
-    /// value after white space.
+    /// Returns whether a string can end here: a mark, a comment, the end, or another value after white space follows.
     fn is_end(&self, at: usize) -> bool {
         let bytes = self.bytes();
         if let Some(b'"' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9') = bytes.get(at) {
@@ -393,7 +392,7 @@ impl<'t> Lexer<'t> {
                     if self.is_lost_before(next, quotes, &mut ahead) {
                         break Ends::Lost;
                     }
-                    // Of blank lines, each would be followed by the same.
+                    // After blank lines, the same text follows.
                     self.at = next;
                 }
                 b'"' | b'\'' | b'`' | 0x80.. => {
@@ -418,7 +417,8 @@ impl<'t> Lexer<'t> {
         Token::String(Quoted { quotes, ends, quotes_inside })
     }
 
-    /// Where the quote ends that stands here, if it may end a string of these quotes. `byte` is its first one.
+    /// Returns the end of the quote at this position, if it may end a string with these quotes. `byte` is its first
+    /// byte.
     #[inline]
     fn past_quote(&self, quotes: Quotes, byte: u8) -> Option<usize> {
         if byte.is_ascii() {
@@ -431,9 +431,9 @@ impl<'t> Lexer<'t> {
         quotes.closed_by(character).then_some(self.at + character.len_utf8())
     }
 
-    /// Whether the string that is being read has lost its quote on an earlier line than the text at `next`: that begins as
-    /// a line of JSON does, and the next quote begins a string rather than ends one. `ahead` is where that quote was found
-    /// for an earlier line, and whether it ends one.
+    /// Returns whether the current string lost its quote on a line before the text at `next`: that text begins like a
+    /// line of JSON, and the next quote begins a string rather than ends one. `ahead` caches the position of that
+    /// quote, and whether it ends a string.
     fn is_lost_before(&self, next: usize, quotes: Quotes, ahead: &mut Option<(usize, bool)>) -> bool {
         let begins = match self.bytes().get(next) {
             None => false,
@@ -455,7 +455,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a quote ends a string rather than begins one, by what stands on either side.
+    /// Returns whether a quote ends a string rather than begins one, judging by its surroundings.
     fn ends_string(&self, quote: usize) -> bool {
         let bytes = self.bytes();
         let before = bytes[..quote].trim_ascii_end().last();
@@ -466,13 +466,13 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Whether nothing but white space stands before a place on its line.
+/// Returns whether only white space precedes a position on its line.
 pub(crate) fn begins_line(text: &str, at: usize) -> bool {
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
     matches!(text.as_bytes()[..at].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'))
 }
 
-/// Where a text's first line ends, or the first bracket in it that ends what was begun before.
+/// Returns the end of the first line, or the first bracket in it that closes a container opened before.
 fn line_in_step(text: &[u8]) -> Result<usize, usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.iter().enumerate() {
@@ -486,14 +486,14 @@ fn line_in_step(text: &[u8]) -> Result<usize, usize> {
     Ok(text.len())
 }
 
-/// White space in other scripts, and what has no width.
+/// Returns whether a character is white space that JSON does not allow, or has no width.
 pub(crate) fn is_space(character: char) -> bool {
     (character.is_whitespace() && !matches!(character, ' ' | '\n' | '\r' | '\t'))
         || matches!(character, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Where the text before a quote ends with one item's last bracket, a comma, and another's first bracket: the last one's
-/// place.
+/// Returns the position of an item's closing bracket if the text before a quote ends with it, a comma, and the opening
+/// bracket of another item.
 fn between_items(text: &[u8]) -> Option<usize> {
     if !matches!(text.last(), Some(b'{' | b'[' | b' ' | b'\n' | b'\r' | b'\t')) {
         return None;
@@ -528,16 +528,16 @@ mod tests {
     #[test]
     fn strings_are_soon_in_step_again() {
         for (text, expected) in [
-            // A quote too few at the end, in the middle, and before another item.
+            // A quote is missing: at the end, in the middle, and before another item.
             (r#"{"a":"foo,"b":"bar"}"#, &["{", "\"a\"", ":", "\"foo,\"b\"", ":", "\"bar\"", "}"][..]),
             (r#""foo},{"a":1}"#, &["\"foo", "}", ",", "{", "\"a\"", ":", "1", "}"]),
             (r#"{"a":foo","b":1}"#, &["{", "\"a\"", ":", "foo\"", ",", "\"b\"", ":", "1", "}"]),
-            // One too many.
+            // An extra quote.
             (r#"{"a":"fo"o","b":1}"#, &["{", "\"a\"", ":", "\"fo\"o\"", ",", "\"b\"", ":", "1", "}"]),
             // The end of a line.
             ("\"foo,\n \"b\": 1", &["\"foo,", "\"b\"", ":", "1"]),
             ("\"foo\n}", &["\"foo", "}"]),
-            // Lines that are text.
+            // Text that spans lines.
             ("\"foo\nbar\"", &["\"foo\nbar\""]),
             ("\"f() {\n}\n\", 1", &["\"f() {\n}\n\"", ",", "1"]),
             ("\"a\"\n\"b\"", &["\"a\"", "\"b\""]),

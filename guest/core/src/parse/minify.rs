@@ -1,4 +1,4 @@
-//! JSON text without optional white space, made from text that is known to be JSON.
+//! Removes insignificant white space from a valid JSON text.
 
 use super::{
     Parts,
@@ -10,13 +10,13 @@ use crate::{
     scan,
 };
 
-/// Returns a document that was accepted without optional white space. Numbers keep their digits; strings are written with the
-/// fewest escapes (RFC 8259, section 7).
+/// Returns an accepted document without insignificant white space. Numbers keep their digits; strings are written with
+/// the fewest escapes (RFC 8259, section 7).
 pub(crate) fn minified(text: &str) -> String {
     let bytes = text.as_bytes();
-    // Room for the last piece to be copied as others are.
+    // With room to copy the last piece like the others.
     let mut out = Vec::with_capacity(bytes.len() + SHORT);
-    // The piece between the two is written as it is.
+    // The text between the two is copied unchanged.
     let (mut from, mut at) = (0, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -47,7 +47,7 @@ pub(crate) fn minified(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| unreachable!("pieces of a text end at ASCII"))
 }
 
-/// Appends a piece of a text: most are short.
+/// Appends a piece of a text. Most are short.
 #[inline(always)]
 fn push(out: &mut Vec<u8>, bytes: &[u8], from: usize, to: usize) {
     match bytes.get(from..).and_then(<[u8]>::first_chunk::<SHORT>) {
@@ -60,7 +60,7 @@ fn push(out: &mut Vec<u8>, bytes: &[u8], from: usize, to: usize) {
     }
 }
 
-/// A string with the fewest escapes.
+/// Rewrites a string with the fewest escapes.
 #[cold]
 #[inline(never)]
 fn rewritten(source: &str) -> String {

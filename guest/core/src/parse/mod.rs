@@ -1,8 +1,7 @@
-//! Candidate -> document, or where it broke: a strict JSON parser (RFC 8259) that keeps the span of every value.
+//! A strict JSON parser (RFC 8259) that keeps the span of every value. Returns a document, or where the text breaks.
 //!
-//! It never recurses, reads each byte once, and keeps what the text says that JSON's grammar does not forbid and
-//! this gate does (members named twice, half surrogates, numbers that no 64-bit type holds, sizes over a cap) as
-//! findings for `caps_check`.
+//! It never recurses, and reads each byte once. What JSON's grammar allows but this gate does not (duplicate members,
+//! lone surrogates, numbers outside of 64-bit types, sizes above a cap), it records as findings for `caps_check`.
 
 mod document;
 mod edit;
@@ -28,20 +27,20 @@ use document::Node;
 
 use crate::{caps::Caps, location::Location, scan};
 
-/// Deeper texts are not read on: what is so far below every cap costs more than it can say.
+/// The depth at which parsing stops: deeper text costs more than it can tell.
 pub(crate) const MAX_LEVELS: usize = 16 * 1024;
 
-/// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
+/// The most names that are compared pairwise if their hashes do not decide. More are sorted.
 const FEW_NAMES: usize = 24;
 
-/// Decoded strings of more bytes than this get room for many more at once.
+/// The size of decoded strings from which more capacity is reserved at once, in bytes.
 const LARGE: usize = 64 * 1024;
 
-/// Something that the grammar allows and the gate does not.
+/// A problem that the grammar allows and the gate does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: FindingKind,
-    /// The node concerned: for a member named twice, the second name.
+    /// The node concerned. For a duplicate member, the second name.
     pub(crate) node: NodeId,
 }
 
@@ -56,26 +55,26 @@ pub(crate) enum FindingKind {
     ObjectMembers,
 }
 
-/// A text that is JSON, and what there is to say against it.
+/// A text that is JSON, with the findings about it.
 #[derive(Debug)]
 pub(crate) struct Parsed<'t> {
     pub(crate) document: Document<'t>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Where a text stops being JSON.
+/// The position where a text stops being JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// The offset of the first byte that cannot stand there, or the end of the text.
+    /// The offset of the first byte that is not allowed there, or the end of the text.
     pub(crate) at: usize,
-    /// Whether the text ends where more had to come: it was cut off.
+    /// `true` if the text ends too early: it was cut off.
     pub(crate) cut_off: bool,
     pub(crate) expected: &'static str,
-    /// The innermost value that had begun.
+    /// The innermost open value.
     pub(crate) place: Location,
 }
 
-/// Parse `span` of `text`, which must be one JSON value and nothing else but white space.
+/// Parses `span` of `text`, which must be one JSON value with only white space around it.
 pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
     let mut parser = Parser::new(text, span, caps, scan::likely_nodes(span.of(text).as_bytes()));
     let result = parser.value().and_then(|()| {
@@ -88,14 +87,14 @@ pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed
     parser.finish(result)
 }
 
-/// Parse a text that was edited; its values are said to stand where they stood in the output.
+/// Parses an edited text. The spans of its values refer to the output.
 pub(crate) fn parse_edited<'t>(text: &'t str, origin: Origin, caps: &Caps) -> Result<Parsed<'t>, Broken> {
     let mut parsed = parse(text, Span::new(0, text.len()), caps)?;
     parsed.document.origin = Some(origin);
     Ok(parsed)
 }
 
-/// Whether a text is a number or a literal, and nothing else.
+/// Returns whether a text is only a number or a literal.
 pub(crate) fn is_plain_scalar(text: &str) -> bool {
     let mut at = 0;
     match text.as_bytes().first() {
@@ -104,7 +103,7 @@ pub(crate) fn is_plain_scalar(text: &str) -> bool {
     }
 }
 
-/// Returns whether a text is an object or array, and nothing else.
+/// Returns whether a text is only an object or array.
 pub(crate) fn holds_json(text: &str) -> bool {
     text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
 }
@@ -115,31 +114,31 @@ const ESCAPE: &str = "an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)";
 const ESCAPED_CONTROL: &str = "an escape for this control character";
 
 impl Broken {
-    /// Whether a value ended, and only what comes after it should not be there.
+    /// Returns whether a value is complete, and only the text after it is wrong.
     pub(crate) fn is_after_value(&self) -> bool {
         self.expected == NOTHING_AFTER
     }
 
-    /// Returns whether a backslash in a string begins no escape.
+    /// Returns whether a backslash in a string begins no valid escape.
     pub(crate) fn is_escape(&self) -> bool {
         self.expected == ESCAPE
     }
 
-    /// Returns whether a control character stands in a string as it is.
+    /// Returns whether a string contains an unescaped control character.
     pub(crate) fn is_in_string(&self) -> bool {
         self.expected == ESCAPED_CONTROL
     }
 }
 
-/// A container that has not ended.
+/// An open container.
 struct Frame {
-    /// Its node; `None` below the depth cap, where values are read and not kept.
+    /// Its node. `None` below the depth cap, where values are read but not kept.
     node: Option<NodeId>,
     count: u32,
     object: bool,
-    /// The names so far: by either half of their hashes, which of 64 kinds there are.
+    /// The classes of the names so far: a bit for each of 64, by either half of their hashes.
     kinds: [u64; 2],
-    /// Whether a name came that may be there twice.
+    /// `true` if a name may be a duplicate.
     repeats: bool,
 }
 
@@ -149,7 +148,7 @@ impl Frame {
         Frame { node, count: 0, object, kinds: [0; 2], repeats: false }
     }
 
-    /// Note a name. Another of the same name has the same hash, so both of its kinds are there.
+    /// Records a name. A duplicate has the same hash, so both of its classes are already present.
     #[inline(always)]
     fn named(&mut self, hash: u32) {
         let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
@@ -165,9 +164,9 @@ struct Parser<'t, 'c> {
     stack: Vec<Frame>,
     caps: &'c Caps,
     findings: Vec<Finding>,
-    /// How many containers are around the text.
+    /// The number of containers around the text.
     depth: usize,
-    /// Names and their hashes, kept for `duplicates`, so that it allocates once.
+    /// Names and their hashes, kept for `duplicates`, to allocate only once.
     names: Vec<(NodeId, u32)>,
 }
 
@@ -175,7 +174,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     fn new(text: &'t str, span: Span, caps: &'c Caps, nodes: usize) -> Self {
         let bytes = &text.as_bytes()[..span.end as usize];
         let at = span.start as usize;
-        // The buffer of nodes comes last, where it can grow without being moved.
+        // Allocates the buffer of nodes last, so that it can grow without being moved.
         let stack = Vec::with_capacity(16);
         let nodes = Vec::with_capacity(nodes);
         Parser {
@@ -200,7 +199,7 @@ impl<'t, 'c> Parser<'t, 'c> {
                     cut_off: self.at >= self.bytes.len(),
                     expected,
                     place: match last {
-                        // The value that was read last has ended: the place is its container's.
+                        // The last value is complete: the location is that of its container.
                         Some(_) if self.stack.is_empty() => Location::root(),
                         Some(last) => self.document.location(self.innermost(last as NodeId)),
                         None => Location::root(),
@@ -210,7 +209,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// What a break is said to be in: the member whose name was read last, or the container that has not ended.
+    /// Returns the node that an error is reported in: the last name, or the innermost open container.
     fn innermost(&self, last: NodeId) -> NodeId {
         match self.stack.iter().rev().find_map(|frame| frame.node) {
             Some(open) if last > open && self.is_name(open, last) => last,
@@ -219,7 +218,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// Whether the last node is a name whose value has not been read.
+    /// Returns whether the last node is a name whose value has not been read.
     fn is_name(&self, open: NodeId, last: NodeId) -> bool {
         if self.document.kind(open) != Kind::Object || self.document.kind(last) != Kind::String {
             return false;
@@ -246,9 +245,9 @@ impl<'t, 'c> Parser<'t, 'c> {
         self.findings.push(Finding { kind, node });
     }
 
-    /// One value, with everything inside it. On an error, what was expected at `self.at`.
-    // What changes with each byte is in locals, which a machine has in registers: where it reads, and the innermost
-    // container. `stack` has those around it, the first being none: what it holds is the value.
+    /// Parses one value with its contents. The error is what was expected at `self.at`.
+    // State that changes with each byte is in locals, so that it can be in registers: the position, and the innermost
+    // container. `stack` has the enclosing ones. The first is a placeholder that contains the value.
     fn value(&mut self) -> Result<(), &'static str> {
         let bytes = self.bytes;
         let mut at = self.at;
@@ -286,7 +285,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             if read.is_err() {
                 break read;
             }
-            // A value has ended, or a container without items begun: go on with the container around.
+            // A value has ended, or an empty container: continues with the enclosing container.
             loop {
                 if self.stack.is_empty() {
                     break 'value Ok(());
@@ -320,7 +319,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         };
         self.at = at;
         if result.is_err() {
-            // Those that have not ended, and no others.
+            // Only the open containers.
             self.stack.push(frame);
             self.stack.remove(0);
         }
@@ -333,7 +332,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         (self.document.nodes.len() - 1) as NodeId
     }
 
-    /// The node of a container; none below the depth cap, where values are read and not kept.
+    /// Returns the node of a container, or `None` below the depth cap, where values are read but not kept.
     #[inline(always)]
     fn open(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
         if self.depth + self.stack.len() < self.caps.depth {
@@ -345,7 +344,7 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     #[cold]
     fn too_deep(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
-        // One node stands for all that is deeper; it is empty, and said to be too deep.
+        // One node stands for everything deeper. It is empty, and reported as too deep.
         let mut node = Node::scalar(kind, Span::new(at, at + 1));
         node.b = self.document.nodes.len() as u32 + 1;
         let node = self.push(node);
@@ -379,7 +378,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// Find members of an object that bear a name an earlier one has.
+    /// Finds members of an object whose name an earlier one has.
     #[inline(never)]
     fn duplicates(&mut self, object: NodeId) {
         let document = &self.document;
@@ -399,7 +398,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             names.push((name, hash));
         }
         if !few {
-            // By name, then by place: the first of each name is the one that counts.
+            // By name, then by position: the first of each name counts.
             names.sort_unstable_by(|&(a, a_hash), &(b, b_hash)| {
                 a_hash.cmp(&b_hash).then_with(|| document.order_of_strings(a, b)).then(a.cmp(&b))
             });
@@ -500,7 +499,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
-    /// A string of which only the beginning, up to `self.at`, stands for itself.
+    /// Reads a string that is not plain: an escape or an error is at `self.at`.
     #[cold]
     #[inline(never)]
     fn other_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
@@ -511,13 +510,13 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// Bytes that stand for themselves in a string.
+    /// Skips plain bytes of a string.
     #[inline(always)]
     fn skip_plain(&mut self) {
         self.at += scan::plain(&self.bytes[self.at..]);
     }
 
-    /// The rest of a string from its first escape on.
+    /// Reads the rest of a string from its first escape.
     fn escaped_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
         let decoded = self.document.decoded.len();
         let mut plain = start + 1;
@@ -528,7 +527,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             let piece = &text[plain..self.at];
             let decoded = &mut self.document.decoded;
             if decoded.len() >= LARGE && decoded.capacity() - decoded.len() < piece.len() {
-                // The rest decodes to at most as many bytes as it has. Growing by doubling would touch more memory.
+                // The rest decodes to at most as many bytes as it has. Doubling the capacity would touch more memory.
                 decoded.reserve_exact((text.len() - plain).min(16 * decoded.len()));
             }
             decoded.push_str(piece);
@@ -562,7 +561,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// One escape; sets `lone` where it is half of a surrogate pair without the other (it reads as U+FFFD).
+    /// Decodes one escape. Sets `lone` if it is a lone surrogate, which is replaced by U+FFFD.
     fn escape(&mut self, lone: &mut bool) -> Result<(), &'static str> {
         self.at += 1;
         let character = match self.peek() {
@@ -588,7 +587,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
-    /// The character that a `\u` escape begins, with the second half of a pair where one follows.
+    /// Returns the character of a `\u` escape, including a second surrogate that follows.
     fn surrogates(&mut self, unit: u32) -> Result<Option<char>, &'static str> {
         if !(0xd800..0xdc00).contains(&unit) || !self.bytes[self.at..].starts_with(b"\\u") {
             return Ok(char::from_u32(unit));
@@ -599,7 +598,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if (0xdc00..0xe000).contains(&low) {
             return Ok(char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)));
         }
-        // Not its other half: that escape is read again, for itself.
+        // Not a matching surrogate: that escape is read again by itself.
         self.at = before;
         Ok(None)
     }

@@ -1,15 +1,15 @@
-//! Numbers: kept as they are written, read as 64-bit types only where a keyword asks.
+//! Numbers: stored as written, and converted to 64-bit types only if a keyword needs it.
 
-/// What a number looks like, known after scanning it.
+/// Properties of a number that are known after scanning it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// Neither fraction nor exponent.
+    /// `true` if there is neither a fraction nor an exponent.
     pub(crate) integer: bool,
-    /// So short that it fits whatever its digits are.
+    /// `true` if it is so short that it fits whatever its digits are.
     pub(crate) short: bool,
 }
 
-/// Scan a number (RFC 8259, section 6) from its first byte, a minus or a digit.
+/// Scans a number (RFC 8259, section 6) from its first byte, a minus or a digit.
 #[inline(always)]
 pub(crate) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> {
     let start = *at;
@@ -50,15 +50,15 @@ pub(crate) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> 
     Ok(Shape { integer, short: !exponent && *at - start <= 18 })
 }
 
-/// How long the number is that begins with the first byte, if it is one.
+/// Returns the length of the number that begins with the first byte, if there is one.
 pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     scan(bytes, &mut at).is_ok().then_some(at)
 }
 
 impl Shape {
-    /// Whether a 64-bit type holds the number: integers an `i64` or `u64`; others an `f64`, rounded, but neither
-    /// made infinite nor made zero by it.
+    /// Returns whether a 64-bit type can hold the number: integers as `i64` or `u64`, others as `f64`, rounded, but not
+    /// to infinity or zero.
     pub(crate) fn fits(self, text: &str) -> bool {
         if self.short {
             return true;
@@ -94,7 +94,7 @@ impl Number<'_> {
         self.0.parse().ok()
     }
 
-    /// Neither fraction nor exponent.
+    /// Returns whether there is neither a fraction nor an exponent.
     pub(crate) fn is_written_as_integer(self) -> bool {
         !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }

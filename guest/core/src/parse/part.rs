@@ -3,17 +3,17 @@
 use super::{Document, Parser, Span, suspicious::may_be_suspicious};
 use crate::{caps::Caps, scan};
 
-/// Parses values of a text. Each becomes a document, which takes the memory of the last one.
+/// Parses values of a text. Each document reuses the memory of the last one.
 pub(crate) struct Parts<'t, 'c>(Parser<'t, 'c>);
 
 impl<'t, 'c> Parts<'t, 'c> {
-    /// `end` is where the text ends.
+    /// `end` is the end of the text.
     pub(crate) fn new(text: &'t str, end: usize, caps: &'c Caps) -> Self {
         Parts(Parser::new(text, Span::new(0, end), caps, 64))
     }
 
-    /// Parses the value at an offset, at a depth. Returns the offset behind it; `None` if it is not JSON, is over a cap, or needs
-    /// a note.
+    /// Parses the value at an offset, at a depth. Returns the offset after it; `None` if it is not JSON, exceeds a cap,
+    /// or needs a note.
     pub(crate) fn read(&mut self, at: usize, depth: usize) -> Option<usize> {
         let parser = &mut self.0;
         parser.document.nodes.clear();
@@ -24,14 +24,14 @@ impl<'t, 'c> Parts<'t, 'c> {
         (parser.findings.is_empty() && !parser.document.is_suspicious).then_some(parser.at)
     }
 
-    /// The value that was read last.
+    /// Returns the last value.
     pub(crate) fn document(&self) -> &Document<'t> {
         &self.0.document
     }
 }
 
-/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not JSON, or if
-/// its escapes need a note.
+/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not
+/// JSON, or if its escapes need a note.
 pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match text.get(at..)? {
@@ -59,8 +59,8 @@ pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Appends what a string stands for, which is between quotes and for which [`end_of_string`] found the end. `None` if it is not such
-/// a string.
+/// Appends the decoded content of a string, given without its quotes, whose end [`end_of_string`] found. `None` for any
+/// other string.
 pub(crate) fn decode(text: &str, decoded: &mut String) -> Option<()> {
     let mut rest = text;
     loop {
@@ -91,7 +91,7 @@ pub(crate) fn decode(text: &str, decoded: &mut String) -> Option<()> {
     }
 }
 
-/// The number that four hexadecimal digits write.
+/// Parses four hexadecimal digits.
 fn hexadecimal(text: &[u8]) -> Option<u32> {
     let digits = text.first_chunk::<4>()?;
     digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + (*digit as char).to_digit(16)?))
@@ -144,7 +144,7 @@ mod tests {
                 assert_eq!(decoded, parsed.document.string(Document::ROOT), "{text}");
             }
             let expected = parsed.map(|_| text.len() - 1);
-            // The text behind the string is not read.
+            // The text after the string is not read.
             assert!(end == expected || end.is_some_and(|end| end + 1 < text.len()), "{text}: {end:?} {expected:?}");
             ends += usize::from(end.is_some());
         }

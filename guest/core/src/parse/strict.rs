@@ -1,13 +1,14 @@
-//! Whether a text is JSON, and nothing else about it (RFC 8259): where its value ends, or where it stops being one.
+//! Checks whether a text is valid JSON (RFC 8259), and nothing else: returns the end of its value, or the position
+//! where it stops being JSON.
 
 use super::{MAX_LEVELS, number};
 use crate::scan::{plain, white_space};
 
-/// The containers that have not ended, a bit for each: whether it is an object.
+/// The open containers, one bit each: set for an object.
 #[derive(Default)]
 pub(crate) struct Open {
     last: u64,
-    /// All before the last, 64 in each.
+    /// All words before the last one, with 64 bits each.
     full: Vec<u64>,
     depth: usize,
 }
@@ -36,14 +37,15 @@ impl Open {
         self.depth == 0
     }
 
-    /// Whether the last one is an object.
+    /// Returns whether the innermost container is an object.
     #[inline(always)]
     pub(crate) fn is_object(&self) -> bool {
         self.last & 1 == 1
     }
 }
 
-/// Where the JSON value ends that begins at an offset, whatever comes after it; else where it stops being JSON.
+/// Returns the end of the JSON value that begins at an offset, whatever comes after it, or else the position where it
+/// stops being JSON.
 pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usize, usize> {
     let bytes = &text.as_bytes()[..end];
     let mut open = Open::default();
@@ -55,7 +57,7 @@ pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usi
             Some(&bracket @ (b'{' | b'[')) => {
                 at += 1;
                 at += white_space(&bytes[at..]);
-                // What ends a container comes two after what begins it.
+                // The code of a closing bracket is two higher than that of its opening one.
                 if bytes.get(at) == Some(&(bracket + 2)) {
                     at += 1;
                 } else {
@@ -73,7 +75,7 @@ pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usi
             Some(b'n') => at = literal(bytes, at, b"null")?,
             _ => return Err(at),
         }
-        // A value has ended: go on with the container around.
+        // A value has ended: continues with the enclosing container.
         while !open.is_empty() {
             at += white_space(&bytes[at..]);
             match (open.is_object(), bytes.get(at)) {
@@ -95,7 +97,7 @@ pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usi
     }
 }
 
-/// Behind a member's name and its colon.
+/// Returns the offset after a member's name and its colon.
 #[inline(always)]
 fn name(bytes: &[u8], at: usize) -> Result<usize, usize> {
     if bytes.get(at) != Some(&b'"') {
@@ -106,7 +108,7 @@ fn name(bytes: &[u8], at: usize) -> Result<usize, usize> {
     if bytes.get(colon) == Some(&b':') { Ok(colon + 1) } else { Err(colon) }
 }
 
-/// Behind the quote that ends a string, from behind the one that begins it.
+/// Returns the offset after a string, given the offset after its opening quote.
 #[inline(always)]
 fn string(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
     loop {

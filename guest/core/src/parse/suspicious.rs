@@ -1,18 +1,18 @@
-//! Escapes that are valid JSON and were likely meant as a backslash: `"\frac"` is a form feed and `rac`.
+//! Detects escapes that are valid JSON but were likely meant as a backslash: `"\frac"` is a form feed and `rac`.
 
 use super::{
     Document, Kind, Span,
     document::{BORROWED, Node},
 };
 
-/// The most escapes that are noted one by one.
+/// The most escapes that get a note each.
 const MAX_NOTES: usize = 8;
 
-/// The most letters behind an escape that a note shows.
+/// The most letters after an escape that a note shows.
 const MAX_LETTERS: usize = 16;
 
-/// Commands of LaTeX that begin with `\n`, `\r` or `\t`, without that escape, but for those whose rest is a word of a language
-/// (`\nu`, `\to`, `\tan`): behind a line break or a tab it is more likely that word.
+/// Commands of LaTeX that begin with `\n`, `\r` or `\t`, without that escape. Omits those whose rest is a word of a
+/// natural language (`\nu`, `\to`, `\tan`): after a line break or a tab, that word is more likely.
 const COMMANDS: [(u8, &[&str]); 3] = [
     (
         b'n',
@@ -43,7 +43,7 @@ const COMMANDS: [(u8, &[&str]); 3] = [
     ),
 ];
 
-/// Returns whether the escape whose letter is at an offset may be suspicious: whether notes are to be looked for.
+/// Returns whether the escape whose letter is at an offset may be suspicious, so that a search for notes is needed.
 #[inline]
 pub(super) fn may_be_suspicious(text: &[u8], at: usize) -> bool {
     match text[at] {
@@ -57,8 +57,8 @@ pub(super) fn may_be_suspicious(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns whether an escape, which begins with its letter, was likely meant as a backslash and that letter. A backspace is never
-/// text, and no letter follows a form feed.
+/// Returns whether an escape, which begins with its letter, was likely meant as a backslash and that letter. A
+/// backspace is never text, and no letter follows a form feed.
 fn is_suspicious(escape: &[u8]) -> bool {
     match escape {
         [b'b', ..] => true,
@@ -72,7 +72,7 @@ fn is_path(string: &[u8]) -> bool {
     matches!(string, [b'"', drive, b':', b'\\', ..] if drive.is_ascii_alphabetic())
 }
 
-/// The first two letters of the commands behind each escape, a bit each: most words that begin a line have others.
+/// The first two letters of the commands after each escape, one bit each. Most words that begin a line have others.
 const BEGINNINGS: [[u32; 2]; COMMANDS.len()] = {
     let mut beginnings = [[0; 2]; COMMANDS.len()];
     let mut escape = 0;
@@ -102,7 +102,7 @@ fn is_command(escape: &[u8]) -> bool {
     COMMANDS[index].1.iter().any(|known| known.as_bytes() == rest)
 }
 
-/// The ASCII letters that a text begins with, as far as a note shows them.
+/// Returns the ASCII letters that a text begins with, as far as a note shows them.
 fn letters(text: &[u8]) -> &str {
     str::from_utf8(&text[..count_letters(text)]).unwrap_or_default()
 }

@@ -108,7 +108,7 @@ fn what_the_gate_does_not_allow_is_found() {
     );
     assert_eq!(findings("[1e999]"), [(FindingKind::NumberRange, "$[0]".to_owned())]);
 
-    // More than 16 names take the other way.
+    // More than 24 names are sorted instead.
     let mut wide: Vec<String> = (0..40).map(|n| format!("\"n{n}\":0")).collect();
     wide.push("\"n7\":1".to_owned());
     let wide = format!("{{{}}}", wide.join(","));

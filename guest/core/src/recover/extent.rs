@@ -1,9 +1,9 @@
-//! How far a unit goes, as its brackets and quotes tell, and whether an array ends.
+//! Determines how far a unit extends by its brackets and quotes, and whether an array ends.
 
 use super::Recovery;
 use crate::parse::loose::{Bracket, Ends, State, Token};
 
-/// The containers of a unit that have not ended.
+/// The open containers of a unit.
 #[derive(Default)]
 pub(super) struct Containers {
     stack: Vec<(Bracket, State)>,
@@ -24,7 +24,8 @@ impl Containers {
         *self.count(bracket) += 1;
     }
 
-    /// The innermost of a kind. What is looked at on the way is taken out next, so that all of this is linear.
+    /// Returns the innermost container of a kind. The containers passed on the way are removed next, so that all of
+    /// this is linear.
     fn innermost(&mut self, bracket: Bracket) -> Option<usize> {
         if *self.count(bracket) == 0 {
             return None;
@@ -41,17 +42,17 @@ impl Containers {
     }
 }
 
-/// Where a unit ends, as far as its brackets and quotes tell.
+/// The extent of a unit, as far as its brackets and quotes tell.
 pub(super) struct Extent {
     pub(super) end: usize,
-    /// It is what is left of an object that has lost its first bracket.
+    /// `true` if it is the rest of an object that lost its first bracket.
     pub(super) fragment: bool,
-    /// Brackets or quotes are not in step in it: it may end elsewhere.
+    /// `true` if its brackets or quotes do not match, so that it may end elsewhere.
     pub(super) suspect: bool,
 }
 
 impl Recovery<'_, '_> {
-    /// Where a unit that begins here ends.
+    /// Returns the extent of a unit that begins here.
     pub(super) fn extent(&mut self, in_array: bool) -> Extent {
         let mut open = std::mem::take(&mut self.open);
         open.truncate(0);
@@ -61,14 +62,14 @@ impl Recovery<'_, '_> {
     }
 
     fn extent_with(&mut self, open: &mut Containers, in_array: bool) -> Extent {
-        // Where the last token ends, the last one before a comma, and what the last one outside of brackets was.
+        // The end of the last token, that of the last one before a comma, and the last token outside of brackets.
         let (mut end, mut before_comma, mut last) = (self.lexer.peek().start, 0, None);
         let (mut fragment, mut suspect) = (false, false);
         let mut previous = Token::Comma;
         loop {
             let lexeme = self.lexer.peek_mark();
             if matches!(lexeme.token, Token::Comment | Token::Space) {
-                // What may be a part of the unit is not left out of it.
+                // Text that may be part of the unit is not excluded from it.
                 let bracket = if in_array { Bracket::Array } else { Bracket::Object };
                 if lexeme.token == Token::Comment && self.may_be_data(lexeme, bracket) {
                     end = lexeme.end;
@@ -106,7 +107,7 @@ impl Recovery<'_, '_> {
                 (Token::Open(bracket), Some((Bracket::Object, state @ (State::Next | State::After))))
                     if bracket == Bracket::Object =>
                 {
-                    // An object where none can stand: brackets are missing before it.
+                    // An object where none is allowed: brackets are missing before it.
                     suspect = true;
                     let before = if *state == State::Next { before_comma } else { end };
                     match open.innermost(Bracket::Array) {
@@ -127,7 +128,7 @@ impl Recovery<'_, '_> {
                         suspect |= own + 1 < open.stack.len();
                         open.truncate(own);
                     }
-                    // One of the containers around, or one too many.
+                    // The bracket closes an enclosing container, or is an extra one.
                     None if in_array && self.is_end_of_items(bracket, lexeme.start) => {
                         return Extent { end, fragment, suspect };
                     }
@@ -152,7 +153,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Whether a member comes after the comma that stands here.
+    /// Returns whether a member follows the comma at this position.
     fn comma_of_member(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.next();
@@ -160,19 +161,19 @@ impl Recovery<'_, '_> {
             && ahead.next_past_blanks().token == Token::Colon
     }
 
-    /// Whether the bracket before this place can end the array, by what comes next.
+    /// Returns whether the bracket before this position can end the array, judging by what comes next.
     pub(super) fn may_end_here(&mut self, bracket: usize) -> bool {
         let mut ahead = self.lexer;
         match ahead.next_past_blanks().token {
             Token::Comma => {}
             Token::End | Token::Close(_) => return true,
-            // A comma is missing here, or something else.
+            // A comma or something else is missing here.
             _ => return self.next_item(bracket, bracket).is_none(),
         }
         match (ahead.next_past_blanks().token, self.parents.last()) {
             (Token::Open(_), Some(Bracket::Object) | None) => false,
             (Token::String(_) | Token::Word, Some(Bracket::Object)) => {
-                // A comment may hold what comes after the name.
+                // A comment may contain what comes after the name.
                 matches!(ahead.next_past_blanks().token, Token::Colon | Token::End | Token::Close(Bracket::Object))
             }
             (Token::String(_) | Token::Word, None) => false,
@@ -180,7 +181,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Whether a bracket inside an item that has lost some of its own ends the array, or what is around it.
+    /// Returns whether a bracket inside an item that lost some of its own ends the array, or the container around it.
     fn is_end_of_items(&mut self, bracket: Bracket, at: usize) -> bool {
         match bracket {
             Bracket::Array => self.is_tail(at + 1),
@@ -188,12 +189,14 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Whether what comes from here on ends the containers around, with well-formed members or items before each end.
+    /// Returns whether the text from here on closes the enclosing containers, with well-formed members or items before
+    /// each end.
     pub(super) fn is_tail(&mut self, at: usize) -> bool {
         self.tail(at).is_ok_and(|end| end >= self.end)
     }
 
-    /// Where the containers around end; if they do not, up to where they are in order.
+    /// Returns the end of the enclosing containers or, if they do not end, the position up to which they are
+    /// well-formed.
     pub(super) fn tail(&mut self, mut at: usize) -> Result<usize, usize> {
         let bytes = &self.output.as_bytes()[..self.end];
         for index in (0..self.parents.len()).rev() {
@@ -223,7 +226,7 @@ impl Recovery<'_, '_> {
     }
 }
 
-/// Whether brackets, or a piece between them, are missing between two tokens.
+/// Returns whether brackets, or text between them, are missing between two tokens.
 fn is_out_of_step(previous: Token, next: Token) -> bool {
     matches!(
         (previous, next),

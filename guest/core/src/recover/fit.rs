@@ -1,5 +1,5 @@
-//! Where a broken unit ends: its tokens are read by JSON's grammar, and where they break it, one bracket too many or too
-//! few is tried for. What then comes after the unit tells which of the readings is right.
+//! Finds the end of a broken unit: its tokens are parsed by JSON's grammar and, where they violate it, an extra or
+//! missing bracket is tried. The text after the unit decides between the readings.
 
 use super::{
     Recovery,
@@ -10,13 +10,13 @@ use crate::{
     parse::loose::{Bracket, Ends, Lexeme, Lexer, Quoted, State, Token},
 };
 
-/// So many brackets of one unit may be wrong.
+/// The most faults that are assumed in a unit.
 const MAX_FAULTS: usize = 3;
 
-/// So many readings are followed at a time: those that got farthest.
+/// The most readings that are followed at a time: those that got furthest.
 const MAX_READINGS: usize = 4;
 
-/// What is read.
+/// The text to read.
 #[derive(Clone, Copy)]
 struct Text<'t> {
     text: &'t str,
@@ -29,7 +29,7 @@ impl<'t> Text<'t> {
         Lexer::new(self.text, (at, self.end), self.lenient)
     }
 
-    /// Where a doubtful string may end as well.
+    /// Returns the other possible end of a doubtful string.
     fn other_end(self, lexeme: Lexeme, quoted: Quoted, fault: Fault) -> Option<usize> {
         if !is_doubtful(quoted) {
             return None;
@@ -54,54 +54,55 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Whether a string may end elsewhere, as its quotes tell.
+/// Returns whether a string may end elsewhere, judging by its quotes.
 fn is_doubtful(quoted: Quoted) -> bool {
     quoted.quotes_inside || quoted.ends == Ends::Lost
 }
 
-/// What a step of a reading costs at least, and each byte or bracket it looks at: a token takes more than a byte of JSON.
+/// The minimum cost of a step of a reading, and the cost of each byte or bracket that it examines. A token costs more
+/// than a byte of JSON.
 const STEP: usize = 64;
 const PER_THING: usize = 2;
 
-/// What a token that is taken costs at least: one of a single byte takes as much work as a longer one.
+/// The minimum cost of a token: a token of a single byte takes as much work as a longer one.
 const PER_TOKEN: usize = 8;
 
-/// One way to read a unit, up to a place.
+/// One way to read a unit, up to a position.
 #[derive(Clone)]
 struct Reading<'t> {
     text: Text<'t>,
     lexer: Lexer<'t>,
     stack: Vec<(Bracket, State)>,
     previous: Token,
-    /// Where the last token ends, and the last one before a comma.
+    /// The end of the last token, and of the last one before a comma.
     end: usize,
     before_comma: usize,
 }
 
-/// Where a reading has come to.
+/// The reason why a reading stopped.
 enum Stop {
     /// The unit ends here.
     Unit(usize),
     /// The text ends first.
     Text,
-    /// This token cannot stand here.
+    /// This token is not allowed here.
     Fault(Lexeme),
 }
 
-/// What may be wrong where a token cannot stand.
+/// A possible fault at a token that is not allowed.
 #[derive(Clone, Copy)]
 enum Fault {
-    /// Nothing that concerns brackets.
+    /// A fault that does not concern brackets.
     Other,
-    /// The token is a bracket too many.
+    /// The token is an extra bracket.
     TooMany,
-    /// A bracket is missing that ends the innermost container, or the one that began it is too many.
+    /// The closing bracket of the innermost container is missing, or its opening one is extra.
     NotEnded,
-    /// A bracket is missing that begins a container.
+    /// The opening bracket of a container is missing.
     NotBegun(Bracket),
-    /// It is a string that ends with its first quote.
+    /// The token is a string that ends at its first quote.
     EndsAtQuote,
-    /// It is a string that has lost its quote before the marks that stand before the next one.
+    /// The token is a string that lost its quote before the marks in front of the next one.
     EndsBeforeMarks,
 }
 
@@ -121,7 +122,7 @@ impl<'t> Reading<'t> {
         Reading { text, lexer: text.lexer(start), stack, previous: Token::Comma, end: start, before_comma: start }
     }
 
-    /// Read on as far as the grammar goes, and as a budget reaches, which is paid from.
+    /// Continues as far as the grammar and the budget allow. Deducts the cost from the budget.
     fn run(&mut self, budget: &mut usize) -> Stop {
         loop {
             let before = self.end;
@@ -147,7 +148,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The state of the innermost container after a token, where it can stand here.
+    /// Returns the state of the innermost container after a token, if the token is allowed here.
     fn state_after(&self, token: Token) -> Option<State> {
         let Some((bracket, state)) = self.stack.last() else {
             return Some(State::After);
@@ -165,7 +166,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Take a token, after which the innermost container is in a state.
+    /// Consumes a token, and sets the state of the innermost container.
     fn take(&mut self, lexeme: Lexeme, state: State) {
         self.lexer.skip();
         if let Some((_, own)) = self.stack.last_mut() {
@@ -183,8 +184,8 @@ impl<'t> Reading<'t> {
         self.end = lexeme.end;
     }
 
-    /// Go on over a token that cannot stand here, with something said to be wrong. None where that cannot be; where the
-    /// unit ends by it, its end.
+    /// Continues after a token that is not allowed here, assuming a fault. Returns `None` if that fault is impossible,
+    /// and the end of the unit if the fault ends it.
     fn go_on(&mut self, mut lexeme: Lexeme, fault: Fault) -> Option<Option<usize>> {
         let token = lexeme.token;
         match fault {
@@ -200,7 +201,7 @@ impl<'t> Reading<'t> {
                 return Some(None);
             }
             Fault::NotEnded => {
-                // What holds nothing is rather a bracket too many.
+                // If the container is empty, its opening bracket is more likely extra.
                 if matches!((self.previous, token), (Token::Open(_), Token::Open(_) | Token::String(_) | Token::Word)) {
                     return None;
                 }
@@ -210,7 +211,7 @@ impl<'t> Reading<'t> {
                     Some((_, own)) => *own = state,
                     None => return Some(Some(if state == State::Next { self.before_comma } else { self.end })),
                 }
-                // What was its value is a name of the one around.
+                // The apparent value was a name in the enclosing container.
                 if token != Token::Colon {
                     return Some(None);
                 }
@@ -256,8 +257,8 @@ impl<'t> Reading<'t> {
 }
 
 impl Recovery<'_, '_> {
-    /// Where the broken unit ends that begins here, by what its brackets may mean and what comes after it: none where
-    /// nothing of that is in order.
+    /// Returns the end of the broken unit that begins here, judging by the possible meanings of its brackets and by the
+    /// text after it. `None` if nothing after it is well-formed.
     pub(super) fn fitting_end(&mut self, start: usize, fragment: bool) -> Option<usize> {
         let text = Text { text: self.output, end: self.end, lenient: self.repairs() };
         let mut best: Option<(Outlook, usize)> = None;
@@ -288,7 +289,7 @@ impl Recovery<'_, '_> {
             if self.budget == 0 {
                 break;
             }
-            // Now one is looked for that takes nothing in of what follows it.
+            // From now on, searches only for ends that include nothing of what follows.
             if let Some((outlook, end)) = &best
                 && outlook.follows > Follows::Nothing
             {
@@ -312,12 +313,13 @@ impl Recovery<'_, '_> {
         (outlook.follows > Follows::Nothing && end > start).then_some(end)
     }
 
-    /// Pay for a step of a reading that looks at so many things.
+    /// Deducts the cost of a step that examines this many things.
     fn pay(&mut self, things: usize) {
         self.budget = self.budget.saturating_sub(STEP + PER_THING * things);
     }
 
-    /// Whether the unit was cut short before an item that begins as others do, with as much in order after it.
+    /// Considers that the unit was cut short before an item that begins like the others, if as much after it is
+    /// well-formed.
     fn cut_short(&mut self, start: usize, best: &mut Option<(Outlook, usize)>) {
         let mut from = self.past_first(start);
         while let Some(item) = self.next_item(start, from)
@@ -335,7 +337,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Whether a unit ends here rather than at the best place so far: where what comes after it goes on for longer.
+    /// Adopts `end` as the end of the unit if more of the text after it is well-formed than at the best end so far.
     fn consider(&mut self, start: usize, end: usize, best: &mut Option<(Outlook, usize)>) {
         if best.as_ref().is_some_and(|(_, own)| *own == end) {
             return;

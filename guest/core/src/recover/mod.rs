@@ -1,8 +1,8 @@
-//! A text that is not JSON -> its items, each by itself: one that is broken is left out, and the others are kept.
+//! Recovers the items of an invalid text one by one: broken ones are left out, and the others are kept.
 //!
-//! The way to the items' array is read token by token; each item, and each member beside that way, is a unit of which
-//! the extent is found first and which then is JSON or not. What a unit lacks is its own loss: brackets and quotes are
-//! soon in step again.
+//! The path to the items' array is read token by token. Each item, and each member beside that path, is a unit: its
+//! extent is determined first, and then it is JSON or not. Damage stays within a unit: brackets and quotes are soon in
+//! step again.
 
 mod extent;
 mod fit;
@@ -24,19 +24,19 @@ use crate::{
 use extent::{Containers, Extent};
 use resync::Beginning;
 
-/// Looking for where things are in step again may read this many bytes for each byte of the text.
+/// The bytes that the search for well-formed text may read, for each byte of the text.
 const BYTES_PER_BYTE: usize = 2;
 
-/// And so many in any case: of a short text many readings are tried.
+/// The minimum of that budget, in bytes: many readings of a short text are tried.
 const LEAST_BYTES: usize = 1 << 16;
 
-/// The edits that make JSON of a text, and the items that are left out by them.
+/// The edits that turn a text into JSON, and the items that they leave out.
 pub(crate) struct Recovered {
     pub(crate) edits: Vec<Edit>,
     pub(crate) malformed: Vec<Malformed>,
 }
 
-/// An item that is no JSON: it is not in the document.
+/// An item that is not JSON, and is not in the document.
 #[derive(Debug, Clone)]
 pub(crate) struct Malformed {
     pub(crate) index: usize,
@@ -44,34 +44,34 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// Where it breaks, the place being one in the item.
+    /// Returns where it breaks. The location is relative to the item.
     pub(crate) fn broken(&self, output: &str, caps: &Caps) -> Broken {
         let end = self.span.end as usize;
-        // What is JSON was cut off: it may have been longer.
+        // An item that is JSON was cut off: it may have been longer.
         let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Location::root() };
         parse(output, self.span, caps).err().unwrap_or_else(cut_off)
     }
 }
 
-/// Why no items could be recovered.
+/// The reason why no items could be recovered.
 pub(crate) enum Unrecovered {
     /// Their array was not found.
     NoArray,
-    /// The text ends before the first of them does, so that there may have been any number; or they are over their cap.
+    /// The text ends before the first item does, so that there may have been any number; or they exceed their cap.
     NoItems,
 }
 
-/// Whether what is only syntax may be put right in each unit.
+/// The repairs that are allowed in each unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repairs {
     None,
-    /// It may, and what was cut off is left out.
+    /// Repairs syntax, and omits what was cut off.
     Syntax,
-    /// It may, and a string that was cut off is kept as far as it came.
+    /// Repairs syntax, and keeps a string that was cut off up to that point.
     Keeping,
 }
 
-/// Recover the items at a path from a piece of the output.
+/// Recovers the items at a path from a piece of the output.
 pub(crate) fn recover(
     output: &str,
     span: Span,
@@ -110,7 +110,7 @@ pub(crate) fn recover(
     Ok(Recovered { edits: joined(edits), malformed: recovery.malformed })
 }
 
-/// Brackets that were added at one place are one edit.
+/// Joins brackets that were added at the same position into one edit.
 fn joined(edits: Vec<Edit>) -> Vec<Edit> {
     edits.into_iter().fold(Vec::new(), |mut joined, edit| {
         match joined.last_mut() {
@@ -125,19 +125,19 @@ fn joined(edits: Vec<Edit>) -> Vec<Edit> {
     })
 }
 
-/// A piece of a container that stands or falls as one: an item, or a member with its name.
+/// A part of a container that is kept or left out as a whole: an item, or a member with its name.
 struct Unit {
     start: usize,
     end: usize,
-    /// What makes it JSON; none where nothing does.
+    /// The edits that make it JSON. `None` if that is impossible.
     read: Option<Vec<Edit>>,
 }
 
-/// How a container ends.
+/// The way a container ends.
 enum End {
-    /// With its bracket, which begins here.
+    /// With its bracket, at this position.
     Bracket(usize),
-    /// Without one, before what stands here.
+    /// Without a bracket, before this position.
     Missing(usize),
 }
 
@@ -148,20 +148,20 @@ struct Recovery<'t, 'c> {
     steps: &'c [Step],
     repairs: Repairs,
     caps: &'c Caps,
-    /// The containers around the one that is being read, the outermost first.
+    /// The enclosing containers, outermost first.
     parents: Vec<Bracket>,
     /// The items that are left out.
     malformed: Vec<Malformed>,
-    /// Where one list ends and the next one begins, with both brackets.
+    /// The positions where one list ends and the next one begins, including both brackets.
     joints: Vec<(usize, usize)>,
-    /// How the items begin, once one was read.
+    /// The common beginning of the items, once one was read.
     beginning: Option<Beginning<'t>>,
-    /// How many bytes may still be read to find what is in step.
+    /// The bytes that may still be read to find well-formed text.
     budget: usize,
     repairs_left: usize,
-    /// How many units in a row no repair has mended.
+    /// The number of consecutive units that no repair fixed.
     in_vain: usize,
-    /// Kept for `extent`, so that it allocates once.
+    /// Kept for `extent`, to allocate only once.
     open: Containers,
 }
 
@@ -170,7 +170,7 @@ impl Recovery<'_, '_> {
         self.repairs != Repairs::None
     }
 
-    /// What the container at a depth of the path must be.
+    /// Returns the bracket that the container at a depth of the path must have.
     fn bracket(&self, depth: usize) -> Bracket {
         match self.steps.get(depth) {
             Some(Step::Name(_)) => Bracket::Object,
@@ -178,7 +178,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// The whole document: its edits, and where it ends.
+    /// Recovers the whole document. Returns its edits, and its end.
     fn root(&mut self, first: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         if !self.output[first..].starts_with(['{', '[']) {
             return Err(Unrecovered::NoArray);
@@ -188,11 +188,12 @@ impl Recovery<'_, '_> {
             self.lexer.skip();
             return self.container(0, open.end);
         }
-        // Documents in a row, where a list of them is asked for.
+        // Consecutive documents, if a list of them is requested.
         if self.steps.is_empty() { self.row(first) } else { Err(Unrecovered::NoArray) }
     }
 
-    /// A container on the way to the items, or their array, of which the bracket was read: its edits, and where it ends.
+    /// Recovers a container on the path to the items, or their array, after its bracket. Returns its edits, and its
+    /// end.
     fn container(&mut self, depth: usize, open: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let bracket = self.bracket(depth);
         let (units, end) = match bracket {
@@ -214,7 +215,7 @@ impl Recovery<'_, '_> {
         Ok((edits, after))
     }
 
-    /// Items in a row without a bracket around them.
+    /// Recovers consecutive items without a bracket around them.
     fn row(&mut self, start: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let (units, _) = self.elements(0)?;
         let [_, .., last] = &units[..] else {
@@ -227,8 +228,8 @@ impl Recovery<'_, '_> {
         Ok((edits, end))
     }
 
-    /// The edits that leave just those units of a container that are JSON, with a comma between each two. Items that are
-    /// left out are noted.
+    /// Returns the edits that leave only the units of a container that are JSON, separated by commas. Notes the items
+    /// that are left out.
     fn assemble(&mut self, units: Vec<Unit>, open: usize, end: &End, is_items: bool) -> Vec<Edit> {
         let removed = if is_items { ChangeKind::ItemRemoved } else { ChangeKind::MemberRemoved };
         let mut edits = Vec::new();
@@ -243,7 +244,7 @@ impl Recovery<'_, '_> {
                 None => {
                     left_out = true;
                     if is_items {
-                        // White space at its end is no part of it, as it is none of the change that takes it out.
+                        // White space at its end is part neither of the unit nor of the change that removes it.
                         let end = unit.start + self.output[unit.start..unit.end].trim_ascii_end().len();
                         self.malformed.push(Malformed { index, span: Span::new(unit.start, end) });
                     }
@@ -255,7 +256,7 @@ impl Recovery<'_, '_> {
         edits
     }
 
-    /// Leaves nothing but `comma` between two units. Lists that meet there become one.
+    /// Leaves only `comma` between two units. Lists that meet there become one.
     fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let (mut at, mut comma) = (from, comma);
         let joints = &self.joints[self.joints.partition_point(|(start, _)| *start < from)..];
@@ -267,7 +268,7 @@ impl Recovery<'_, '_> {
         self.between((at, to), comma, removed, edits);
     }
 
-    /// The same where no lists meet.
+    /// Does the same if no lists meet.
     fn between(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let text = &self.output[from..to];
         let front = text.len() - text.trim_ascii_start().len();
@@ -288,7 +289,7 @@ impl Recovery<'_, '_> {
         edits.push(Edit::new(kind, (start, end), comma));
     }
 
-    /// The members of an object on the way to the items.
+    /// Recovers the members of an object on the path to the items.
     fn members(&mut self, depth: usize) -> Result<(Vec<Unit>, End), Unrecovered> {
         let mut units = Vec::new();
         let mut found = false;
@@ -324,7 +325,7 @@ impl Recovery<'_, '_> {
                     let end = self.extent(false).end;
                     units.push(self.member(lexeme.start, end));
                 }
-                // It has no name: no repair makes a member of it.
+                // It has no name: no repair makes it a member.
                 Token::Open(_) => {
                     let end = self.extent(false).end;
                     units.push(Unit { start: lexeme.start, end, read: None });
@@ -339,27 +340,27 @@ impl Recovery<'_, '_> {
         if found { Ok((units, end)) } else { Err(Unrecovered::NoArray) }
     }
 
-    /// Whether a comment between the units of a container may be one of them.
+    /// Returns whether a comment between the units of a container may be one of them.
     fn may_be_data(&self, comment: Lexeme, bracket: Bracket) -> bool {
         let before = self.output[..comment.start].trim_ascii_end();
         let state = if before.ends_with(['{', '[', ',']) { State::Next } else { State::After };
         comment::may_be_data(self.output, (comment.start, comment.end), Some((bracket, state)))
     }
 
-    /// A comment that may be a unit. It is left out as one.
+    /// Returns a comment that may be a unit, to be left out like one.
     fn doubtful(&self, comment: Lexeme) -> Unit {
         Unit { start: comment.start, end: comment.end, read: None }
     }
 
-    /// Whether a name stands here: a colon comes after what comes first.
+    /// Returns whether a name comes next: a colon follows the next token.
     fn is_member(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.next();
         ahead.peek_past_blanks().token == Token::Colon
     }
 
-    /// The edits of a member's name, where the member is the next step to the items: by its name, and by the bracket that
-    /// its value begins with. Of a member that is there twice, the first one counts.
+    /// Returns the edits of a member's name if the member is the next step to the items, judging by its name and by the
+    /// bracket that its value begins with. Of duplicate members, the first one counts.
     fn on_the_way(&self, depth: usize, name: (usize, usize)) -> Result<Option<Vec<Edit>>, Unrecovered> {
         let Some(Step::Name(step)) = self.steps.get(depth) else {
             return Ok(None);
@@ -372,7 +373,7 @@ impl Recovery<'_, '_> {
         if self.output[name.0..name.1].trim_matches('"') == step { Err(Unrecovered::NoArray) } else { Ok(None) }
     }
 
-    /// The edits that make a string of a name as it is written, where it is this one.
+    /// Returns the edits that turn a name as written into a string, if it is this name.
     fn named(&self, (start, end): (usize, usize), name: &str) -> Option<Vec<Edit>> {
         let span = Span::new(start, end);
         let is = |text: &str, span| {
@@ -392,7 +393,7 @@ impl Recovery<'_, '_> {
         is(&text, Span::new(0, text.len())).then_some(edits)
     }
 
-    /// Go on to the container that a member's name leads to: the edits of the member, and where it ends.
+    /// Recovers the container that a member's name leads to. Returns the edits of the member, and its end.
     fn descend(&mut self, depth: usize, mut edits: Vec<Edit>) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let open = loop {
             let lexeme = self.lexer.next();
@@ -417,7 +418,7 @@ impl Recovery<'_, '_> {
         Ok((edits, end))
     }
 
-    /// A container inside another one.
+    /// Recovers a container inside another one.
     fn inside(&mut self, parent: Bracket, depth: usize, open: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         self.parents.push(parent);
         let read = self.container(depth, open)?;
@@ -425,7 +426,7 @@ impl Recovery<'_, '_> {
         Ok(read)
     }
 
-    /// The elements of an array: the items, or those of which one is on the way to them.
+    /// Recovers the elements of an array: the items, or elements of which one is on the path to them.
     fn elements(&mut self, depth: usize) -> Result<(Vec<Unit>, End), Unrecovered> {
         let target = match self.steps.get(depth) {
             Some(Step::Index(index)) => Some(*index),
@@ -433,7 +434,7 @@ impl Recovery<'_, '_> {
         };
         let mut units: Vec<Unit> = Vec::new();
         let end = loop {
-            // Over its cap, the list is of no use, however many of its items are.
+            // Above its cap, the list is rejected, however many items are left out.
             if units.len() > self.caps.array_items {
                 return Err(Unrecovered::NoItems);
             }
@@ -483,7 +484,7 @@ impl Recovery<'_, '_> {
             }
         };
         match target {
-            // Without one of them, the others would have other numbers.
+            // Without one of them, the others would have other indices.
             Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_none()) => {
                 Err(Unrecovered::NoArray)
             }
@@ -491,7 +492,8 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Where another list of items opens, right after the one that ends here and is the whole document.
+    /// Returns the position of another list of items directly after the one that ends here, if that is the whole
+    /// document.
     fn next_list(&self, depth: usize, end: usize) -> Option<usize> {
         if depth > 0 || !self.steps.is_empty() {
             return None;
@@ -501,11 +503,11 @@ impl Recovery<'_, '_> {
         rest.starts_with('[').then(|| self.end - rest.len())
     }
 
-    /// Where a line of words ends that stands between two items: the next line begins as the last item does.
+    /// Returns the end of a line of words between two items: the next line begins like the last item.
     fn words(&self, start: usize, units: &[Unit]) -> Option<usize> {
         let is_item = |text: &str| text.starts_with('{');
         let last = units.last().filter(|last| last.read.is_some())?;
-        // A line is looked through once: from its first word.
+        // Each line is searched once: from its first word.
         if !is_item(&self.output[last.start..]) || !begins_line(self.output, start) {
             return None;
         }
@@ -519,18 +521,18 @@ impl Recovery<'_, '_> {
         (is_between && is_sentence && is_words).then(|| start + words.len())
     }
 
-    /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
+    /// Returns whether the next member belongs to the object around the array, which lost its bracket.
     fn is_after_items(&mut self, units: &[Unit]) -> bool {
         let last = units.last().filter(|last| last.read.is_some()).map(|last| last.end);
         self.parents.last() == Some(&Bracket::Object) && last.is_some_and(|end| self.is_tail(end))
     }
 
-    /// One more element, if it is one. A fragment is what is left of an object without its first bracket.
+    /// Adds an element, if it is one. A fragment is the rest of an object without its first bracket.
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
         let quotes = if self.repairs() { "\"{['“”‘’`" } else { "\"{[" };
         let has_content = |character: char| character.is_alphanumeric() || quotes.contains(character);
-        // Dots stand for items that were left out.
+        // Dots represent items that were left out.
         if !text.contains(has_content) && !text.contains("...") && !text.contains('…') {
             return;
         }

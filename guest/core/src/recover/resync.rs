@@ -1,5 +1,5 @@
-//! Where brackets and quotes are not in step, what is: an item that begins as the others do and is JSON, the bracket that
-//! ends the array, a rest that is in order to its end.
+//! Finds well-formed text if brackets and quotes do not match: an item that begins like the others and is JSON, the
+//! bracket that ends the array, or a rest that is well-formed to its end.
 
 use super::{Recovery, Unit, extent::Extent};
 use crate::parse::{
@@ -8,42 +8,42 @@ use crate::parse::{
     parse, strict_end,
 };
 
-/// What a look at one place costs at least.
+/// The minimum cost of examining one position.
 const LOOK: usize = 16;
 
-/// The first name of a broken object is looked for in this many bytes.
+/// The number of bytes that are searched for the first name of a broken object.
 const LIKELY: usize = 256;
 
-/// How an object begins: with this name, and, where it begins a line, with this white space before it.
+/// The beginning of an object: its first name and, if it begins a line, the white space before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beginning<'t> {
     name: &'t str,
     indent: Option<&'t str>,
 }
 
-/// What comes after a unit, as far as it is in order.
+/// The well-formed text after a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Follows {
-    /// Nothing that tells.
+    /// Nothing conclusive.
     Nothing,
-    /// Items, and then one that is broken, or the text ends.
+    /// Items, followed by a broken one or the end of the text.
     Items,
-    /// All there is to come.
+    /// Everything up to the end.
     End,
 }
 
-/// What a place where a unit may end has behind it, and up to where that is in order.
+/// The text after a possible end of a unit, and the position up to which it is well-formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Outlook {
     pub(super) follows: Follows,
-    /// The next item begins as the others do, or there is none.
+    /// `true` if the next item begins like the others, or there is none.
     pub(super) alike: bool,
     pub(super) reach: usize,
 }
 
 impl<'t> Recovery<'t, '_> {
-    /// What comes after an element of which the first character stands at `start`, if it ends at `end`. What comes after
-    /// some place is `known`.
+    /// Classifies the text after an element that starts at `start`, if it ends at `end`. `known` is the outlook at
+    /// another position.
     pub(super) fn outlook(&mut self, start: usize, end: usize, known: Option<(Outlook, usize)>) -> Outlook {
         let (mut at, mut items, mut alike) = (end, 0, true);
         let (follows, reach) = loop {
@@ -55,7 +55,7 @@ impl<'t> Recovery<'t, '_> {
             let bytes = &self.output.as_bytes()[..self.end];
             match bytes.get(at) {
                 Some(b']') => match self.tail(at + 1) {
-                    // A text may come after the document.
+                    // Text may follow the document.
                     Ok(reach) if bytes.get(reach).is_none_or(|byte| !b",:]}".contains(byte)) => {
                         break (Follows::End, reach);
                     }
@@ -76,12 +76,12 @@ impl<'t> Recovery<'t, '_> {
                 None => break (broken, at),
             }
         };
-        // Only what begins as items do is one for certain, where not all is in order.
+        // Unless all is well-formed, only what begins like the other items is certainly one.
         let follows = if follows == Follows::Items && !alike { Follows::Nothing } else { follows };
         Outlook { follows, alike, reach }
     }
 
-    /// Whether what stands at a place begins as items do, or else as the element that begins at `start`.
+    /// Returns whether the text at a position begins like the items or, if there are none, like the element at `start`.
     fn begins_alike(&self, start: usize, at: usize) -> bool {
         match self.beginning.or_else(|| self.likely_beginning(start)) {
             Some(Beginning { name, indent }) => {
@@ -95,8 +95,8 @@ impl<'t> Recovery<'t, '_> {
         self.end - self.output[at..self.end].trim_ascii_start().len()
     }
 
-    /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
-    /// the array and of what comes after it for its own, and other items inside. Those are read then.
+    /// Returns whether the last element that is JSON, in an array without an end, is broken after all: it includes
+    /// brackets of the array and of the text after it, and other items. Those are read then.
     pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
         let Some(last) = units.iter().rposition(|unit| unit.read.as_ref().is_some_and(Vec::is_empty)) else {
             return false;
@@ -105,7 +105,8 @@ impl<'t> Recovery<'t, '_> {
         let Some(item) = self.next_item(start, self.past_first(start)).filter(|item| *item < end) else {
             return false;
         };
-        // A text may be cut off right after an item; one that holds others of its kind has them in a list of their own.
+        // A text may be cut off directly after an item. An item that contains others of its kind has them in a list of
+        // their own.
         self.spend(start, Some(end));
         if !self.is_mixed((start, end)) || self.end_of_array(item, self.end).is_none() {
             return false;
@@ -116,7 +117,7 @@ impl<'t> Recovery<'t, '_> {
         true
     }
 
-    /// Whether an array in a value holds both what begins as items here do and what does not.
+    /// Returns whether an array in a value contains both elements that begin like the items here and others.
     fn is_mixed(&self, (start, end): (usize, usize)) -> bool {
         let Some(Beginning { name, .. }) = self.beginning else {
             return false;
@@ -133,15 +134,15 @@ impl<'t> Recovery<'t, '_> {
         })
     }
 
-    /// Read on with an item, or with the bracket of the array: where the item before it ends.
+    /// Continues at an item, or at the bracket of the array. Returns the end of the item before it.
     fn go_on_at(&mut self, next: usize) -> usize {
         self.lexer = self.lexer.moved_to(next);
         let before = self.output[..next].trim_ascii_end();
         before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
     }
 
-    /// Where a broken item ends, if not where it seems to: before what is an item for certain, or before the array's own
-    /// bracket. The next token is then what comes after it.
+    /// Returns the end of a broken item, if it differs from the apparent one: before a certain item, or before the
+    /// array's own bracket. The next token is then the one after it.
     pub(super) fn resync(&mut self, start: usize, extent: &Extent) -> Option<usize> {
         if self.budget == 0 {
             return None;
@@ -150,7 +151,7 @@ impl<'t> Recovery<'t, '_> {
         let next = ahead.next_past_blanks();
         let in_step = match next.token {
             Token::Comma => {
-                // What comes next begins as this does, or the comma is one too many.
+                // The next element begins like this one, or the comma is extra.
                 let (after, bytes) = (ahead.peek_past_blanks(), self.output.as_bytes());
                 matches!(after.token, Token::Close(Bracket::Array) | Token::End)
                     || bytes.get(after.start) == bytes.get(start)
@@ -162,7 +163,7 @@ impl<'t> Recovery<'t, '_> {
         let inside = self.past_first(start);
         let (from, item) = match (extent.suspect, next.token) {
             (true, _) => (inside, self.next_item(start, inside).or_else(|| self.rest_of_items(inside))),
-            // It may be cut off, and then what is inside is its own.
+            // It may be cut off, and then what is inside belongs to it.
             (false, Token::End) => return None,
             (false, _) if in_step => return None,
             (false, _) => (extent.end, self.next_item(start, extent.end).or_else(|| self.rest_of_items(extent.end))),
@@ -172,12 +173,12 @@ impl<'t> Recovery<'t, '_> {
         Some(self.go_on_at(next).max(inside))
     }
 
-    /// The place after the first character of what stands at a place.
+    /// Returns the position after the first character at a position.
     pub(super) fn past_first(&self, start: usize) -> usize {
         self.output[start..self.end].chars().next().map_or(self.end, |first| start + first.len_utf8())
     }
 
-    /// The next item from a place on that is JSON and begins as items here do.
+    /// Returns the next item from a position on that is JSON and begins like the items here.
     pub(super) fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
         let Beginning { name, indent } = match self.beginning {
             Some(beginning) => beginning,
@@ -209,7 +210,8 @@ impl<'t> Recovery<'t, '_> {
         None
     }
 
-    /// The next place from which on all is well: there are only items to the end of the array, and what comes after it.
+    /// Returns the next position from which all is well-formed: only items up to the end of the array, and the text
+    /// after it.
     fn rest_of_items(&mut self, from: usize) -> Option<usize> {
         let mut at = from;
         while self.budget > 0 {
@@ -228,7 +230,7 @@ impl<'t> Recovery<'t, '_> {
         None
     }
 
-    /// The bracket between two places that ends the array, as what comes after it shows.
+    /// Returns the bracket between two positions that ends the array, judging by the text after it.
     fn end_of_array(&mut self, from: usize, to: usize) -> Option<usize> {
         let mut at = from;
         while self.budget > 0 {
@@ -242,20 +244,20 @@ impl<'t> Recovery<'t, '_> {
         None
     }
 
-    /// Pay for having read from one place to another, or to the end.
+    /// Deducts the cost of reading from one position to another, or to the end.
     pub(super) fn spend(&mut self, from: usize, to: Option<usize>) -> Option<usize> {
         self.budget = self.budget.saturating_sub(to.unwrap_or(self.end) - from + LOOK);
         to
     }
 
-    /// Where the JSON value that begins at a place ends; none where it does not.
+    /// Returns the end of the JSON value that begins at a position, if it is valid.
     pub(super) fn value(&mut self, at: usize) -> Option<usize> {
         self.reach(at).ok()
     }
 
-    /// The same; where it breaks if it does.
+    /// Returns the same, or the position where the value breaks.
     fn reach(&mut self, at: usize) -> Result<usize, usize> {
-        // A hostile text has many places where much begins and nothing ends.
+        // A hostile text has many positions where values begin and nothing ends.
         let end = (at + self.budget).min(self.end);
         let end = self.output.floor_char_boundary(end);
         let read = strict_end(self.output, (at, end));
@@ -264,14 +266,14 @@ impl<'t> Recovery<'t, '_> {
         read
     }
 
-    /// How the object begins that begins at a place.
+    /// Returns the beginning of the object at a position.
     pub(super) fn beginning_of(&self, object: usize) -> Option<Beginning<'t>> {
         let inside = self.output[object..self.end].strip_prefix('{')?.trim_ascii_start();
         let (name, after) = inside.strip_prefix('"')?.split_once('"')?;
         after.trim_ascii_start().starts_with(':').then(|| Beginning { name, indent: self.indent(object) })
     }
 
-    /// How an object that is broken does, likely: with the first name in it that is one for certain.
+    /// Returns the likely beginning of a broken object: the first certain name in it.
     fn likely_beginning(&self, object: usize) -> Option<Beginning<'t>> {
         let output = self.output;
         let end = output.floor_char_boundary((object + LIKELY).min(self.end));
@@ -286,14 +288,15 @@ impl<'t> Recovery<'t, '_> {
         None
     }
 
-    /// The white space before a place, if that is all there is on its line.
+    /// Returns the white space before a position, if nothing else precedes it on its line.
     fn indent(&self, at: usize) -> Option<&'t str> {
         let output = self.output;
         let before = output[..at].trim_end_matches([' ', '\t']);
         before.ends_with('\n').then(|| &output[before.len()..at])
     }
 
-    /// Whether members without a bracket before them belong to the object before: it has none of the first one's name.
+    /// Returns whether members without a bracket before them belong to the previous object: it lacks the name of the
+    /// first one.
     pub(super) fn continues(&self, object: (usize, usize), fragment: usize) -> bool {
         let parsed = parse(self.output, Span::new(object.0, object.1), self.caps);
         let (Ok(parsed), Some(Beginning { name, .. })) = (parsed, self.likely_beginning(fragment)) else {

@@ -1,14 +1,14 @@
-//! Whether what was read as a comment may be data: then the text has two readings, and none is taken.
+//! Decides whether an apparent comment may be data: then the text has two readings, and neither is chosen.
 //!
-//! What is between `/*` and `*/` is a comment. What comes after `//` or `#` is one where the same characters make no
-//! sense as data: `#fff` after a colon is a colour, and `// x, "b": 1` beside a value has a member in it.
+//! Text between `/*` and `*/` is a comment. Text after `//` or `#` is a comment only if it makes no sense as data:
+//! `#fff` after a colon is a colour, and `// x, "b": 1` beside a value contains a member.
 
 use crate::parse::{
     is_plain_scalar,
     loose::{Bracket, Quotes, State, begins_line},
 };
 
-/// Whether the comment at a place may be data, by what it holds and how far the container around it has been read.
+/// Returns whether an apparent comment may be data, judging by its content and the state of the enclosing container.
 pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
     let comment = &text[start..end];
     let inside = comment.trim_start_matches(['#', '/']);
@@ -20,7 +20,7 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         return false;
     }
     let hash = comment.starts_with('#');
-    // Written as one: `#x`, `//x`.
+    // Written without a space: `#x`, `//x`.
     let glued = !inside.starts_with(|first: char| first.is_whitespace() || "\"'{[".contains(first));
     let own_line = begins_line(text, start);
     let as_one = glued && (hash || is_one_word(inside));
@@ -38,12 +38,12 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         },
         Some((_, State::After)) | None => glued && is_beside_value(&text[..start], hash),
     };
-    // A string, and the comma behind it.
+    // A string, and the comma after it.
     let has_item = inside.contains('"') && inside.trim_end().ends_with(',');
     here || half_a_string || (!own_line && (has_item || has_member(inside) || swallows(inside)))
 }
 
-/// Whether what begins after a text may belong to the value before it: `12 #4`, `10//2`, `""//x"`.
+/// Returns whether what begins after a text may belong to the value before it: `12 #4`, `10//2`, `""//x"`.
 fn is_beside_value(before: &str, hash: bool) -> bool {
     match hash {
         true => before.trim_end_matches([' ', '\t']).ends_with(char::is_alphanumeric),
@@ -51,27 +51,27 @@ fn is_beside_value(before: &str, hash: bool) -> bool {
     }
 }
 
-/// Whether a text is one word, and no more but another comment.
+/// Returns whether a text is only one word, apart from another comment.
 fn is_one_word(text: &str) -> bool {
     let (_, after) = text.trim().split_once(char::is_whitespace).unwrap_or_default();
     after.is_empty() || after.trim_start().starts_with(['#', '/'])
 }
 
-/// Whether a name with its colon begins a text.
+/// Returns whether a text begins with a name and its colon.
 fn has_name(text: &str) -> bool {
     let name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-' | '.');
     let after = text.trim_start_matches(name);
     after.len() < text.len() && after.trim_start().starts_with(':')
 }
 
-/// Whether a text has a name in quotes with its colon.
+/// Returns whether a text has a quoted name with its colon.
 fn has_member(text: &str) -> bool {
     text.split(|character| Quotes::opened_by(character).is_some())
         .skip(1)
         .any(|after| after.trim_start().starts_with(':'))
 }
 
-/// Whether a text has a comma, outside of brackets of its own, that a member or a value comes after.
+/// Returns whether a text has a comma, outside of its own brackets, that a member or a value follows.
 fn swallows(text: &str) -> bool {
     let mut depth = 0_usize;
     text.char_indices().any(|(at, character)| {

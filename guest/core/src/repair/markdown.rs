@@ -1,7 +1,7 @@
-//! Backslashes that Markdown needs and JSON does not know: `\\*` and `\\_` in prose. In a pattern, a command, a formula or a
-//! path the backslash may be meant: such a text has two readings, and is not repaired.
+//! Removes backslashes that Markdown needs and JSON does not allow: `\\*` and `\\_` in prose. In a pattern, a command,
+//! a formula or a path, the backslash may be intended: such a text has two readings, and is not repaired.
 
-/// Words in the names of members whose texts are patterns or formulas, or code.
+/// Words in the names of members that hold patterns, formulas or code.
 const PATTERNS: [&str; 5] = ["regex", "regexp", "pattern", "tex", "latex"];
 const CODE: [&str; 10] = ["command", "cmd", "script", "shell", "sh", "bash", "glob", "code", "expr", "arg"];
 
@@ -11,13 +11,13 @@ const PATHS: [&str; 6] = ["path", "file", "filename", "dir", "directory", "folde
 /// The escapes of one string.
 pub(super) struct Escapes<'t> {
     content: &'t str,
-    /// The backslashes before asterisks and underscores may be meant.
+    /// `true` if the backslashes before asterisks and underscores may be intended.
     stars_in_doubt: bool,
     underscores_in_doubt: bool,
 }
 
 impl<'t> Escapes<'t> {
-    /// For what stands between the quotes of a string, in the member of this name.
+    /// Creates the escapes for the content of a string, in the member of this name.
     pub(super) fn of(content: &'t str, name: &str) -> Self {
         // `filePath`, `file_paths`
         let is_named = |words: &[&str]| {
@@ -30,7 +30,7 @@ impl<'t> Escapes<'t> {
                 is_word(part) || is_word(&part[from..]) || is_word(&part[..from])
             })
         };
-        // Two backslashes, and what patterns and formulas are written with.
+        // Two backslashes, and common syntax of patterns and formulas.
         let signs = ["\\\\", "^", "$", "(?", ".*", ".+", ":\\"];
         let in_doubt = signs.iter().any(|sign| content.contains(sign)) || is_named(&PATTERNS);
         Escapes {
@@ -40,17 +40,17 @@ impl<'t> Escapes<'t> {
         }
     }
 
-    /// Returns whether the backslash at an offset is Markdown's escape of the character after it.
+    /// Returns whether the backslash at an offset is a Markdown escape of the character after it.
     pub(super) fn has(&self, at: usize, escaped: char) -> bool {
         let (before, after) = (&self.content[..at], &self.content[at + 1 + escaped.len_utf8()..]);
         match escaped {
-            // No glob, and no pattern that repeats it.
+            // Excludes globs, and patterns that repeat it.
             '*' => {
                 let is_glob = before.ends_with(['/', '.']) || after.starts_with(['/', '.', '+', '?', '{']);
                 !self.stars_in_doubt && !is_glob
             }
             '_' => !self.underscores_in_doubt,
-            // What would begin a heading, an item or a quote.
+            // Characters that would begin a heading, an item or a quote.
             '#' | '-' | '+' | '>' => {
                 let is_last = after.starts_with([' ', '#', '\\']);
                 // A heading has at most six.

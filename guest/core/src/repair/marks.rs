@@ -1,8 +1,8 @@
-//! Repairs marks between tokens that have one meaning there: a literal `\\n`, full-width punctuation, quotes that were escaped
-//! once too often, and a curly quote that closes a straight one.
+//! Repairs marks between tokens that have only one meaning there: a literal `\\n`, full-width punctuation, quotes that
+//! were escaped twice, and a curly quote that closes a straight one.
 //!
-//! Only a text that cannot be put right otherwise is read so. One scan tells strings from what is between them; nothing in a
-//! string is changed but its quotes, and the escapes of one whose quotes are escaped.
+//! Applies only to a text that cannot be repaired otherwise. One scan distinguishes strings from the text between them.
+//! In a string, it changes only the quotes and, if those are escaped, the escapes.
 
 use super::MAX_REPAIRS;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     types::ChangeKind,
 };
 
-/// The edits that put JSON's marks in the place of others, in a piece of a text. `None` if there are none, or one of them
+/// Returns the edits that replace other marks by JSON's, in a piece of a text. `None` if there are none, or one of them
 /// has another reading.
 pub(crate) fn marks(text: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
     let text = &text[..end];
@@ -27,7 +27,7 @@ pub(crate) fn marks(text: &str, (start, end): (usize, usize)) -> Option<Vec<Edit
     (!scanner.edits.is_empty()).then_some(scanner.edits)
 }
 
-/// Where the first object or array begins, by what follows its bracket.
+/// Returns the position of the first object or array, judging by what follows its bracket.
 fn first_bracket(text: &str) -> Option<usize> {
     let begins = |&(at, bracket): &(usize, &str)| {
         let inside = past_blanks(&text[at + 1..]);
@@ -44,7 +44,7 @@ fn first_bracket(text: &str) -> Option<usize> {
     text.match_indices(['{', '[']).find(begins).map(|(at, _)| at)
 }
 
-/// A text without the white space that it begins with, escaped or not.
+/// Returns a text without its leading white space, escaped or not.
 fn past_blanks(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -59,11 +59,11 @@ fn past_blanks(text: &str) -> &str {
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// For each bracket that has not ended, whether the quotes of strings inside are escaped: as those of the first name are.
+    /// For each open bracket, whether the quotes of strings inside are escaped, as those of the first name are.
     open: Vec<Option<bool>>,
-    /// A value, or a name, stands before the next token.
+    /// `true` if a value or a name precedes the next token.
     after_value: bool,
-    /// The straight quote that was looked for last, and whether it ends a string.
+    /// The last straight quote that was searched for, and whether it ends a string.
     straight: (usize, bool),
     edits: Vec<Edit>,
 }
@@ -73,13 +73,13 @@ impl<'t> Scanner<'t> {
         &self.text[self.at..]
     }
 
-    /// Replaces what stands here.
+    /// Replaces the text at the current position.
     fn replace(&mut self, kind: ChangeKind, length: usize, after: &str) {
         self.edits.push(Edit::new(kind, (self.at, self.at + length), after));
         self.at += length;
     }
 
-    /// Reads up to the end of the document, and of those that follow it in a row.
+    /// Reads up to the end of the document, and of consecutive documents after it.
     fn run(&mut self) -> Option<()> {
         while let Some(first) = self.rest().chars().next() {
             if self.edits.len() > MAX_REPAIRS {
@@ -88,7 +88,7 @@ impl<'t> Scanner<'t> {
             match first {
                 '{' | '[' => {
                     let around = self.open.last().copied().unwrap_or(Some(false));
-                    // An object that was escaped can stand in one that was not.
+                    // An escaped object can be inside an unescaped one.
                     self.open.push(if first == '{' && around == Some(false) { None } else { around });
                     self.after_value = false;
                     self.at += 1;
@@ -108,7 +108,7 @@ impl<'t> Scanner<'t> {
                 }
                 '\\' => self.escape()?,
                 _ if first.is_ascii_whitespace() || is_space(first) => self.at += first.len_utf8(),
-                // What comes after the document is no part of it.
+                // Text after the document is not part of it.
                 _ if self.open.is_empty() => break,
                 '/' | '#' => self.comment(),
                 _ => match Quotes::opened_by(first) {
@@ -128,7 +128,7 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// A backslash between tokens: white space was escaped, or the quotes of a string.
+    /// Handles a backslash between tokens: escaped white space, or the escaped quote of a string.
     fn escape(&mut self) -> Option<()> {
         match self.text.as_bytes().get(self.at + 1) {
             Some(b'n' | b'r' | b't') => self.replace(ChangeKind::Space, 2, " "),
@@ -144,14 +144,14 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// A string begins. `None` if others beside it are escaped and it is not, or it alone is: it may have lost its quotes, and
-    /// those may be its own.
+    /// Checks the quotes at the beginning of a string. `None` if its quotes are escaped and those of its neighbours are
+    /// not, or the reverse: it may have lost its quotes, and these may be part of its text.
     fn quoted(&mut self, escaped: bool) -> Option<()> {
         let known = self.open.last_mut().map(|known| *known.get_or_insert(escaped));
         (known.unwrap_or(escaped) == escaped).then_some(())
     }
 
-    /// The rest of a string whose quotes are escaped. What is in it was escaped once more, too.
+    /// Reads the rest of a string whose quotes are escaped. Its content was escaped twice as well.
     fn escaped_string(&mut self) -> Option<()> {
         while let Some(found) = self.rest().find(['\\', '"']) {
             self.at += found;
@@ -165,7 +165,7 @@ impl<'t> Scanner<'t> {
                 [b'\\', b'\\', b'\\', b'"', ..] => self.replace(ChangeKind::Unescaped, 4, "\\\""),
                 [b'\\', b'\\', b'\\', b'\\', ..] => self.replace(ChangeKind::Unescaped, 4, "\\\\"),
                 [b'\\', b'\\', rest @ ..] => {
-                    // A path or a formula, of which only the quotes were escaped, has other backslashes.
+                    // A path or a formula whose quotes alone were escaped has other backslashes.
                     let is_path = self.text[..self.at].ends_with(':');
                     let is_escape = match rest {
                         [b'n' | b'/' | b'u', ..] => true,
@@ -179,7 +179,7 @@ impl<'t> Scanner<'t> {
                     self.replace(ChangeKind::Unescaped, 2, "\\");
                 }
                 [b'\\', ..] => self.at += 1 + self.rest()[1..].chars().next().map_or(0, char::len_utf8),
-                // A quote that is not escaped among some that are.
+                // An unescaped quote among escaped ones.
                 _ => return None,
             }
         }
@@ -187,10 +187,10 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// A string of any quotes.
+    /// Reads a string with any quotes.
     fn string(&mut self, first: char, quotes: Quotes) {
         self.at += first.len_utf8();
-        // Curly quotes in the text that have not been closed.
+        // The number of open curly quotes in the text.
         let mut curly = 0_usize;
         while let Some(character) = self.rest().chars().next() {
             let after = &self.rest()[character.len_utf8()..];
@@ -217,8 +217,8 @@ impl<'t> Scanner<'t> {
         self.after_value = true;
     }
 
-    /// Returns whether a string with straight quotes ends before this text: a mark comes next, and the next straight quote begins
-    /// another string.
+    /// Returns whether a string with straight quotes ends before this text: a mark comes next, and the next straight
+    /// quote begins another string.
     fn is_end_of_straight(&mut self, after: &str) -> bool {
         let at = self.text.len() - after.len();
         if !past_blanks(after).starts_with([',', ':', '}', ']', '，', '：']) {
@@ -233,7 +233,7 @@ impl<'t> Scanner<'t> {
         !self.straight.1
     }
 
-    /// A comment, in which quotes mean nothing.
+    /// Skips a comment, in which quotes mean nothing.
     fn comment(&mut self) {
         let rest = self.rest();
         let length = match rest.strip_prefix("/*") {

@@ -1,21 +1,20 @@
-//! Whether the quotes inside a string, not escaped, are its own: they are where they mark words in pairs, inches or a
-//! missing letter. One too many may be a slip, or what is left of another string.
+//! Decides whether unescaped quotes inside a string belong to it: they do if they mark words in pairs, inches or a
+//! missing letter. A single extra one may be a slip, or the remains of another string.
 
 use super::scalar;
 use crate::parse::loose::Quotes;
 
-/// A string with more quotes inside than this is in doubt, whatever they are.
+/// The most quotes inside a string. With more, it is in doubt.
 const MAX_INSIDE: usize = 64;
 
-/// Whether a string with quotes inside that are not escaped has another reading. `close` is the quote that ends it.
+/// Returns whether a string with unescaped quotes inside has another reading. `close` is the quote that ends it.
 pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     let single = matches!(quotes, Quotes::Single | Quotes::SmartSingle);
     let mut inside: Vec<Quote> = places(content, quotes).take(MAX_INSIDE + 1).collect();
     if inside.len() > MAX_INSIDE {
         return true;
     }
-    // Curly quotes come in pairs: a straight one inside of them is no end, and a straight one is no end for what has a
-    // curly one inside.
+    // Curly quotes come in pairs: a straight quote inside of them does not end them.
     if !close.is_ascii() {
         inside.retain(|quote| !content[quote.start..quote.end].is_ascii());
     }
@@ -35,7 +34,7 @@ pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
                 opened = Some(quote);
             }
             Some(first) => {
-                // In a row, from one end to the other, or inches after a quote too many.
+                // Adjacent, spanning the whole string, or inches after an extra quote.
                 let whole = first.start == 0 && end == content.len();
                 let inches = first.start == 0 && before.is_some_and(|before| before.is_ascii_digit());
                 in_doubt |= first.end == start || whole || inches;
@@ -48,7 +47,7 @@ pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     in_doubt || in_a_row || opened.is_some()
 }
 
-/// Whether a name in such quotes has others inside that are no apostrophes.
+/// Returns whether a name in such quotes contains quotes that are not apostrophes.
 pub(super) fn are_in_name(name: &str, quotes: Quotes) -> bool {
     let is_apostrophe = |quote: &Quote| {
         matches!(quotes, Quotes::Single | Quotes::SmartSingle)
@@ -58,19 +57,19 @@ pub(super) fn are_in_name(name: &str, quotes: Quotes) -> bool {
     !places(name, quotes).all(|quote| is_apostrophe(&quote))
 }
 
-/// Whether a quote after a character is a sign of its own: for inches, or for a letter that is missing.
+/// Returns whether a quote after a character has its own meaning: inches, or a missing letter.
 fn is_sign(before: char, single: bool) -> bool {
     if single { before.is_alphanumeric() } else { before.is_ascii_digit() }
 }
 
-/// Whether a value, or another line, begins where a string may have ended.
+/// Returns whether a value, or another line, begins where a string may have ended.
 fn begins_value(text: &str) -> bool {
     let line = text.trim_start_matches([' ', '\t', '\r']);
     let word = line.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
     line.starts_with(['\n', '{', '[']) || scalar(word).is_some()
 }
 
-/// A quote inside a string, and what stands on either side.
+/// A quote inside a string, and the characters on either side.
 #[derive(Clone, Copy)]
 struct Quote {
     start: usize,
@@ -79,7 +78,7 @@ struct Quote {
     after: Option<char>,
 }
 
-/// The quotes inside a string that may end it, if they are not escaped.
+/// Returns the unescaped quotes inside the string that may end it.
 fn places(content: &str, quotes: Quotes) -> impl Iterator<Item = Quote> {
     let (mut escaped, mut before) = (false, None);
     let quote = move |(start, character): (usize, char)| {

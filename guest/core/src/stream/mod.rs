@@ -1,8 +1,8 @@
-//! An output that is still coming. In flight nothing is judged but what can no longer become right; each item is told as
-//! soon as it is complete. The verdict is `validate`'s, on the whole text, when the producer has stopped.
+//! Follows an output that is still arriving. In flight, only what can no longer become valid is judged, and each item
+//! is reported as soon as it is complete. When the producer has stopped, `validate` judges the whole text.
 //!
-//! What is told in flight follows the text as `extract` and the strict parser read it, as far as that can be known before
-//! the end: blocks, the whole output, or JSON in prose; not what recovery and repair make of it.
+//! Reports in flight follow the text as `extract` and the strict parser read it, as far as that can be known before the
+//! end: blocks, the whole output, or JSON in prose; not the results of recovery and repair.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ use crate::{
     violation::Details,
 };
 
-/// One output that is still coming.
+/// An output in flight.
 #[derive(Debug)]
 pub struct Session {
     agent: String,
@@ -36,16 +36,16 @@ pub struct Session {
     evidence: Option<Vec<Observation>>,
     output: String,
     scan: Scan,
-    /// The producer has stopped.
+    /// `true` once the producer has stopped.
     finished: bool,
 }
 
 impl Session {
-    /// For an output by this contract, with the lists that its `allow` refers to.
+    /// Opens a session for an output by this contract, with the lists that its `allow` refers to.
     ///
     /// # Errors
     ///
-    /// `bad_request` where they are not those that the contract asks for: it is told before anything is read.
+    /// `bad_request` if the lists are not those that the contract asks for. This is checked before anything is read.
     pub fn open(contract: &Contract, lists: Vec<NamedList>, evidence: Option<Vec<Observation>>) -> Result<Self, Fault> {
         allow::check_lists(contract.allow(), &lists)?;
         check_evidence(contract.evidence(), evidence.as_deref())?;
@@ -57,11 +57,11 @@ impl Session {
         &self.agent
     }
 
-    /// Take what came next.
+    /// Reads the next chunk.
     ///
     /// # Errors
     ///
-    /// `bad_request` after the end, or where the output is longer than offsets tell.
+    /// `bad_request` after the end, or if the output is longer than offsets allow.
     pub fn push(&mut self, contract: &Contract, chunk: &str) -> Result<Progress, Fault> {
         if self.finished {
             return Err(wrong("chunk", "nothing", "must not come after the producer has stopped"));
@@ -73,11 +73,11 @@ impl Session {
         Ok(self.scan.advance(contract, chunk))
     }
 
-    /// The verdict on all that came, as `validate` gives it.
+    /// Returns the verdict on the whole output, as `validate` does.
     ///
     /// # Errors
     ///
-    /// As for [`validate`].
+    /// The same as for [`validate`].
     pub fn finish(&mut self, contract: &Contract, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         self.finished = true;
         let (agent, lists) = (self.agent.clone(), self.lists.clone());
@@ -96,27 +96,27 @@ fn wrong(name: &str, expected: &str, message: &str) -> Fault {
     Fault::bad_request(vec![violation])
 }
 
-/// Where in the output the next byte is.
+/// The state at the next byte of the output.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Position {
-    /// Nothing but white space has come.
+    /// Only white space has come.
     Beginning,
     Prose,
-    /// Behind a fence, in the word that says what it holds.
+    /// After a fence, in the word that names the content.
     Marker(Run, Vec<u8>, Before),
-    /// Behind a marker, on its line.
+    /// Directly after a marker, on its line.
     Behind(Run),
-    /// On the rest of the line behind a marker.
+    /// On the rest of the line after a marker.
     Line(Run),
     /// In a block of another kind.
     Other(Run),
-    /// On a line that quotes what somebody else said.
+    /// On a quoted line.
     Quote,
-    /// Behind what may be the beginning of a tag of reasoning.
+    /// After what may be the beginning of a reasoning tag.
     Tag(Word, Outside),
-    /// In reasoning, behind what may be the beginning of what ends it.
+    /// In reasoning, after what may be the beginning of its end.
     Reasoning(Markup, Word, Outside),
-    /// Behind a bracket in prose, which may begin an object or array.
+    /// After a bracket in prose, which may begin an object or array.
     Bracket(u8, u32),
     Candidate(Candidate),
 }
@@ -125,11 +125,11 @@ enum Position {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Word {
     bytes: Vec<u8>,
-    /// One or two backticks stand before it.
+    /// `true` if one or two backticks precede it.
     is_behind_quote: bool,
 }
 
-/// What a fence stands behind.
+/// The context before a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Before {
     Prose,
@@ -139,30 +139,30 @@ enum Before {
     Other(Run),
 }
 
-/// What a tag stands in.
+/// The context around a tag.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Outside {
-    /// Nothing but white space and reasoning has come.
+    /// Only white space and reasoning have come.
     Beginning,
     Prose,
     /// At the beginning of a block of this kind.
     Block(Kind),
-    /// Behind a document, where another one of this kind may begin.
+    /// After a document, where another one of this kind may begin.
     Row(Kind),
-    /// A candidate that is no JSON, and ends with the tag.
+    /// In an invalid candidate, which ends at the tag.
     Candidate(Candidate),
 }
 
-/// A piece of the output that may be the JSON asked for.
+/// A piece of the output that may be the requested JSON.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Candidate {
-    /// Where it begins, white space before it left out once something else has come.
+    /// Its start, without leading white space once anything else has come.
     start: u32,
     begun: bool,
     kind: Kind,
-    /// It is JSON so far, and followed.
+    /// `true` while it is valid JSON so far.
     is_json: bool,
-    /// After that.
+    /// Tracks brackets once it is not valid JSON.
     brackets: Brackets,
 }
 
@@ -176,7 +176,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The fence that opened it.
+    /// Returns the fence that opened it.
     fn fence(self) -> Option<Run> {
         match self {
             Kind::Block(fence) | Kind::Untagged(fence) => Some(fence),
@@ -185,7 +185,7 @@ impl Kind {
     }
 }
 
-/// Why a candidate can no longer become right.
+/// The reason why a candidate can no longer become valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Stuck {
     Json,
@@ -215,29 +215,29 @@ impl Stuck {
     }
 }
 
-/// How far an output was read. It holds none of its text, and can be kept between one chunk and the next.
+/// The state of scanning an output. It contains none of the text, and can be stored between chunks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scan {
     at: u32,
     place: Position,
-    /// Nothing but blanks has come on this line.
+    /// `true` if only blanks have come on this line.
     blank: bool,
     /// A run of marks that has not ended.
     run: Option<Run>,
     /// The number of backticks before the next byte, at most three.
     quotes: u8,
-    /// The byte behind the current one, if it has come.
+    /// The byte after the current one, if it has come.
     #[serde(skip)]
     next: Option<u8>,
-    /// The candidate before the one that is being read was a whole document.
+    /// `true` if the candidate before the current one was a complete document.
     complete: bool,
-    /// How many blocks with a marker there were …
+    /// The number of blocks with a marker …
     blocks: u32,
     /// … and whether there was one without.
     untagged: bool,
-    /// Why the candidate can no longer become right, and where that came to light.
+    /// The reason why the candidate can no longer become valid, and the offset where this is known.
     stuck: Option<(Stuck, u32)>,
-    /// The candidate that is JSON so far.
+    /// The candidate while it is valid JSON so far.
     json: Json,
 }
 
@@ -260,24 +260,24 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// As a text that is short and says nothing to anybody else.
+    /// Serializes the state to a short opaque text.
     pub(crate) fn to_text(&self) -> String {
-        // Numbers, words and lists: nothing in them can fail to be written.
+        // The state consists of numbers, words and lists, so writing it cannot fail.
         BASE64URL_NOPAD.encode(&postcard::to_allocvec(self).unwrap_or_default())
     }
 
-    /// What `to_text` gave.
+    /// Parses the text that `to_text` returned.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (scan, rest) = postcard::take_from_bytes(&bytes).ok()?;
         rest.is_empty().then_some(scan)
     }
 
-    /// Read what came next.
+    /// Reads the next chunk.
     pub(crate) fn advance(&mut self, contract: &Contract, chunk: &str) -> Progress {
         let bytes = chunk.as_bytes();
         if contract.extract().within.is_some() {
-            // Which of several tags counts is known at the end.
+            // Only at the end is it known which of several tags counts.
             self.at = start_of(self.at, bytes.len());
             return Progress { completeness: Completeness::InFlight, items: Vec::new(), dead_end: None };
         }
@@ -302,7 +302,7 @@ impl Scan {
         Progress { completeness: self.completeness(), items, dead_end }
     }
 
-    /// Read what tells nothing about where a candidate begins or ends: how many bytes.
+    /// Reads bytes that neither begin nor end a candidate. Returns their number.
     fn quickly(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
         if self.run.is_some() {
             return 0;
@@ -357,7 +357,7 @@ impl Scan {
         self.quotes = before.saturating_add(more as u8).min(3);
     }
 
-    /// Whether nothing but blanks has come on the line, after these bytes.
+    /// Updates whether only blanks have come on the line, after these bytes.
     fn note_line(&mut self, bytes: &[u8]) {
         if let Some(last) = bytes.iter().rev().find(|byte| !is_white(**byte) || **byte == b'\n') {
             self.blank = *last == b'\n';
@@ -373,7 +373,7 @@ impl Scan {
     }
 
     fn byte(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
-        // Runs of marks first: what a fence means is known when it has ended.
+        // Runs of marks come first: the meaning of a fence is known when it has ended.
         if let Some(run) = self.run.take() {
             if byte == run.mark {
                 self.run = Some(run.longer());
@@ -402,7 +402,7 @@ impl Scan {
         self.note_line(&[byte]);
     }
 
-    /// A run of marks has ended.
+    /// Handles the end of a run of marks.
     fn fence(&mut self, fence: Run) {
         match &mut self.place {
             Position::Prose if fence.can_open() => {
@@ -429,7 +429,7 @@ impl Scan {
         }
     }
 
-    /// A byte that is no part of a fence.
+    /// Reads a byte that is not part of a fence.
     fn read(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let white = is_white(byte);
         let may_be_tag = contract.extract().ignore.may_begin_with(byte, self.next);
@@ -466,7 +466,7 @@ impl Scan {
             Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
                 if !ends_word(byte) && byte != b'\n' {
-                    // One byte more than the longest marker tells that it is none.
+                    // One byte more than the longest marker shows that the word is not a marker.
                     if word.len() <= 64 {
                         word.push(byte);
                     }
@@ -530,7 +530,7 @@ impl Scan {
             }
             Position::Candidate(candidate) => match candidate.is_json {
                 true => {
-                    // What was told may have ended the candidate: then the byte is another place's.
+                    // If the byte ended the candidate, it is read again in the new state.
                     if self.json(contract, at, &[byte], items) == 0 {
                         self.byte(contract, at, byte, items);
                     }
@@ -548,7 +548,7 @@ impl Scan {
         }
     }
 
-    /// Read on in a candidate that is JSON so far: how many bytes.
+    /// Continues a candidate that is valid JSON so far. Returns the number of bytes read.
     fn json(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
         let Position::Candidate(candidate) = &mut self.place else {
             return 0;
@@ -563,7 +563,7 @@ impl Scan {
             if white > 0 {
                 return white;
             }
-            // Reasoning that a block begins with is no part of what it holds.
+            // Reasoning at the beginning of a block is not part of its content.
             if candidate.kind.fence().is_some()
                 && bytes.first().is_some_and(|&byte| {
                     contract.extract().ignore.may_begin_with(byte, bytes.get(1).copied().or(self.next))
@@ -580,7 +580,7 @@ impl Scan {
         let (read, event) = json.read(at, bytes, Rules { steps, caps, stop });
         let (quoted, open, end) = (json.is_in_string(), json.depth(), json.end());
         let here = start_of(at, read);
-        // Documents in a row are candidates of their own.
+        // Consecutive documents are separate candidates.
         if matches!(event, Some(Event::Broken)) && json.is_complete() && steps.is_some() && is_row(&bytes[read..]) {
             let next = bytes.get(read + 1).copied().or(self.next);
             if contract.extract().ignore.may_begin_with(bytes[read], next) {
@@ -625,7 +625,7 @@ impl Scan {
         if is_over {
             let embedded = (contract.extract().embedded != Embedded::None) && open > 0;
             match &mut self.place {
-                // A block goes on to its fence, and what stands in prose to its last bracket.
+                // A block continues to its fence, and a value in prose to its last bracket.
                 Position::Candidate(candidate) if kind != Kind::Raw || embedded => {
                     candidate.is_json = false;
                     candidate.brackets = Brackets::inside(open, quoted);
@@ -639,7 +639,7 @@ impl Scan {
         read
     }
 
-    /// Read on behind a bracket in prose, if it begins an object or array of JSON: how many bytes.
+    /// Continues after a bracket in prose, if it begins an object or array of JSON. Returns the number of bytes read.
     fn bracket(
         &mut self,
         contract: &Contract,
@@ -649,7 +649,7 @@ impl Scan {
         items: &mut Vec<Completed>,
     ) -> usize {
         match bytes.first() {
-            // It holds nothing: it comes two after what begins it.
+            // An empty container: the code of the closing bracket is two higher than that of the opening one.
             Some(&byte) if byte == bracket + 2 => {
                 (self.place, self.complete, self.stuck) = (Position::Prose, true, None);
                 1
@@ -663,9 +663,9 @@ impl Scan {
         }
     }
 
-    /// Reads a byte of prose that begins no tag.
+    /// Reads a byte of prose that does not begin a tag.
     fn prose(&mut self, contract: &Contract, at: u32, byte: u8) {
-        // Blocks come first: after one, nothing in prose is looked at.
+        // Blocks come first: after one, prose is ignored.
         let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
         match byte {
             b'{' | b'[' if embedded => self.place = Position::Bracket(byte, at),
@@ -674,14 +674,14 @@ impl Scan {
         }
     }
 
-    /// Reads a byte that a tag of reasoning may begin with.
+    /// Reads a byte that may begin a reasoning tag.
     fn may_be_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: Outside, items: &mut Vec<Completed>) {
         let is_behind_quote = matches!(self.quotes, 1 | 2);
         self.place = Position::Tag(Word { bytes: Vec::new(), is_behind_quote }, outside);
         self.tag(contract, at, byte, items);
     }
 
-    /// Reads a byte of what may be a tag of reasoning.
+    /// Reads a byte of what may be a reasoning tag.
     fn tag(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let Position::Tag(word, outside) = &mut self.place else {
             return;
@@ -693,10 +693,10 @@ impl Scan {
             Reading::Other => None,
         };
         let (word, outside) = (std::mem::take(&mut word.bytes), outside.clone());
-        // The bytes behind the tag or, if there is no tag, behind the first byte.
+        // The bytes after the tag or, if there is no tag, after the first byte.
         let beyond = match tag {
             Some(tag) if tag.closes => {
-                // Reasoning that began with the output: what came belongs to it.
+                // Reasoning that began with the output includes everything so far.
                 self.outside(start_of(at, 1), &Outside::Beginning);
                 (self.blocks, self.untagged, self.complete, self.stuck) = (0, false, false, None);
                 tag.length
@@ -714,7 +714,7 @@ impl Scan {
         self.again(contract, at, &word[beyond..], items);
     }
 
-    /// Reads bytes again that turned out to be no tag. Only the last one can be a backtick.
+    /// Reads bytes again that turned out not to be a tag. Only the last one can be a backtick.
     fn again(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) {
         self.quotes = 0;
         let behind = self.next;
@@ -724,7 +724,7 @@ impl Scan {
         }
     }
 
-    /// Reads the first byte of what turned out to be no tag.
+    /// Reads the first byte of what turned out not to be a tag.
     fn begins_no_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: &Outside, items: &mut Vec<Completed>) {
         match outside {
             Outside::Beginning if contract.extract().raw_json && begins_json(byte) => {
@@ -786,7 +786,7 @@ impl Scan {
         }
     }
 
-    /// Goes on behind reasoning, which ends before `at`.
+    /// Continues after reasoning, which ends before `at`.
     fn outside(&mut self, at: u32, outside: &Outside) {
         match outside {
             Outside::Beginning => self.place = Position::Beginning,
@@ -796,7 +796,7 @@ impl Scan {
         self.blank = true;
     }
 
-    /// The output begins with something else than JSON.
+    /// Handles an output that begins with something other than JSON.
     fn begin_prose(&mut self, contract: &Contract, at: u32) {
         self.place = Position::Prose;
         let only_raw = contract.extract().markers.is_empty() && contract.extract().embedded == Embedded::None;
@@ -810,7 +810,7 @@ impl Scan {
         self.follow(start, kind);
     }
 
-    /// A document begins.
+    /// Begins a document.
     fn follow(&mut self, start: u32, kind: Kind) {
         self.complete = false;
         self.stuck = None;
@@ -819,12 +819,13 @@ impl Scan {
         self.place = Position::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
     }
 
-    /// Note why the candidate can no longer become right, if nothing but what is still to come can be taken instead.
+    /// Records why the candidate can no longer become valid, unless something else in the output could be taken
+    /// instead.
     fn is_stuck(&mut self, contract: &Contract, kind: Kind, stuck: (Stuck, u32)) {
         let extract = contract.extract();
         let is_alone = match kind {
             Kind::Block(_) => self.blocks <= 1 || matches!(extract.select, Select::Last | Select::Only),
-            // What a raw text holds in its strings may be blocks, or JSON in prose, once it is none itself.
+            // Once a raw text is not JSON itself, its strings may contain blocks, or JSON in prose.
             Kind::Raw => extract.markers.is_empty() && extract.embedded == Embedded::None,
             Kind::Embedded | Kind::Untagged(_) => false,
         };
@@ -842,7 +843,7 @@ fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// Whether another document begins here.
+/// Returns whether another document begins here.
 fn is_row(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(b'{' | b'['))
 }

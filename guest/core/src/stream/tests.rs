@@ -7,7 +7,8 @@ fn contract(rest: &str) -> Contract {
 
 const LIST: &str = ",\"items\":{\"path\":\"$.list[*]\",\"schema\":true}";
 
-/// What is told of a text, pushed a byte at a time as far as characters allow, and each thing with where it was told.
+/// Returns what is reported for a text that is pushed a byte at a time, as far as characters allow, with the offset of
+/// each report.
 fn told(contract: &Contract, output: &str) -> (Vec<(usize, String)>, Progress) {
     let mut scan = Scan::default();
     let mut items = Vec::new();
@@ -34,7 +35,7 @@ fn an_item_is_told_with_its_last_byte() {
     let texts: Vec<&str> = items.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["{\"a\":[1]}", "\"é\\\"\"", "12", "null", "[]"]);
     for (at, text) in &items {
-        // A number ends before what comes after it.
+        // A number is reported at the byte after it.
         assert_eq!(output.find(text.as_str()).map(|start| start + text.len()), Some(at + usize::from(text != "12")));
     }
     assert_eq!(last.completeness, Completeness::SoftComplete);
@@ -51,7 +52,7 @@ fn candidates_are_those_of_extract() {
         ("{\"list\":[1,x,3]} ```json\n{\"list\":[4]}\n```", &["1", "4"]),
         ("```json\n{\"list\":[1,x,\"\n```\n\"]}\n```", &["1"]),
         ("prose [1] {\"list\":[1]}", &[]),
-        // Nothing is told of reasoning, or of what is quoted.
+        // Nothing is reported for reasoning or quoted text.
         ("<think>\n```json\n{\"list\":[1]}\n```\n</THINK> {\"list\":[2]}", &["2"]),
         ("<think> a < b <</think>{\"list\":[2]}", &["2"]),
         ("<thinking>```json\n{\"list\":[1]}\n```", &[]),
@@ -59,7 +60,7 @@ fn candidates_are_those_of_extract() {
         ("Hm.\n</think>\n{\"list\":[2]}", &["2"]),
         ("> ```json\n> {\"list\":[1]}\n> ```\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("{\"list\":[\"<think>\",\"</think>\"]}", &["\"<think>\"", "\"</think>\""]),
-        // An open draft hides nothing, nor does a block of another kind; a block without a marker is one.
+        // An unfinished draft hides nothing, and neither does a block of another kind. A block without a marker counts.
         ("```json\n{\"list\":[x,\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("```json\n{\"list\":[\"a\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("```py\nx\n```json\n{\"list\":[2]}\n```", &["2"]),
@@ -71,7 +72,7 @@ fn candidates_are_those_of_extract() {
         assert_eq!(items.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected, "{output}");
     }
     let embedded = contract(&format!("{LIST},\"extract\":{{\"embedded\":true}}"));
-    // What stands inside something broken is a part of it, and a block comes before all that stands in prose.
+    // Values inside something broken are part of it, and a block has priority over prose.
     for (output, expected) in [
         ("{\"a\": x, \"b\": {\"list\":[1,2]}} {\"list\":[3]}", &["3"][..]),
         ("12```[1] {\"list\":[4]}", &["4"]),
@@ -115,7 +116,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         };
         assert_eq!(session().disposition, crate::Disposition::Rejected, "{output}");
     }
-    // Where it is an item's, or may be put right, or something else may be taken, it is none.
+    // No dead end if it is inside an item, may be repaired, or something else may be taken.
     let embedded = ",\"extract\":{\"embedded\":true}";
     for (rest, output) in [
         (LIST, "```json\n{\"list\":[x"),
@@ -133,7 +134,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
     }
 }
 
-/// The automaton takes what the parser takes, and stops where it stops.
+/// The automaton accepts what the parser accepts, and stops where it stops.
 #[test]
 fn it_reads_as_the_parser_does() {
     let caps = Caps::default();

@@ -1,4 +1,4 @@
-//! A look at the first members of an object, before they are read.
+//! Looks at the first members of an object before they are read.
 
 use crate::scan::{plain, white_space};
 
@@ -8,8 +8,9 @@ const MAX_AHEAD: usize = 8;
 /// … and the most bytes.
 const BYTES_AHEAD: usize = 512;
 
-/// Returns the string that a member of an object is, `Some(None)` if the object has no such member, or `None` if neither is found
-/// near its beginning, which is behind its bracket. The text need not be JSON.
+/// Returns the value of an object's member if it is a string, `Some(None)` if the object has no such member, or `None`
+/// if neither is certain near its beginning. `start` is the offset after the object's bracket. The text need not be
+/// JSON.
 pub(super) fn member_ahead<'t>(text: &'t [u8], name: &str, start: usize) -> Option<Option<&'t [u8]>> {
     let bytes = &text[..text.len().min(start + BYTES_AHEAD)];
     let mut at = start;

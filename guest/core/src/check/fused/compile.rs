@@ -1,4 +1,4 @@
-//! Compiled schemas -> a plan.
+//! Compiles schemas to a plan.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use super::{
 };
 use crate::parse::Kind;
 
-/// The members and patterns that compiling a plan may read: so many for each schema of the contract, and so many more.
+/// The most members and patterns that compiling a plan reads, for each schema of the contract, and the number added
+/// once.
 const STEPS_PER_SCHEMA: usize = 64;
 const STEPS: usize = 4096;
 
@@ -23,8 +24,8 @@ const NODES_PER_SCHEMA: usize = 3;
 const MAX_UNIONS: usize = 8;
 
 impl Plan {
-    /// Returns the plan of a contract's schemas; `None` if one pass decides nothing, or if a match can be undecided: then it
-    /// matters in which order the judge tries them.
+    /// Returns the plan of a contract's schemas; `None` if one pass decides nothing, or if a match can be undecided:
+    /// then the order in which the judge tries matches is significant.
     pub(crate) fn of(schemas: &Schemas) -> Option<Self> {
         if schemas.all.iter().any(|schema| schema.can_be_undecided()) {
             return None;
@@ -35,7 +36,7 @@ impl Plan {
     }
 }
 
-/// The numbers of what has been made, by the schemas that each was made from.
+/// The indices of compiled rules, by the schemas that each was compiled from.
 type Numbers = BTreeMap<Vec<SchemaId>, u32>;
 
 struct Compiler<'s> {
@@ -47,7 +48,7 @@ struct Compiler<'s> {
     objects: Numbers,
     scalars: Numbers,
     steps: usize,
-    /// How many unions are inside each other here.
+    /// The number of nested unions.
     unions: usize,
 }
 
@@ -87,7 +88,8 @@ impl<'s> Compiler<'s> {
         self.plan
     }
 
-    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too many nodes.
+    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too
+    /// many nodes.
     fn node(&mut self, mut all: Vec<SchemaId>) -> Option<Node> {
         all.retain(|id| *id != ANY);
         all.sort_unstable();
@@ -160,7 +162,7 @@ impl<'s> Compiler<'s> {
         array.prefix = prefix.into();
         array.rest = self.node(of(length).collect())?;
         if all.iter().any(|rules| rules.unique) {
-            // Values of other kinds are compared by the judge.
+            // The judge compares values of other kinds.
             let is_list_of_strings = array.prefix.is_empty() && self.is_string(array.rest);
             is_list_of_strings.then_some(())?;
             array.unique = true;
@@ -235,7 +237,7 @@ impl<'s> Compiler<'s> {
         Some(Told { union, rows: rows.into() })
     }
 
-    /// Returns sets of members, and how many of the sets an object must have at least and at most.
+    /// Returns sets of members, and the least and the largest number of the sets that an object must have.
     fn presence(&mut self, union: Union) -> Option<(Vec<Vec<&'s str>>, [usize; 2])> {
         let schemas = self.schemas;
         let applied = &schemas.get(union.schema).applied[union.number];

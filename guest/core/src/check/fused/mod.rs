@@ -1,7 +1,7 @@
-//! Text + plan -> verdict, in one pass: the rules are checked while the text is read, and no document is kept.
+//! Checks a text by a plan in one pass: the rules are checked while the text is read, and no document is kept.
 //!
-//! If a rule needs a whole value (alternatives that nothing tells apart, `contains` …), only that value is parsed and judged.
-//! What the pass cannot decide is left to the parser and the judge. It never contradicts them.
+//! If a rule needs a whole value (alternatives that no member tells apart, `contains` …), only that value is parsed and
+//! judged. Anything that the pass cannot decide is left to the parser and the judge. It never contradicts them.
 
 mod ahead;
 mod compile;
@@ -21,12 +21,12 @@ use pass::Pass;
 pub(crate) enum Fused {
     /// The text is a document within its caps that needs no notes, and the schema accepts it.
     Valid,
-    /// If the text is a document within its caps, then the schema does not accept it.
+    /// If the text is a document within its caps, the schema rejects it.
     Wrong,
     Unknown,
 }
 
-/// Why a pass ends early.
+/// The reason why a pass ends early.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
     Wrong,

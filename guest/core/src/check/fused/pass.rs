@@ -1,4 +1,4 @@
-//! A plan drives the parser: one pass over the text that keeps nothing of it.
+//! Parses a text by a plan, in one pass that keeps nothing of it.
 
 use super::{
     super::{
@@ -17,26 +17,26 @@ use crate::{
     scan::{hash, plain, same, white_space},
 };
 
-/// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
+/// The most names that are compared pairwise if their hashes do not decide. More are sorted.
 const FEW_NAMES: usize = 24;
 
-/// A container that has not ended.
+/// An open container.
 struct Frame<'p> {
     is_object: bool,
-    /// A name, or an item that must be unique, may have come before.
+    /// `true` if a name, or an item that must be unique, may be a duplicate.
     repeats: bool,
     object: &'p Object,
     array: &'p Array,
     count: usize,
-    /// How many members came that must be there.
+    /// The number of required members so far.
     required: u32,
-    /// The number of the member that likely comes next.
+    /// The index of the member that likely comes next.
     next: usize,
-    /// Where [`Order`] has what comes first. What comes after each member follows, in the order of their numbers.
+    /// The index in [`Order`] of the member that comes first. The successors of each member follow, by member index.
     order: usize,
     /// The index of its first name or item in `Pass::names`.
     names: usize,
-    /// The members that came, a bit for each.
+    /// The members so far, a bit for each.
     seen: u64,
     /// The classes of its names and items: a bit for each of 64, by either half of their hashes.
     kinds: [u64; 2],
@@ -66,37 +66,37 @@ impl<'p> Frame<'p> {
     }
 }
 
-/// How many places [`Order`] has: a power of two.
+/// The number of entries in [`Order`]: a power of two.
 const PLACES: usize = 128;
 
-/// The order in which members came, for the next object of the same kind. Different members may share a place: what it says is
-/// a guess.
+/// The order in which members came, for the next object of the same kind. Different members may share an entry: it is
+/// only a guess.
 struct Order([u8; PLACES]);
 
 impl Order {
-    /// Returns the place of the first member of an object with the rules of some number. The others follow it.
+    /// Returns the index of the first member of an object with these rules. The others follow it.
     #[inline(always)]
     fn first(act: Act) -> usize {
         act as usize * 29
     }
 
-    /// Returns the number of the member that likely comes at a place, where it came before.
+    /// Returns the index of the member that likely comes at an entry, if it came there before.
     #[inline(always)]
     fn at(&self, place: usize) -> Option<usize> {
         usize::from(self.0[place % PLACES]).checked_sub(1)
     }
 
     fn learn(&mut self, place: usize, number: usize) {
-        // Further members than a byte holds are not learned.
+        // Members with an index above a byte are not learned.
         self.0[place % PLACES] = u8::try_from(number + 1).unwrap_or_default();
     }
 }
 
-/// A container that has not ended, and that has no rules.
+/// An open container without rules.
 struct Level {
     is_object: bool,
     repeats: bool,
-    /// Members, or commas between items.
+    /// The number of members, or of commas between items.
     count: usize,
     /// As in [`Frame`].
     names: usize,
@@ -115,15 +115,15 @@ pub(super) struct Pass<'t, 'p> {
     pub(super) schemas: &'p Schemas,
     pub(super) plan: &'p Plan,
     pub(super) text: &'t str,
-    /// The text up to where the document ends.
+    /// The text up to the end of the document.
     pub(super) bytes: &'t [u8],
     pub(super) caps: &'p Caps,
     stack: Vec<Frame<'p>>,
     order: Order,
-    /// A string, without its escapes.
+    /// A buffer for decoded strings.
     decoded: String,
     skipped: Vec<Level>,
-    /// Names that the rules of their object do not name, and strings of arrays whose items are unique.
+    /// Names that the rules of their object do not contain, and strings of arrays whose items are unique.
     names: Vec<Piece>,
     parts: Option<Parts<'t, 'p>>,
 }
@@ -145,7 +145,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads the value that begins at an offset. Returns where it ends.
+    /// Reads the value that begins at an offset. Returns its end.
     pub(super) fn run(&mut self, mut at: usize) -> Result<usize, Stop> {
         let (bytes, plan, caps) = (self.bytes, self.plan, self.caps);
         let (free_object, free_array) = (&plan.objects[0], &plan.arrays[0]);
@@ -229,7 +229,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                 Some(b'n') => at = self.literal(acts[Kind::Null as usize], node, at, b"null")?,
                 _ => return Err(Stop::Unknown),
             }
-            // A value has ended, or a container without items begun: go on with the container around.
+            // A value has ended, or an empty container: continues with the enclosing container.
             loop {
                 if self.stack.is_empty() {
                     return Ok(at);
@@ -250,7 +250,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads a container that has no rules. Returns the offset behind it.
+    /// Reads a container without rules. Returns the offset after it.
     #[inline(never)]
     fn skip(&mut self, mut at: usize) -> Result<usize, Stop> {
         let (bytes, caps, outer) = (self.bytes, self.caps, self.names.len());
@@ -271,7 +271,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                     self.skipped.push(std::mem::replace(&mut level, next));
                     at += 1;
                     at += white_space(bytes.get(at..).unwrap_or_default());
-                    // In ASCII, a closing bracket is two after its opening one.
+                    // In ASCII, the code of a closing bracket is two higher than that of its opening one.
                     if bytes.get(at) != Some(&(byte + 2)) {
                         if is_object {
                             at = self.skip_name(&mut level, at)?;
@@ -291,7 +291,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                 b'n' => at = self.literal(ACCEPT, 0, at, b"null")?,
                 _ => return Err(Stop::Unknown),
             }
-            // A value has ended, or a container without items begun: go on with the container around.
+            // A value has ended, or an empty container: continues with the enclosing container.
             while !self.skipped.is_empty() {
                 at += white_space(bytes.get(at..).unwrap_or_default());
                 match (level.is_object, bytes.get(at)) {
@@ -312,7 +312,8 @@ impl<'t, 'p> Pass<'t, 'p> {
                         }
                         self.names.truncate(level.names);
                     }
-                    // The last item has no comma. An empty array is within any cap but zero, and is then left to the parser.
+                    // The last item has no comma. An empty array is within any cap but zero, and is then left to the
+                    // parser.
                     (false, Some(b']')) if level.count < caps.array_items => {}
                     _ => return Err(Stop::Unknown),
                 }
@@ -323,7 +324,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads a string from behind its first quote. Returns whether it has escapes, and where its last quote is.
+    /// Reads a string from after its first quote. Returns whether it has escapes, and the position of its last quote.
     #[inline(always)]
     fn skip_string(&self, start: usize) -> Result<(bool, usize), Stop> {
         let bytes = self.bytes;
@@ -333,11 +334,11 @@ impl<'t, 'p> Pass<'t, 'p> {
         } else {
             (true, end_of_string(bytes, end).ok_or(Stop::Unknown)?)
         };
-        // Decoded, it is not longer.
+        // The decoded string is not longer.
         if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok((has_escapes, end)) }
     }
 
-    /// Reads a name and its colon, inside a container that has no rules. Returns the offset behind them.
+    /// Reads a name and its colon, inside a container without rules. Returns the offset after them.
     #[inline(always)]
     fn skip_name(&mut self, level: &mut Level, mut at: usize) -> Result<usize, Stop> {
         let bytes = self.bytes;
@@ -399,7 +400,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         text.get(..name.len()).is_some_and(|text| same(text, name)) && text.get(name.len()) == Some(&b'"')
     }
 
-    /// Notes a member that the rules name.
+    /// Records a member that the rules name.
     #[inline(always)]
     fn known(&mut self, frame: &mut Frame<'p>, number: usize, start: usize, end: usize) -> Result<(), Stop> {
         frame.required += u32::from(frame.object.members[number].required);
@@ -465,7 +466,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(found.unwrap_or(object.rest))
     }
 
-    /// Notes a name or an item, to be compared with others.
+    /// Records a name or an item, to compare it with others.
     #[inline(always)]
     fn note(&mut self, frame: &mut Frame<'p>, start: usize, end: usize) {
         let hash = hash(&self.bytes[start..end]);
@@ -481,7 +482,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if count > self.caps.object_members {
             return Err(Stop::Unknown);
         }
-        // A repeated member was counted twice. The parser reports it.
+        // A duplicate member was counted twice. The parser reports it.
         if frame.repeats && self.has_repeated(frame.names) {
             return Err(Stop::Unknown);
         }
@@ -515,7 +516,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(())
     }
 
-    /// Returns whether two of the names from a place on are the same.
+    /// Returns whether two of the names from an index on are equal.
     #[inline(never)]
     fn has_repeated(&self, from: usize) -> bool {
         let text = |piece: &Piece| &self.bytes[piece.start as usize..piece.end as usize];
@@ -539,14 +540,14 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads a string with escapes, from the first of them on.
+    /// Reads a string from its first escape.
     #[inline(never)]
     fn escaped(&mut self, act: Act, frame: &Frame, start: usize, at: usize) -> Result<usize, Stop> {
         if frame.array.unique {
             return Err(Stop::Unknown);
         }
         let end = end_of_string(self.bytes, at).ok_or(Stop::Unknown)?;
-        // Decoded, it is not longer.
+        // The decoded string is not longer.
         if end - start > self.caps.string_bytes {
             return Err(Stop::Unknown);
         }
@@ -588,7 +589,7 @@ impl<'t, 'p> Pass<'t, 'p> {
             return Err(Stop::Wrong);
         }
         if self.stack.is_empty() {
-            // The whole document: then nothing is gained.
+            // For the whole document, this would save nothing.
             return Err(Stop::Unknown);
         }
         let (text, end, caps) = (self.text, self.bytes.len(), self.caps);
@@ -598,7 +599,8 @@ impl<'t, 'p> Pass<'t, 'p> {
         if judge::is_valid_by(self.schemas, parts.document(), all) { Ok(end) } else { Err(Stop::Wrong) }
     }
 
-    /// Returns the act for an object whose alternatives a member tells apart; `JUDGE` if that member is not among the first.
+    /// Returns the act for an object whose alternatives one member tells apart; `JUDGE` if that member is not among the
+    /// first.
     #[inline(never)]
     fn tell(&self, mut act: Act, start: usize) -> Act {
         while act < JUDGE

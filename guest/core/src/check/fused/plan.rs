@@ -1,22 +1,22 @@
 //! A plan: the act for each value of a document.
 //!
-//! A place of the document is a node of the plan: a set of schemas that all hold there. The members of an object lead to further
-//! nodes, which are known before any document is.
+//! A node of the plan represents positions of the document: a set of schemas that all hold there. The members of an
+//! object lead to further nodes, which are known before any document is.
 
 use super::{
     super::{names::Names, schema::SchemaId},
     resolve::{KINDS, Union},
 };
 
-/// A node's number in [`Plan::nodes`].
+/// A node's index in [`Plan::nodes`].
 pub(super) type Node = u32;
 
-/// The treatment of a value of a kind at a node: a number of its rules, or one of the three below.
+/// The treatment of a value of a kind at a node: an index of its rules, or one of the three below.
 pub(super) type Act = u32;
 
-/// Nothing is demanded of the value.
+/// The value is accepted without further checks.
 pub(super) const ACCEPT: Act = 0;
-/// The value is not valid.
+/// The value is invalid.
 pub(super) const REJECT: Act = u32::MAX;
 /// The value is parsed and judged as a document of its own.
 pub(super) const JUDGE: Act = u32::MAX - 1;
@@ -24,7 +24,7 @@ pub(super) const JUDGE: Act = u32::MAX - 1;
 /// The node at which everything is valid.
 pub(super) const FREE: Node = 0;
 
-/// Members with a number below this have a bit of their own in an object's frame.
+/// The number of members that have their own bit in an object's frame.
 pub(super) const BITS: usize = 64;
 
 /// The rules of a contract, as one pass over the text checks them.
@@ -39,7 +39,7 @@ pub(crate) struct Plan {
     pub(super) scalars: Vec<Box<[SchemaId]>>,
     pub(super) arrays: Vec<Array>,
     pub(super) objects: Vec<Object>,
-    /// How long the longest name is that an object's rules name.
+    /// The length of the longest name in an object's rules.
     pub(super) longest: usize,
 }
 
@@ -48,10 +48,10 @@ pub(crate) struct Plan {
 pub(super) struct Array {
     pub(super) min: usize,
     pub(super) max: usize,
-    /// For the first items, one each.
+    /// The nodes of the first items, one each.
     pub(super) prefix: Box<[Node]>,
     pub(super) rest: Node,
-    /// The items are strings, and differ.
+    /// `true` if the items are strings that must differ.
     pub(super) unique: bool,
 }
 
@@ -62,22 +62,22 @@ pub(super) struct Object {
     pub(super) max: usize,
     pub(super) required: u32,
     pub(super) names: Names,
-    /// For each of the names, in the same order.
+    /// The member for each of the names, in the same order.
     pub(super) members: Box<[Member]>,
-    /// Patterns of other names: the schema, the number of the pattern in its rules, and the node of what it matches.
+    /// Patterns for other names: the schema, the index of the pattern in its rules, and the node of matching members.
     pub(super) patterns: Box<[(SchemaId, usize, Node)]>,
-    /// For members with other names.
+    /// The node of members with other names.
     pub(super) rest: Node,
     /// The node of other names, which are strings.
     pub(super) name: Node,
     /// An object that has a member of the first set must have all of the second.
     pub(super) dependent: Box<[(u64, u64)]>,
-    /// Which members there have to be, by alternatives.
+    /// The members that alternatives require.
     pub(super) presence: Box<[Presence]>,
     pub(super) union: Option<Told>,
 }
 
-/// Sets of members, and how many of them have to be there whole.
+/// Sets of members, and how many of them must be completely present.
 #[derive(Clone)]
 pub(super) struct Presence {
     pub(super) sets: Box<[u64]>,
@@ -101,12 +101,12 @@ pub(super) struct Member {
     pub(super) required: bool,
 }
 
-/// How a name begins where it stands in the text: up to 16 bytes of it and of the quote that ends it.
+/// The beginning of a name in the text: up to 16 bytes of it and of its closing quote.
 #[derive(Clone)]
 pub(super) struct First {
     bytes: [u64; 2],
     mask: [u64; 2],
-    /// Of the whole name, in bytes.
+    /// The length of the whole name, in bytes.
     pub(super) length: usize,
 }
 
@@ -119,21 +119,21 @@ impl First {
             quoted[at] = byte;
             mask[at] = 0xff;
         }
-        // Others have escapes in the text.
+        // Other names have escapes in the text.
         let is_plain = name.bytes().all(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
         if is_plain { First { bytes: words(&quoted), mask: words(&mask), length } } else { First::never() }
     }
 
-    /// Returns what no text begins with.
+    /// Returns a beginning that no text has.
     pub(super) fn never() -> Self {
         First { bytes: [1; 2], mask: [0; 2], length: 0 }
     }
 
-    /// Whether a text begins like this.
+    /// Returns whether a text begins like this.
     #[inline(always)]
     pub(super) fn begins(&self, text: &[u8; 16]) -> bool {
         let [a, b] = words(text);
-        // Bytes that no mask takes differ.
+        // Bytes outside of all masks differ.
         ((a & self.mask[0]) ^ self.bytes[0]) | ((b & self.mask[1]) ^ self.bytes[1]) == 0
     }
 }

@@ -1,4 +1,4 @@
-//! Compiled schemas -> what they demand of the values of one kind, with references and alternatives resolved.
+//! Resolves what compiled schemas demand of the values of one kind, including references and alternatives.
 
 use super::super::schema::{Applied, Schema, SchemaId, Schemas};
 use crate::parse::Kind;
@@ -7,7 +7,7 @@ use crate::parse::Kind;
 pub(super) const KINDS: [Kind; 7] =
     [Kind::Null, Kind::False, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
 
-/// The most references and alternatives inside each other that are resolved.
+/// The most nested references and alternatives that are resolved.
 const MAX_LEVELS: usize = 64;
 
 /// The most schemas whose own rules hold for one value.
@@ -18,7 +18,7 @@ const MAX_RULES: usize = 16;
 pub(super) enum Demand {
     /// No value is valid.
     Never,
-    /// The judge has to see the whole value.
+    /// The judge needs the whole value.
     Whole,
     Rules(Rules),
 }
@@ -30,18 +30,18 @@ pub(super) struct Rules {
     pub(super) own: Vec<SchemaId>,
     /// Alternatives that one member of the object tells apart.
     pub(super) union: Option<Union>,
-    /// Alternatives, or a negation, that only ask which members an object has.
+    /// Alternatives, or a negation, that only require members.
     pub(super) presence: Vec<Union>,
 }
 
 impl Rules {
-    /// Returns whether nothing is demanded.
+    /// Returns whether there are no rules.
     pub(super) fn is_none(&self) -> bool {
         self.own.is_empty() && self.union.is_none() && self.presence.is_empty()
     }
 }
 
-/// Alternatives of a schema: the schema that has them, and their number in `Schema::applied`.
+/// Alternatives of a schema: the schema, and their index in `Schema::applied`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Union {
     pub(super) schema: SchemaId,
@@ -84,7 +84,7 @@ impl Demand {
 #[derive(Clone)]
 enum Known {
     Unknown,
-    /// It is being resolved: what comes back to it is left to the judge.
+    /// The schema is being resolved. A reference back to it is left to the judge.
     Open,
     Resolved(Demand),
 }
@@ -101,7 +101,7 @@ impl<'s> Resolver<'s> {
         Resolver { schemas, known: vec![unknown; schemas.all.len()] }
     }
 
-    /// Returns what a schema demands of values of a kind.
+    /// Returns the demand of a schema on values of a kind.
     pub(super) fn demand(&mut self, id: SchemaId, kind: Kind) -> Demand {
         self.resolve(id, kind, MAX_LEVELS)
     }
@@ -199,7 +199,7 @@ fn of_presence(union: Union) -> Demand {
     Demand::Rules(Rules { presence: vec![union], ..Rules::default() })
 }
 
-/// Returns what a schema's own rules demand of values of a kind.
+/// Returns the demand of a schema's own rules on values of a kind.
 fn own(schema: &Schema, id: SchemaId, kind: Kind) -> Demand {
     let allowed = !schema.allowed.is_empty();
     let is_free = match kind {

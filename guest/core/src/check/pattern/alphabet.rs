@@ -1,7 +1,7 @@
-//! The characters that a pattern tells apart, each kind with a letter: a byte.
+//! The kinds of characters that a pattern distinguishes. Each kind is encoded as a letter of one byte.
 //!
-//! An automaton over these is as large as the pattern. Over UTF-8 it would hold each set of characters as a tree of bytes,
-//! once for each place where the set stands: `\p{L}{1,64}` would be 64 trees of hundreds of states.
+//! An automaton over letters is as large as the pattern. Over UTF-8, it would hold a byte tree for each place where a
+//! set occurs: `\p{L}{1,64}` would be 64 trees of hundreds of states.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, L
 use super::parse::{Assertion, Node, ranges, single, word};
 use crate::order::sort;
 
-/// More sets than this are not told apart.
+/// The most sets that are distinguished.
 const SETS: usize = 192;
 
 pub(super) struct Alphabet {
     ascii: [u8; 128],
-    /// Where further kinds begin, in ascending order.
+    /// The code points at which further kinds begin, in ascending order, with their letters.
     rest: Vec<(u32, u8)>,
 }
 
-/// For each set whether a kind of characters is in it.
+/// For each set, whether it contains a kind of characters.
 type Kind = [u64; SETS / 64];
 
 fn is_in(kind: &Kind, set: usize) -> bool {
@@ -72,11 +72,12 @@ impl Alphabet {
         class
     }
 
-    /// The letters for a pattern, and the pattern over them; none where it tells too many kinds apart.
+    /// Returns the alphabet of a pattern, and the pattern over its letters. `None` if the pattern distinguishes too
+    /// many kinds.
     pub(super) fn of(node: &Node) -> Option<(Self, Hir)> {
         let mut sets = Sets::default();
         sets.collect(node)?;
-        // What is a word and where a line ends is asked of the letters: they are chosen so that it is the same there.
+        // Words and line ends are recognized by their letters, which are chosen to make this equivalent.
         let words = sets.boundaries.then(|| sets.number(&word())).flatten();
         let lines = sets.lines.then(|| sets.number(&ranges(&[(0xa, 0xa)]))).flatten();
         let is_word = |letter: &u8| *letter == b'_' || letter.is_ascii_alphanumeric();
@@ -133,17 +134,17 @@ impl Alphabet {
             let class = sets.find(set).and_then(|number| classes.get(number)).cloned();
             Class::Bytes(class.unwrap_or_else(ClassBytes::empty))
         };
-        // A character that stands for itself is alone in its kind.
+        // A character that stands for itself is the only one of its kind.
         let hir = over(node, &class, &|character| Hir::literal([alphabet.letter(character)]));
         Some((alphabet, hir))
     }
 }
 
-/// The sets of a pattern, each once.
+/// The distinct sets of a pattern.
 #[derive(Default)]
 struct Sets {
     all: Vec<ClassUnicode>,
-    /// By their first ranges and how many they have.
+    /// Indices of sets by their first range and number of ranges.
     known: HashMap<(u32, u32, usize), Vec<usize>>,
     characters: HashSet<char>,
     boundaries: bool,
@@ -191,7 +192,7 @@ impl Sets {
     }
 }
 
-/// A pattern that does not go back, with each of its sets as a class.
+/// Converts a pattern without backtracking features to a [`Hir`], with each of its sets as a class.
 pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class, literal: &dyn Fn(char) -> Hir) -> Hir {
     match node {
         Node::Character(character) => literal(*character),
@@ -213,7 +214,7 @@ pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class, literal:
             Assertion::Boundary => Look::WordAscii,
             Assertion::NoBoundary => Look::WordAsciiNegate,
         }),
-        // What goes back is not asked for.
+        // Not reached: such patterns use the backtracking engine.
         Node::Empty | Node::Look(_) | Node::Back(..) => Hir::empty(),
     }
 }

@@ -1,26 +1,27 @@
-//! Matching as ECMA-262 tells it, step by step: for patterns with look-around and back references, which no table holds.
+//! Matches step by step as ECMA-262 specifies, for patterns with look-around and back references, which no table can
+//! represent.
 //!
-//! A match takes as many steps as it is given, and no more. Where no back reference asks what groups matched, a place in
-//! the pattern that failed at a place in the text is not tried there again.
+//! A match takes at most a given number of steps. If the pattern has no back references, an instruction that failed at
+//! a position in the text is not tried there again.
 
 use regex_syntax::hir::ClassUnicode;
 
 use super::parse::{Assertion, Groups, Look, Node, Parsed, Repeat, contains, same_but_for_case, single};
 
-/// A pattern as instructions.
+/// A pattern compiled to instructions.
 pub(super) struct Program {
     instructions: Vec<Instruction>,
     sets: Vec<Set>,
-    /// Two for each group, then those that loops count with.
+    /// Two for each group, then those for loop counters.
     slots: usize,
-    /// Places that can fail for good.
+    /// The number of memoized instructions.
     memos: u32,
     runs: u32,
-    /// It can only match at the beginning.
+    /// `true` if the pattern can match only at the beginning.
     anchored: bool,
 }
 
-/// A set of characters, of which the first 128 are asked most.
+/// A set of characters, with a bit set for ASCII because it is looked up most.
 struct Set {
     ascii: u128,
     all: ClassUnicode,
@@ -37,28 +38,28 @@ impl Set {
 
 type Address = u32;
 
-/// A number for each place in the pattern that can fail for good.
+/// Identifies an instruction whose failures are memoized.
 #[derive(Clone, Copy)]
 struct Memo {
     first: u32,
-    /// The slot with what the loop around has counted, which is added.
+    /// The slot of the enclosing loop's counter, which is added.
     counted: Option<u32>,
 }
 
-/// What the failure of a place in the pattern depends on, beside the place in the text.
+/// The state, besides the position in the text, that the failure of an instruction depends on.
 #[derive(Clone, Copy)]
 enum Around {
     Nothing,
-    /// How often a loop came by, up to as often.
+    /// The count of a loop, up to a maximum.
     Count {
         slot: u32,
         most: u32,
     },
-    /// More than is noted.
+    /// More than is memoized.
     More,
 }
 
-/// Counts up to this are told apart in what failed.
+/// The highest loop count for which failures are memoized.
 const MAX_COUNTED: u32 = 1024;
 
 enum Instruction {
@@ -66,33 +67,33 @@ enum Instruction {
         set: u32,
         behind: bool,
     },
-    /// As many characters of a set as there are, then fewer.
+    /// Matches as many characters of a set as possible, then fewer.
     Run {
         set: u32,
         behind: bool,
         min: u32,
         max: u32,
-        /// Its number among these.
+        /// Its index among the runs.
         number: u32,
         memo: Option<Memo>,
     },
     Assert(Assertion),
-    /// The one, and where that fails, the other.
+    /// Tries one address, and the other if that fails.
     Split {
         first: Address,
         second: Address,
         memo: Option<Memo>,
     },
     Jump(Address),
-    /// Keep the place in the text.
+    /// Stores the position in the text.
     Keep(u32),
-    /// Forget what groups matched.
+    /// Resets the matches of groups.
     Forget(Groups),
-    /// Fail where the place in the text is the one that was kept.
+    /// Fails if the position in the text is the stored one.
     Moved(u32),
-    /// A loop that counts begins.
+    /// Starts a counting loop.
     Zero(u32),
-    /// Its head: another round, or on at `end`.
+    /// The head of a counting loop: starts another round, or continues at `end`.
     Count {
         count: u32,
         min: u32,
@@ -101,16 +102,16 @@ enum Instruction {
         end: Address,
         memo: Option<Memo>,
     },
-    /// Its tail. Without a limit, it counts up to the fewest.
+    /// The tail of a counting loop. Without a limit, it counts up to the minimum.
     Again {
         count: u32,
         min: u32,
         max: u32,
         head: Address,
-        /// What must have moved once there were enough rounds.
+        /// The slot of the position that a round must leave once there were enough rounds.
         kept: Option<u32>,
     },
-    /// What follows is tried by itself, up to `Done`; then on at `end`.
+    /// Tries the instructions up to `Done` separately, then continues at `end`.
     Look {
         negative: bool,
         end: Address,
@@ -124,16 +125,16 @@ enum Instruction {
     Done,
 }
 
-/// No place.
+/// No position.
 const NONE: u32 = u32::MAX;
 
-/// Memory for what failed, in bits.
+/// The memory for memoized failures, in bits.
 const MEMO_BITS: usize = 1 << 22;
 
-/// What failed is noted from this step on, and in tests from the first: most matches end before.
+/// The step from which failures are memoized. In tests, the first. Most matches end earlier.
 const MEMO_STEPS: usize = if cfg!(test) { 0 } else { 50 };
 
-/// What one more character of a run takes, and one thing undone, in eighths of a step.
+/// The cost of one more character of a run, or of undoing one thing, in eighths of a step.
 const CHARACTER: usize = 3;
 
 pub(super) struct OutOfSteps;
@@ -158,7 +159,7 @@ impl Program {
         maker.program
     }
 
-    /// Whether there is a match anywhere in a text.
+    /// Returns whether a text contains a match.
     pub(super) fn matches(&self, text: &str, steps: usize) -> Result<bool, OutOfSteps> {
         let mut matching = Matching {
             program: self,
@@ -183,7 +184,7 @@ impl Program {
     }
 }
 
-/// Whether a pattern can only match at the beginning of a text.
+/// Returns whether a pattern can match only at the beginning of a text.
 pub(super) fn starts(node: &Node) -> bool {
     match node {
         Node::Assert(Assertion::Start) => true,
@@ -194,7 +195,7 @@ pub(super) fn starts(node: &Node) -> bool {
     }
 }
 
-/// Whether it can match without a character.
+/// Returns whether a node can match the empty text.
 fn is_nullable(node: &Node) -> bool {
     match node {
         Node::Character(_) | Node::Set(_) => false,
@@ -208,7 +209,7 @@ fn is_nullable(node: &Node) -> bool {
 
 struct Maker {
     program: Program,
-    /// There are back references.
+    /// `true` if there are back references.
     refers: bool,
 }
 
@@ -227,7 +228,7 @@ impl Maker {
         (self.program.slots - 1) as u32
     }
 
-    /// A number for a place whose failure can be noted.
+    /// Reserves the memo of an instruction, if its failures can be memoized.
     fn memo(&mut self, around: Around) -> Option<Memo> {
         let (counted, numbers) = match around {
             Around::Nothing => (None, 1),
@@ -249,7 +250,7 @@ impl Maker {
         (self.program.sets.len() - 1) as u32
     }
 
-    /// `behind`: from the end to the beginning.
+    /// Compiles a node. `behind`: matches from the end to the beginning.
     fn node(&mut self, node: &Node, behind: bool, memo: Around) {
         match node {
             Node::Empty => {}
@@ -318,7 +319,7 @@ impl Maker {
         let (min, max) = (repeat.min, repeat.max.unwrap_or(u32::MAX));
         let nullable = is_nullable(&repeat.node);
         let mut inside = &repeat.node;
-        // Nothing asks what a group matched.
+        // Group matches are never used without back references.
         while let (Node::Group(_, node), false) = (inside, self.refers) {
             inside = node;
         }
@@ -337,7 +338,7 @@ impl Maker {
             }
             (_, 0, 1) => {
                 let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
-                // It must move, or is left out.
+                // The round must consume a character, or is skipped.
                 let kept = nullable.then(|| self.slot());
                 self.round(repeat, behind, if nullable { Around::More } else { memo }, kept);
                 kept.map(|kept| self.put(Instruction::Moved(kept)));
@@ -374,7 +375,7 @@ impl Maker {
         }
     }
 
-    /// One round of a loop.
+    /// Compiles one round of a loop.
     fn round(&mut self, repeat: &Repeat, behind: bool, memo: Around, kept: Option<u32>) {
         if self.refers && repeat.groups.0 < repeat.groups.1 {
             self.put(Instruction::Forget(repeat.groups));
@@ -383,7 +384,7 @@ impl Maker {
         self.node(&repeat.node, behind, memo);
     }
 
-    /// Choose between what is repeated, and what comes next.
+    /// Compiles the choice between another round and what comes next.
     fn split(&mut self, at: usize, again: Address, greedy: bool, memo: Option<Memo>) {
         let on = self.here();
         let (first, second) = if greedy { (again, on) } else { (on, again) };
@@ -391,15 +392,15 @@ impl Maker {
     }
 }
 
-/// What is done where a try fails, the last one first.
+/// An entry of the backtracking stack.
 #[derive(Clone, Copy)]
 enum Undo {
-    /// Go on here.
+    /// Continue here.
     Try {
         to: Address,
         at: u32,
     },
-    /// Go on after a run with a character less, down to the least.
+    /// Continue after a run with one character less, down to the minimum.
     Fewer {
         run: Address,
         at: u32,
@@ -409,7 +410,7 @@ enum Undo {
         slot: u32,
         was: u32,
     },
-    /// All that could be tried from there failed.
+    /// Everything that could be tried from there failed.
     Failed(u32),
 }
 
@@ -418,17 +419,17 @@ struct Matching<'p, 't> {
     text: &'t str,
     slots: Vec<u32>,
     stack: Vec<Undo>,
-    /// Eighths of those that are left.
+    /// The remaining steps, in eighths.
     steps: usize,
     memo_from: usize,
-    /// A bit for each place in the pattern that can fail, and each place in the text.
+    /// A bit for each memoized instruction and position in the text.
     failed: Vec<u64>,
-    /// For each run the last piece of text that it went over: one that begins inside ends there, too.
+    /// For each run, the last range of text that it matched: a run that begins inside ends at the same position.
     gone_over: Vec<(usize, usize)>,
 }
 
 impl Matching<'_, '_> {
-    /// Try from a place in the pattern and one in the text, to where it is done: the place in the text there.
+    /// Runs instructions from an address and a position in the text. Returns the position at which `Done` was reached.
     fn run(&mut self, mut pc: Address, mut at: usize) -> Result<Option<usize>, OutOfSteps> {
         let program = self.program;
         let base = self.stack.len();
@@ -454,7 +455,7 @@ impl Matching<'_, '_> {
         Ok(())
     }
 
-    /// One instruction: where to go on, or none where it fails.
+    /// Executes one instruction. Returns where to continue, or `None` if it fails.
     fn step(
         &mut self,
         instruction: &Instruction,
@@ -544,7 +545,7 @@ impl Matching<'_, '_> {
                 if still && rounds >= *min {
                     return Ok(None);
                 }
-                // Without a limit, rounds without a character can be as many as are asked for.
+                // Without a limit, rounds that match nothing can fill up the minimum.
                 let next = match *max {
                     u32::MAX if still => *min,
                     u32::MAX => (rounds + 1).min(*min),
@@ -593,7 +594,7 @@ impl Matching<'_, '_> {
         })
     }
 
-    /// Undo what was done up to the next thing to try: where that goes on, or none where nothing is left.
+    /// Backtracks to the next alternative, and returns where it continues. `None` if none is left.
     fn back(&mut self, base: usize) -> Result<Option<(Address, usize)>, OutOfSteps> {
         while self.stack.len() > base {
             self.spend(CHARACTER)?;
@@ -625,7 +626,7 @@ impl Matching<'_, '_> {
         Ok(None)
     }
 
-    /// Go on after a run, unless that failed before; fewer characters are tried later.
+    /// Continues after a run, unless that failed before. Shorter runs are tried later.
     fn after_run(&mut self, pc: Address, end: usize, least: usize, memo: Option<Memo>) -> Option<(Address, usize)> {
         if end != least {
             self.stack.push(Undo::Fewer { run: pc, at: end as u32, least: least as u32 });
@@ -633,13 +634,13 @@ impl Matching<'_, '_> {
         (!self.is_failed(memo, end)).then_some((pc + 1, end))
     }
 
-    /// Whether it was noted that a place fails.
+    /// Returns whether a failure is memoized.
     #[inline]
     fn is_noted(&self, bit: usize) -> bool {
         self.failed.get(bit / 64).is_some_and(|bits| bits >> (bit % 64) & 1 == 1)
     }
 
-    /// Whether a place failed before; where not, that it does is noted once it does.
+    /// Returns whether the instruction failed here before. If it did not, its failure will be memoized.
     fn is_failed(&mut self, memo: Option<Memo>, at: usize) -> bool {
         let Some(memo) = memo.filter(|_| self.steps < self.memo_from) else {
             return false;
@@ -655,7 +656,7 @@ impl Matching<'_, '_> {
         false
     }
 
-    /// Where the bits of a place in the pattern begin.
+    /// Returns the offset of the bits of an instruction.
     fn row(&self, memo: Memo) -> usize {
         let counted = memo.counted.map_or(0, |slot| self.slots[slot as usize]);
         (memo.first as usize + counted as usize).saturating_mul(self.text.len() + 1)
@@ -674,7 +675,7 @@ impl Matching<'_, '_> {
         self.stack.push(Undo::Restore { slot, was });
     }
 
-    /// Undo all from there on, as if nothing had been tried.
+    /// Undoes everything back to `base`, as if nothing had been tried.
     fn undo(&mut self, base: usize) {
         for undo in self.stack.drain(base..).rev() {
             if let Undo::Restore { slot, was } = undo {
@@ -683,7 +684,7 @@ impl Matching<'_, '_> {
         }
     }
 
-    /// Keep what was matched from there on, and try nothing else for it.
+    /// Keeps what was matched since `base`, and drops its remaining alternatives.
     fn settle(&mut self, base: usize) {
         let mut kept = base;
         for at in base..self.stack.len() {
@@ -695,7 +696,7 @@ impl Matching<'_, '_> {
         self.stack.truncate(kept);
     }
 
-    /// The character that begins at a place, and where it ends.
+    /// Returns the character that begins at a position, and its end.
     #[inline]
     fn after(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at)? {
@@ -704,7 +705,7 @@ impl Matching<'_, '_> {
         }
     }
 
-    /// The character that ends at a place, and where it begins.
+    /// Returns the character that ends at a position, and its beginning.
     #[inline]
     fn before(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at.checked_sub(1)?)? {

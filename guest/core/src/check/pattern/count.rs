@@ -1,7 +1,7 @@
-//! Matching with all states at once, where a table of them would be too large: `[a-z]{1,512}` is one state that counts.
+//! Matches with all states at once, if a table of them would be too large: `[a-z]{1,512}` is one state that counts.
 //!
-//! A step in the text takes time for each state that is reached, whatever the bounds of repetitions are: a state that counts
-//! knows the places at which its repetition began, and what it has counted from each is the distance.
+//! A step in the text takes time for each state that is reached, whatever the bounds of repetitions are: a counting
+//! state stores the positions at which its repetition began, and the distance from each is the count.
 
 use std::collections::VecDeque;
 
@@ -15,18 +15,18 @@ use super::{
 pub(super) struct States {
     states: Vec<State>,
     classes: Vec<LetterClass>,
-    /// How many states count.
+    /// The number of counting states.
     counters: u32,
-    /// It can only match at the beginning.
+    /// `true` if the pattern can match only at the beginning.
     anchored: bool,
 }
 
 type Address = u32;
 
 enum State {
-    /// One letter of a class. What follows is the next state.
+    /// Reads one letter of a class and continues at the next state.
     One(u32),
-    /// As many letters of a class.
+    /// Reads `min` to `max` letters of a class.
     Count {
         class: u32,
         min: u32,
@@ -34,19 +34,19 @@ enum State {
         counter: u32,
     },
     Assert(Assertion),
-    /// On at both.
+    /// Continues at both.
     Split(Address, Address),
     Jump(Address),
     Found,
 }
 
-/// More states than this are refused.
+/// The most states. Larger patterns are rejected.
 const MAX_STATES: usize = 48 * 1024;
 
 struct TooLarge;
 
 impl States {
-    /// Returns `None` for a pattern that is too large. It has nothing for which an engine goes back.
+    /// Returns `None` for a pattern that is too large. The pattern must not need backtracking.
     pub(super) fn of(node: &Node, alphabet: &Alphabet) -> Option<Self> {
         let states = States { states: Vec::new(), classes: Vec::new(), counters: 0, anchored: starts(node) };
         let mut maker = Maker { made: states, alphabet };
@@ -55,7 +55,7 @@ impl States {
         Some(maker.made)
     }
 
-    /// Whether there is a match anywhere in a text, given as letters.
+    /// Returns whether a text, given as letters, contains a match.
     pub(super) fn is_match(&self, mut letters: impl Iterator<Item = u8>) -> bool {
         let mut run = Run {
             of: self,
@@ -109,7 +109,7 @@ impl Maker<'_> {
             Node::Group(_, node) | Node::Atomic(node) => self.node(node),
             Node::Repeat(repeat) => self.repeat(repeat),
             Node::Assert(assertion) => self.put(State::Assert(*assertion)).map(drop),
-            // What goes back is not asked for.
+            // Not reached: such patterns use the backtracking engine.
             Node::Empty | Node::Look(_) | Node::Back(..) => Ok(()),
         }
     }
@@ -162,7 +162,7 @@ impl Maker<'_> {
             last = self.here();
             self.node(inside)?;
             if self.here() == last {
-                // It asks nothing, however often.
+                // The node matches the empty text, so repetitions change nothing.
                 return Ok(());
             }
         }
@@ -191,14 +191,14 @@ impl Maker<'_> {
 
 struct Run<'s> {
     of: &'s States,
-    /// For each state, the place at which it was reached last.
+    /// For each state, the position at which it was last reached.
     seen: Vec<u32>,
     open: Vec<Address>,
-    /// The states that read a letter at this place.
+    /// The states that read a letter at this position.
     reading: Vec<Address>,
-    /// For each counter, the places at which its repetition began, in order.
+    /// For each counter, the positions at which its repetitions began, in order.
     begins: Vec<VecDeque<u32>>,
-    /// From 1, as nothing is seen at 0.
+    /// Counted from 1, because 0 in `seen` means never.
     place: u32,
     before: Option<u8>,
 }
@@ -227,7 +227,7 @@ impl Run<'_> {
                     if begins.is_empty() {
                         self.reading.push(at);
                     }
-                    // Without a limit, the one that began first has counted most.
+                    // Without an upper limit, only the earliest repetition matters, because it has counted most.
                     if begins.is_empty() || max != u32::MAX {
                         begins.push_back(self.place);
                     }
@@ -240,7 +240,7 @@ impl Run<'_> {
         false
     }
 
-    /// Reads a letter: states that count may be done with it.
+    /// Reads a letter. Counting states may complete.
     fn take(&mut self, letter: u8, entered: &mut Vec<Address>) {
         let (of, place, begins) = (self.of, self.place, &mut self.begins);
         self.reading.retain(|at| {
@@ -271,7 +271,7 @@ impl Run<'_> {
     }
 }
 
-/// Letters of words and line ends are those characters themselves, or stand for others of their kind.
+/// The letters of word characters and line ends are those characters themselves, or represent others of their kind.
 fn holds(assertion: Assertion, before: Option<u8>, after: Option<u8>) -> bool {
     let word = |letter: Option<u8>| letter.is_some_and(|letter| letter == b'_' || letter.is_ascii_alphanumeric());
     match assertion {
@@ -284,8 +284,8 @@ fn holds(assertion: Assertion, before: Option<u8>, after: Option<u8>) -> bool {
     }
 }
 
-/// Takes from a pattern what does not change whether it matches somewhere: rounds of a repetition at its edges beyond the fewest.
-/// A text that matches `a{2,9}b` matches `aab`.
+/// Removes from a pattern what does not change whether it matches anywhere: rounds of a repetition at its edges beyond
+/// the minimum. A text that matches `a{2,9}b` matches `aab`.
 pub(super) fn without_slack(node: Node, edge: Edge) -> Node {
     match node {
         Node::Concat(mut nodes) => {

@@ -1,16 +1,16 @@
-//! The names of properties that ECMA-262 has for `\p{…}`, letter for letter: no other spelling is one.
+//! The property names that ECMA-262 defines for `\p{…}`. Only this exact spelling is valid.
 
 use regex_syntax::{
     Parser,
     hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind},
 };
 
-/// What is in the braces of `\p{…}`.
+/// The result of looking up the name in the braces of `\p{…}`.
 pub(super) enum Property {
     Known(ClassUnicode),
-    /// It is one, and the tables here do not have it.
+    /// A valid name that the tables here do not contain.
     Unknown,
-    /// No such name.
+    /// There is no such name.
     None,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn property(inside: &str) -> Property {
         return Property::None;
     };
     if name == "Cs" || name == "Surrogate" {
-        // Half a character is in no text.
+        // No text contains surrogates.
         return Property::Known(ClassUnicode::empty());
     }
     match Parser::new().parse(&format!("\\p{{{query}{name}}}")).map(|parsed| parsed.into_kind()) {

@@ -1,8 +1,9 @@
-//! A pattern as text -> what it asks. ECMA-262 says how it is read: with the flag `u`, as JSON Schema has it.
+//! Parses the text of a pattern into a syntax tree, by the grammar of ECMA-262 with the flag `u`, as JSON Schema
+//! recommends.
 //!
-//! What `u` refuses is read as the standard's Annex B has it for browsers, still by code points; and what that refuses,
-//! too, with what other dialects have and schemas use: `(?i)`, `(?P<name>…)`, `a**`. Nothing here recurses: groups are kept
-//! on a stack of its own.
+//! A pattern that `u` rejects is parsed by the standard's Annex B for browsers, still by code points. One that Annex B
+//! rejects too is parsed with what other dialects have and schemas use: `(?i)`, `(?P<name>…)`, `a**`. Nothing here
+//! recurses: the parser keeps groups on a stack of its own.
 
 use std::collections::HashMap;
 
@@ -10,29 +11,29 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::names::{Property, property};
 
-/// How deep nodes may be inside of each other: what is made of them recurses so deep.
+/// The largest depth of nested nodes: code that processes them recurses this deep.
 const DEPTH: usize = 250;
 
 const TOO_DEEP: &str = "groups or quantifiers are nested too deeply";
 
-/// What a pattern asks.
+/// A node of a pattern's syntax tree.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Empty,
-    /// This one: most are, and a set takes more to make.
+    /// A single character. Kept apart from sets because most nodes are characters, and a set costs more to build.
     Character(char),
-    /// One character of these.
+    /// One character of a set.
     Set(ClassUnicode),
     Concat(Vec<Node>),
     Alternate(Vec<Node>),
-    /// By its number, from 1.
+    /// A capturing group with its number, from 1.
     Group(u32, Box<Node>),
     Repeat(Box<Repeat>),
     Assert(Assertion),
     Look(Box<Look>),
-    /// What a group matched, in any case of letters where that is asked.
+    /// A back reference to a group by its number. `true` if it ignores case.
     Back(u32, bool),
-    /// A group that is not come back to.
+    /// A group that is not backtracked into.
     Atomic(Box<Node>),
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Look {
     pub(super) negative: bool,
 }
 
-/// The numbers of the groups in a part of a pattern: from the first to before the second.
+/// A range of group numbers in a part of a pattern: the first, and the one after the last.
 pub(super) type Groups = (u32, u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,41 +66,41 @@ pub(super) enum Assertion {
     NoBoundary,
 }
 
-/// How a pattern was read.
+/// The grammar that a pattern was parsed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// With the flag `u`.
+    /// ECMA-262 with the flag `u`.
     Unicode,
     /// Annex B of ECMA-262.
     AnnexB,
-    /// With what other dialects have.
+    /// Annex B, and features of other dialects.
     Other,
 }
 
-/// Why a pattern is not read in one way.
+/// The reason why a pattern is invalid by one grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// The byte at which that is seen.
+    /// The byte offset of the error.
     pub(super) at: usize,
     pub(super) why: &'static str,
-    /// There is nothing wrong with it, and the tables or the bounds here do not hold it.
+    /// `true` if the pattern is valid, but not supported by the tables or limits here.
     lacking: bool,
 }
 
 pub(super) struct Parsed {
     pub(super) node: Node,
-    /// How many groups there are.
+    /// The number of groups.
     pub(super) groups: u32,
     pub(super) reading: Reading,
-    /// Why `u` refuses it.
+    /// The reason why `u` rejects the pattern.
     pub(super) refused: Option<Refusal>,
-    /// It has what no linear-time engine takes.
+    /// `true` if the pattern needs backtracking: linear-time engines do not support it.
     pub(super) goes_back: bool,
-    /// And that is back references, among others.
+    /// `true` if it has back references.
     pub(super) refers: bool,
 }
 
-/// Read a pattern, in the first way in which it can be; the refusal is that of `u`.
+/// Parses a pattern by the first grammar that accepts it. The error is that of `u`.
 pub(super) fn parse(text: &str) -> Result<Parsed, Refusal> {
     let refused = match Parser::new(text, Reading::Unicode).run() {
         Ok(parsed) => return Ok(parsed),
@@ -118,7 +119,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Refusal> {
     Err(refused)
 }
 
-/// Whether a pattern is one by ECMA-262 with the flag `u`.
+/// Returns whether a pattern is valid by ECMA-262 with the flag `u`.
 pub(super) fn is_unicode(text: &str) -> bool {
     match Parser::new(text, Reading::Unicode).run() {
         Ok(_) => true,
@@ -131,12 +132,12 @@ struct Flags {
     ignore_case: bool,
     multi_line: bool,
     dot_all: bool,
-    /// White space and comments are passed over.
+    /// White space and comments are skipped.
     verbose: bool,
 }
 
 enum Kind {
-    /// The pattern as a whole.
+    /// The whole pattern.
     Whole,
     Plain,
     Capturing(u32),
@@ -150,15 +151,15 @@ enum Kind {
 /// An open group.
 struct Open {
     kind: Kind,
-    /// Where it begins.
+    /// The position at which it begins.
     at: usize,
-    /// The flags around it.
+    /// The flags that are restored when it closes.
     flags: Flags,
-    /// How many groups there were before it.
+    /// The number of groups before it.
     groups: u32,
     alternatives: Vec<Node>,
     terms: Vec<Node>,
-    /// How deep the deepest of those alternatives is, and of those terms.
+    /// The depth of the deepest of those alternatives, and of those terms.
     depth: usize,
     depth_of_terms: usize,
 }
@@ -171,7 +172,7 @@ impl Open {
         self.alternatives.push(concat(terms));
     }
 
-    /// What it asks, and how deep that is.
+    /// Returns the node of the group, and its depth.
     fn end(mut self) -> (Node, usize) {
         self.end_alternative();
         match self.alternatives.len() {
@@ -188,7 +189,7 @@ struct Parser<'t> {
     flags: Flags,
     open: Vec<Open>,
     groups: u32,
-    /// How many there are in all, and those with names.
+    /// The total number of groups, and the groups that have names.
     all_groups: u32,
     names: HashMap<String, u32>,
     goes_back: bool,
@@ -197,7 +198,7 @@ struct Parser<'t> {
 
 type Read<T> = Result<T, Refusal>;
 
-/// What can stand in a class.
+/// A member of a character class.
 enum Member {
     One(u32),
     Class(ClassUnicode),
@@ -255,7 +256,7 @@ impl<'t> Parser<'t> {
         Err(Refusal { at, why, lacking: false })
     }
 
-    /// Count the groups, which references to groups further on need to know.
+    /// Counts the groups, so that references to later groups can be checked.
     fn find_groups(&mut self) {
         let mut class = false;
         while let Some(character) = self.next() {
@@ -302,7 +303,7 @@ impl<'t> Parser<'t> {
                     }
                     self.close(at)?;
                 }
-                // Most of most patterns.
+                // The most frequent characters in patterns.
                 'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '_' | '-' if self.stands_for_itself() => {
                     self.at += 1;
                     if let Some(open) = self.open.last_mut() {
@@ -333,13 +334,14 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Whether the next character, which has one byte, is nothing but itself: no flag changes it, and nothing repeats it.
+    /// Returns whether the next character, which has one byte, stands only for itself: no flag changes it, and no
+    /// quantifier follows it.
     fn stands_for_itself(&self) -> bool {
         let next = self.text.as_bytes().get(self.at + 1);
         !self.flags.ignore_case && !self.flags.verbose && !matches!(next, Some(b'*' | b'+' | b'?' | b'{'))
     }
 
-    /// White space and a comment of a verbose pattern.
+    /// Skips white space and comments of a verbose pattern.
     fn pass_over(&mut self, character: char) -> bool {
         if character == '#' {
             self.at += self.rest().find('\n').unwrap_or(self.rest().len());
@@ -414,7 +416,7 @@ impl<'t> Parser<'t> {
             if self.eat(":") {
                 self.open(Kind::Plain, at)?;
             } else {
-                // To the end of the group around.
+                // The flags apply up to the end of the enclosing group.
                 self.at += 1;
             }
             self.flags = flags;
@@ -424,8 +426,8 @@ impl<'t> Parser<'t> {
         self.open(kind, at)
     }
 
-    /// The flags of `(?i-s:`, of which other dialects have more, and which they have for the rest of a group, too. What
-    /// follows is `:` or `)`.
+    /// Parses the flags of `(?i-s:`. Other dialects have more flags, and can set them for the rest of a group. A `:` or
+    /// `)` follows.
     fn modifiers(&mut self, begin: usize) -> Read<Flags> {
         let mut flags = self.flags;
         let (mut on, mut seen) = (true, Vec::new());
@@ -447,7 +449,7 @@ impl<'t> Parser<'t> {
                     }
                 }
                 'x' if self.other() => flags.verbose = on,
-                // Whether it is greedy or not, it matches or not; and all is Unicode.
+                // Greediness does not change whether the pattern matches, and all matching uses Unicode.
                 'U' if self.other() => {}
                 'u' if self.other() && on => {}
                 _ => return self.refuse(begin, "there is no such group"),
@@ -478,7 +480,7 @@ impl<'t> Parser<'t> {
         self.quantified(node, groups, repeats, depth + 1)
     }
 
-    /// Put a term into its place, with the quantifier that follows.
+    /// Appends a term, with the quantifier that follows it.
     fn quantified(&mut self, mut node: Node, groups: Groups, repeats: Repeats, mut depth: usize) -> Read<()> {
         let mut repeats = repeats;
         loop {
@@ -492,7 +494,7 @@ impl<'t> Parser<'t> {
             let Some((min, max)) = self.quantifier()? else {
                 break;
             };
-            // Other dialects repeat what is repeated, and what has no length.
+            // Other dialects allow quantifiers after a quantifier, and after assertions.
             if repeats == Repeats::No && !self.other() {
                 return self.refuse(at, "this quantifier has nothing to repeat");
             }
@@ -514,7 +516,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// What the next quantifier says, if that is what comes next.
+    /// Parses a quantifier, if one comes next.
     fn quantifier(&mut self) -> Read<Option<(u32, Option<u32>)>> {
         let found = match self.peek() {
             Some('*') => (0, None),
@@ -538,13 +540,13 @@ impl<'t> Parser<'t> {
         Ok(Some(found))
     }
 
-    /// `{2}`, `{2,}` or `{2,3}`; else nothing is taken.
+    /// Parses `{2}`, `{2,}` or `{2,3}`, or consumes nothing.
     fn braces(&mut self) -> Option<(u32, Option<u32>)> {
         let rest = self.rest();
         let (inside, _) = rest.strip_prefix('{')?.split_once('}')?;
         let number = |digits: &str| {
             let is = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            // What does not fit is more than there can be.
+            // A number that overflows is larger than any possible count.
             is.then(|| digits.parse().unwrap_or(u32::MAX))
         };
         let found = match inside.split_once(',') {
@@ -556,7 +558,7 @@ impl<'t> Parser<'t> {
         Some(found)
     }
 
-    /// One term other than a group, and whether it can be repeated.
+    /// Parses one term other than a group, and returns whether it can be repeated.
     fn term(&mut self) -> Read<(Node, Repeats)> {
         let at = self.at;
         let Some(character) = self.next() else {
@@ -593,10 +595,10 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// With the other cases of its letters, where case is not looked at.
+    /// Adds the other cases of the set's letters if case is ignored.
     fn folded(&self, mut set: ClassUnicode) -> ClassUnicode {
         if self.flags.ignore_case {
-            // The tables are there.
+            // Cannot fail, because the tables are compiled in.
             let _ = set.try_case_fold_simple();
         }
         set
@@ -611,7 +613,7 @@ impl<'t> Parser<'t> {
         set
     }
 
-    /// What follows a backslash, outside of a class.
+    /// Parses an escape after its backslash, outside of a class.
     fn escape(&mut self, at: usize) -> Read<(Node, Repeats)> {
         let boundary = |assertion| Ok((Node::Assert(assertion), Repeats::No));
         let node = match self.peek() {
@@ -664,7 +666,7 @@ impl<'t> Parser<'t> {
         self.names.get(name).copied()
     }
 
-    /// The number of a group, all its digits; nothing is taken where there is no such group and that is no error.
+    /// Parses a group number with all its digits. Consumes nothing if there is no such group and that is not an error.
     fn back_reference(&mut self, at: usize) -> Read<Option<u32>> {
         let rest = self.rest();
         let length = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -676,7 +678,7 @@ impl<'t> Parser<'t> {
         if self.strict() { self.refuse(at, "no group has this number") } else { Ok(None) }
     }
 
-    /// The code of octal digits as C has them, or else of the one character that follows.
+    /// Parses an octal escape of up to three digits, as in C, or the one character that follows.
     fn octal_or_itself(&mut self) -> u32 {
         let digits = self.rest().bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte));
         let mut code = 0;
@@ -694,7 +696,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What follows a backslash in a class, and, but for a few, outside.
+    /// Parses an escape after its backslash, in a class and, apart from a few escapes, outside.
     fn member_escape(&mut self, at: usize, in_class: bool) -> Read<Member> {
         let begin = self.at;
         let Some(character) = self.next() else {
@@ -732,7 +734,7 @@ impl<'t> Parser<'t> {
                     u32::from(digit) % 32
                 }
                 _ if self.strict() => return self.refuse(at, "'\\c' needs a letter"),
-                // The backslash is one, and the 'c' comes next.
+                // The backslash stands for itself, and the 'c' follows.
                 _ => {
                     self.at = begin;
                     u32::from('\\')
@@ -769,7 +771,7 @@ impl<'t> Parser<'t> {
         }))
     }
 
-    /// The set in `{…}` after `\p`.
+    /// Parses the set in `{…}` after `\p`.
     fn property(&mut self, at: usize) -> Read<Option<ClassUnicode>> {
         let rest = self.rest();
         let inside = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(inside, _)| inside);
@@ -793,7 +795,7 @@ impl<'t> Parser<'t> {
         u32::from_str_radix(text, 16).ok()
     }
 
-    /// What follows `\u`: half a character and its other half are one.
+    /// Parses the code point after `\u`. Two surrogates form one code point.
     fn code_point(&mut self) -> Option<u32> {
         if self.reading != Reading::AnnexB
             && let Some((digits, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'))
@@ -821,7 +823,7 @@ impl<'t> Parser<'t> {
         Some(first)
     }
 
-    /// A class, after its `[`.
+    /// Parses a class after its `[`.
     fn class(&mut self, begin: usize) -> Read<Node> {
         let negative = self.eat("^");
         let mut set = ClassUnicode::empty();
@@ -868,7 +870,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The name of a group, to its `>`.
+    /// Parses the name of a group up to its `>`.
     fn name(&mut self) -> Read<String> {
         let at = self.at;
         let mut name = String::new();
@@ -926,7 +928,7 @@ pub(super) fn single(code: u32) -> ClassUnicode {
     ranges(&[(code, code)])
 }
 
-/// Halves of characters are left out: no text has them.
+/// Builds a set from ranges. Leaves out surrogates, because no text has them.
 pub(super) fn ranges(of: &[(u32, u32)]) -> ClassUnicode {
     let mut set = ClassUnicode::empty();
     for (first, last) in of {
@@ -969,14 +971,14 @@ fn white_space() -> ClassUnicode {
     ])
 }
 
-/// Whether a set has a character.
+/// Returns whether a set contains a character.
 pub(super) fn contains(set: &ClassUnicode, character: char) -> bool {
     let ranges = set.ranges();
     let after = ranges.partition_point(|range| range.end() < character);
     ranges.get(after).is_some_and(|range| range.start() <= character)
 }
 
-/// Whether two characters are the same in any case.
+/// Returns whether two characters are equal if case is ignored.
 pub(super) fn same_but_for_case(one: char, other: char) -> bool {
     let mut set = single(u32::from(one));
     let _ = set.try_case_fold_simple();
