@@ -130,7 +130,7 @@ unsafe impl GlobalAlloc for Allocator {
         if self.pages.holds(pointer.addr()) {
             return;
         }
-        // SAFETY: what is neither in the arena nor in a page was allocated there, by the same layout.
+        // SAFETY: anything outside of the arena and the pages was allocated by `System`, with the same layout.
         unsafe { System.dealloc(pointer, layout) };
     }
 
