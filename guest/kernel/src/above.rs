@@ -1,4 +1,5 @@
-//! The agents above a child: the tools and rules that they handed on to it, by which each of them judges its calls.
+//! The agents above a child: the tools that they handed on to it, and the rules with which each of them judges its
+//! calls.
 //!
 //! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. It judges the
 //! child's calls as it judges the agent's own calls, with the same code.
@@ -59,10 +60,11 @@ pub(crate) struct Handed {
     pub(crate) said: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) observed: Vec<Observed>,
-    /// How often each call was permitted in its run and in the runs below it, before the child started.
+    /// The number of times that each call was permitted in its run and in the runs below it, before the child started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: Calls,
-    /// How often other children, which run at the same time, may make each call that does more than read.
+    /// The number of times that other children, which run at the same time, may make each call that does more than
+    /// read.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(crate) reserved: u64,
 }

@@ -1,11 +1,12 @@
-//! How often each call was permitted.
+//! Counts of how often each call was permitted.
 //!
 //! Equal calls count together. After an effect, a read is a new question, so the counts of reads start anew. Effects count from the
 //! beginning of the run: nothing that changes something ends their count.
 
 use std::collections::BTreeMap;
 
-/// How often each call was permitted, by the digest that equal ones share, with the prefix of its [`Class`].
+/// The number of times that each call was permitted, by the digest that equal ones share, with the prefix of its
+/// [`Class`].
 pub(crate) type Calls = BTreeMap<String, u64>;
 
 /// The effect of a call on the counts of other calls.

@@ -62,7 +62,7 @@ pub(crate) fn same_text(server: &str, tool: &str, arguments: &str) -> String {
     first(&envelope("text_call", &[server, tool, arguments]), 32)
 }
 
-/// Returns the digest by which a run recognizes a repeated event.
+/// Returns the digest with which a run recognizes a repeated event.
 pub(crate) fn event(text: &str) -> String {
     first(&digest(text), 16)
 }

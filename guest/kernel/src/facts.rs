@@ -48,7 +48,7 @@ pub(crate) struct Facts<'t> {
     pub(crate) is_child: bool,
 }
 
-/// How tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
+/// The descriptions of how tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
 pub(crate) type Programs = BTreeMap<String, String>;
 
 /// The use of budgets.
@@ -58,7 +58,7 @@ pub(crate) struct Used {
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
     pub(crate) ms: u64,
-    /// How often each call was permitted.
+    /// The number of times that each call was permitted.
     pub(crate) calls: Calls,
 }
 

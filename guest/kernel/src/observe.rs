@@ -39,7 +39,7 @@ const MAX_VIOLATIONS: usize = 10;
 /// The remark about a failed result. It is not added to a result that says so itself.
 const SAYS_FAILED: &str = "The tool says that it failed.";
 
-/// The message for a result of which nothing is shown. The call itself is over.
+/// The message for a result that cannot be shown at all. The call itself is over.
 const NOT_SHOWN: &str = "The call ran; its result cannot be shown";
 
 /// The beginning of the message for a value without the format that the server declared.
@@ -282,7 +282,7 @@ impl Read<'_> {
         self.violations = violations;
     }
 
-    /// Collects from a whole result the values by which origins can be proven, without invalid items.
+    /// Collects from a whole result the values that can prove origins, without invalid items.
     fn collect(&mut self, document: &Json, invalid: &BTreeSet<String>) {
         if !self.is_error && !self.watched.is_empty() {
             self.observed = observed::collect(document, &self.watched, invalid);

@@ -332,13 +332,13 @@ impl<K: Ord, V> Memo<K, V> {
 struct Search<'f> {
     tool: &'f Tool,
     facts: &'f Facts<'f>,
-    /// By the text of the origin.
+    /// The values of sources, by the text of the origin.
     sources: Memo<String, Pieces<'f>>,
-    /// By the name of the list in the facts.
+    /// The values of lists, by the name of the list in the facts.
     lists: Memo<&'f str, Option<Known>>,
-    /// By the tool and the path.
+    /// The values of results, by the tool and the path.
     results: Memo<(&'f str, &'f str), Results<'f>>,
-    /// By the tool, the path of values and that of names.
+    /// The items of results, by the tool, the path of values and that of names.
     named: Memo<(&'f str, &'f str, &'f str), Named<'f>>,
 }
 

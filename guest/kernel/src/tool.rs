@@ -55,7 +55,7 @@ pub(crate) struct Tool {
     pub(crate) definition: Option<Definition>,
     pub(crate) effect: Effect,
     pub(crate) egress: bool,
-    /// How often equal calls are permitted, if this differs from the budget.
+    /// The number of times that equal calls are permitted, if this differs from the budget.
     pub(crate) same_call: Option<u64>,
     /// The schema that applies in addition to that of the definition.
     pub(crate) arguments: Option<Schema>,
@@ -210,7 +210,7 @@ pub(crate) struct ResultRule {
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
-    /// How its texts are sanitized.
+    /// The treatment of its texts.
     pub(crate) clean: Clean,
     /// The types of media that pass: `TYPE/SUBTYPE`, `TYPE/*` or `*/*`.
     pub(crate) media: Vec<String>,
@@ -231,7 +231,7 @@ pub(crate) struct ResultRule {
     pub(crate) supports: Vec<Support>,
 }
 
-/// The contract by which a result is judged like any output. It defines the items of the result.
+/// The contract of a result, which is judged like any output. It defines the items of the result.
 pub(crate) struct ResultContract {
     pub(crate) asserting: Contract,
     /// The same contract for a schema that the server declared: `format` rejects nothing there.

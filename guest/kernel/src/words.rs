@@ -47,7 +47,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// `None` for a word without a letter or digit.
+    /// Returns the kind of a word. `None` for a word without a letter or digit.
     fn of(word: &str) -> Option<Self> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if !word.contains(char::is_alphanumeric) {

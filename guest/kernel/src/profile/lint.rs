@@ -331,7 +331,8 @@ fn acts(name: &str, description: &str) -> bool {
     by_name || by_description
 }
 
-/// Finds the patterns that allow any text before or behind what they match. Under `not`, a pattern denies, and may be open.
+/// Finds the patterns that allow any text before or after what they match. Under `not`, a pattern denies, and may be
+/// open.
 fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Vec<NodeId>) {
     match document.kind(at) {
         Kind::Object => {

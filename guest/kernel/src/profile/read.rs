@@ -33,7 +33,7 @@ use crate::{
     },
 };
 
-/// How long an approval is valid, in seconds, if the profile does not say.
+/// The time for which an approval is valid, in seconds, if the profile does not state one.
 pub(crate) const DEFAULT_TTL_S: u64 = 600;
 
 /// The most bytes of a result that the model reads, if the profile sets no limit.

@@ -336,7 +336,7 @@ impl Run<'_> {
         }
     }
 
-    /// Releases what was reserved for a call that was not sent.
+    /// Releases the budget that was reserved for a call that was not sent.
     pub(super) fn undo(&mut self, index: usize) {
         let call = &self.state.calls[index];
         let server = call.server.as_deref().unwrap_or_default();

@@ -7,7 +7,7 @@
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: the outcomes of calls.
 //! - [`background`]: information for a person who is asked to approve a call.
 //! - [`equal`]: equal calls that ran before.
-//! - [`said`]: texts that people said, and values of results, by which origins are proven.
+//! - [`said`]: texts that people said, and values of results, which prove origins.
 //! - [`message`]: other messages between a client and a server of tools.
 //! - [`delegation`]: calls that are runs of other agents.
 //! - [`resume`]: work that is repeated after an interruption.

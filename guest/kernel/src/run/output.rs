@@ -32,7 +32,7 @@ const MAX_QUESTION: usize = 4096;
 /// The number of failures of the model in a row that ends the run.
 const MAX_FAILURES: u64 = 3;
 
-/// The bytes of one token, by which tokens are estimated.
+/// The bytes of one token, for estimates of tokens.
 const BYTES_PER_TOKEN: u64 = 4;
 
 impl Run<'_> {

@@ -86,7 +86,7 @@ impl Run<'_> {
         call.effect == Effect::Effectful && call.phase == Phase::Started && event.text("effect") != Some("none")
     }
 
-    /// Settles an uncertain call by what a person says became of it.
+    /// Settles an uncertain call, whose outcome a person states.
     pub(super) fn resolution(&mut self, event: &Event) -> Result<(), Fault> {
         let Some(index) = self.call_of(event, |phase| phase == Phase::Uncertain) else {
             self.ignore("not_uncertain", "no such call is uncertain");

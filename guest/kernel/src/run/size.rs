@@ -9,7 +9,7 @@ use crate::decision::Reason;
 const KEPT: usize = 4;
 
 impl Run<'_> {
-    /// Forgets what is settled, and makes the state fit.
+    /// Forgets settled calls, and makes the state fit.
     pub(super) fn fit(&mut self) {
         self.forget();
         let limit = self.budget.state_bytes;

@@ -48,7 +48,7 @@ pub(crate) struct State {
     pub(crate) failures: u64,
     /// The number of calls that were made.
     pub(crate) calls_made: u64,
-    /// The free text of which the model makes a task.
+    /// The free text from which the model makes a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) frame: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,10 +106,10 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
-    /// To make a task of free text.
+    /// Making a task of free text.
     Frame,
     Step,
-    /// To answer, without tools.
+    /// The final answer, without tools.
     Final,
 }
 
@@ -145,7 +145,7 @@ pub(crate) enum Phase {
     Dispatched,
     /// The host is sending it, or has sent it.
     Started,
-    /// It may have had its effect. A person has to say.
+    /// It may have had its effect. A person has to say whether it did.
     Uncertain,
     Done,
     Denied,

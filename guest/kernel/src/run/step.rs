@@ -92,7 +92,7 @@ pub(crate) struct Spent {
     pub(crate) steps: u64,
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
-    /// How often each call was permitted, for the agents above.
+    /// The number of times that each call was permitted, for the agents above.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) calls: BTreeMap<String, u64>,
 }

@@ -153,8 +153,8 @@ impl Run<'_> {
         self.give_up();
     }
 
-    /// Gives up uncertain calls: without a loop nothing depends on their outcome, and runs are long, so only the last
-    /// ones are kept.
+    /// Forgets old uncertain calls: without a loop nothing depends on their outcome, and runs are long, so only the
+    /// last ones are kept.
     fn give_up(&mut self) {
         let is_uncertain = |call: &CallState| call.phase == Phase::Uncertain;
         let count = self.state.calls.iter().filter(|call| is_uncertain(call)).count();

@@ -133,7 +133,7 @@ impl Open {
         }
     }
 
-    /// `true` if one of them begins an image.
+    /// Returns whether one of them begins an image.
     fn has_image(&self, text: &[u8]) -> bool {
         self.kept.iter().any(|start| is_image(text, *start))
     }

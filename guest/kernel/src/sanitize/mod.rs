@@ -83,7 +83,7 @@ pub struct Inspected<'t> {
     edits: Vec<(Range<usize>, Edit)>,
     /// The findings in the whole text. Spans refer to the text as given.
     pub found: Found,
-    /// How its pieces are written.
+    /// The treatment of its pieces when they are written.
     pub(crate) clean: Clean,
 }
 
