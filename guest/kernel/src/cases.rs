@@ -82,7 +82,7 @@ impl Cases {
         self.cases.iter().all(|case| case.permit == Permit::Deny)
     }
 
-    /// Returns whether the decision depends on the arguments.
+    /// Returns whether some calls run without an approval.
     pub(crate) fn may_allow(&self) -> bool {
         self.cases.iter().any(|case| case.permit == Permit::Allow)
     }
@@ -97,7 +97,7 @@ impl Cases {
         self.approval().is_some()
     }
 
-    /// Returns whether it depends on the arguments what becomes of a call.
+    /// Returns whether the decision depends on the arguments.
     pub(crate) fn depends(&self) -> bool {
         !self.cases.first().is_some_and(Case::is_for_all)
     }
