@@ -1,8 +1,8 @@
 //! `wire.call` for hosts that run core modules: bytes are passed by their address and length in the memory.
 //!
-//! The component exports these too, and does not use them; `host/component/module.wasm` is made of its module, and has
-//! nothing else (`xtask/component/src/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
-//! where the result says that it is.
+//! The component also exports these functions, and does not use them; `host/component/module.wasm` is made of its
+//! module, and exports nothing else (`xtask/component/src/meter.rs`). A host allocates room for a request, writes it
+//! there, calls, and reads the answer at the address that the result contains.
 
 use std::{
     alloc::{Layout, alloc},
@@ -19,12 +19,12 @@ thread_local! {
     static ANSWER: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// Room for what a host passes to a call (Component Model, Canonical ABI).
+/// Allocates room for what a host passes to a call (Component Model, Canonical ABI).
 ///
 /// # Safety
 ///
-/// `old` must be null, or what this gave for `old_length` and `alignment`.
-// In place of the one of `wit-bindgen`, which the linker takes only where there is no other.
+/// `old` must be null, or a pointer that this function returned for `old_length` and `alignment`.
+// Replaces the function of `wit-bindgen`, which the linker takes only if there is no other.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: usize, length: usize) -> *mut u8 {
     begin_call();
@@ -43,12 +43,12 @@ extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     }
 }
 
-/// Answers a request, as `wire.call` does: UTF-8 in, UTF-8 out. Returns the address of the answer in the upper 32 bits and its
-/// length in the lower; it stays there until the next call. The room of the request is taken back.
+/// Answers a request, as `wire.call` does: UTF-8 in, UTF-8 out. Returns the address of the answer in the upper 32 bits
+/// and its length in the lower ones; it stays there until the next call. The memory of the request is freed.
 ///
 /// # Safety
 ///
-/// `request` must be what [`seamgate_allocate`] gave for this `length`, written to, and is given away.
+/// `request` must be what [`seamgate_allocate`] returned for this `length`, written to, and is given away.
 pub unsafe fn call<C: Component>(request: *mut u8, length: usize) -> u64 {
     ANSWER.set(String::new());
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
@@ -59,7 +59,7 @@ pub unsafe fn call<C: Component>(request: *mut u8, length: usize) -> u64 {
             C::with_operations(|operations| core::call_bytes_with(registry, operations, &request))
         })
     });
-    // It outlasts the call: in the call's arena it would keep that from starting again.
+    // The answer outlasts the call. In the call's arena, it would prevent that from starting again.
     let answer = lasting(|| answer.clone());
     let at = (answer.as_ptr().addr() as u64) << 32 | answer.len() as u64;
     ANSWER.set(answer);

@@ -1,4 +1,5 @@
-//! The interfaces of `seamgate:validator`: words of WIT become words of the core, and back. Both components have them.
+//! The interfaces of `seamgate:validator`: converts types of WIT to types of the core, and back. Both components use
+//! them.
 
 use std::cell::RefCell;
 
@@ -10,7 +11,7 @@ use crate::{
     convert,
 };
 
-/// A component: what it has beside these interfaces.
+/// The part of a component beside these interfaces.
 pub trait Component {
     /// The operations that `wire` has beside those of the gate.
     type Operations: core::Operations;
@@ -19,12 +20,12 @@ pub trait Component {
     fn with_operations<T>(run: impl FnOnce(&mut Self::Operations) -> T) -> T;
 }
 
-/// For what a registry keeps.
+/// Runs something that allocates what a registry keeps.
 pub fn keep(run: &mut dyn FnMut()) {
     lasting(run);
 }
 
-/// For what a verdict reads of it.
+/// Runs something that allocates what a verdict reads of the registry.
 fn settle(run: &mut dyn FnMut()) {
     together(run);
 }
@@ -117,7 +118,7 @@ fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::
     evidence.map(|all| all.into_iter().map(convert::observation_back).collect())
 }
 
-/// An output that is still coming. It outlasts the calls that it is made of.
+/// An output that is still arriving. It outlasts the calls that it consists of.
 pub struct Session(RefCell<core::Session>);
 
 impl<C: Component> stream::Guest for C {

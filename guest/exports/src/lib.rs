@@ -25,7 +25,7 @@ macro_rules! export_call {
         ///
         /// # Safety
         ///
-        /// `request` must be what `seamgate_allocate` gave for this `length`, written to, and is given away.
+        /// `request` must be what `seamgate_allocate` returned for this `length`, written to, and is given away.
         #[cfg(target_arch = "wasm32")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {

@@ -1,7 +1,7 @@
-//! Randomness for the hash maps of libraries: none. The component imports nothing, and the same request must give
-//! the same report. What a producer writes is never the key of a map whose order or speed rests on this.
+//! Randomness for the hash maps of libraries: none. The component imports nothing, and the same request must produce
+//! the same report. Text from a producer is never the key of a map whose order or speed depends on this.
 
-/// What `getrandom` calls on this target, by its `custom` backend.
+/// Fills a region with a constant. `getrandom` calls this on this target, through its `custom` backend.
 ///
 /// # Safety
 ///

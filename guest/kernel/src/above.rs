@@ -1,7 +1,8 @@
-//! The agents above a child: what was handed on to it, and the rules by which each of them judges its calls.
+//! The agents above a child: the tools that they handed on to it, and the rules with which each of them judges its
+//! calls.
 //!
-//! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. The child's calls are
-//! judged by it as the agent's own calls are, by the same code.
+//! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. It judges the
+//! child's calls as it judges the agent's own calls, with the same code.
 
 use std::collections::BTreeMap;
 
@@ -19,24 +20,24 @@ use crate::{
     tool::{Effect, Tool},
 };
 
-/// The call in the bounds of a run without a parent, whose profile was edited.
+/// The call in the bounds of a run without a parent whose profile was edited.
 const EDITED: &str = "profile";
 
-/// What a parent hands on to a child: the member `parent` of the child's first event and of its facts.
+/// The bounds that a parent sets for a child: the member `parent` of the child's first event and of its facts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bounds {
     pub(crate) run: String,
     pub(crate) call: String,
     pub(crate) tools: Vec<String>,
-    /// The parent's first, then those of the agents above it.
+    /// The rules of the parent, then those of the agents above it.
     pub(crate) rules: Vec<Handed>,
     #[serde(default)]
     pub(crate) labels: Vec<String>,
     pub(crate) budget: Granted,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) deadline: Option<u64>,
-    /// Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one.
+    /// `true` if the last of the rules is the run's own profile after an edit. Without a parent, it is the only one.
     #[serde(skip_serializing_if = "std::ops::Not::not", default, rename = "edited")]
     pub(crate) is_edited: bool,
 }
@@ -45,7 +46,7 @@ pub(crate) struct Bounds {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Handed {
-    /// Its profile, without what judges no call.
+    /// Its profile, without the parts that judge no call.
     pub(crate) profile: Box<RawValue>,
     /// The task, the context and the lists that its scopes and origins name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -54,15 +55,16 @@ pub(crate) struct Handed {
     pub(crate) context: BTreeMap<String, Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) lists: BTreeMap<String, Vec<String>>,
-    /// What people said to it, and what results had, as far as its rules about origins need it.
+    /// Texts that people said to it, and values of its results, as far as its rules about origins need them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) said: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) observed: Vec<Observed>,
-    /// How often each call was permitted in its run and in those below it, before the child was started.
+    /// The number of times that each call was permitted in its run and in the runs below it, before the child started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: Calls,
-    /// How often other children, which run at the same time, may make each call that does more than read.
+    /// The number of times that other children, which run at the same time, may make each call that does more than
+    /// read.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(crate) reserved: u64,
 }
@@ -71,7 +73,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a child may use.
+/// The budget that a child is granted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Granted {
@@ -89,17 +91,17 @@ pub(crate) struct Granted {
     pub(crate) state_bytes: Option<u64>,
 }
 
-/// The bounds of a child, ready to judge by.
+/// The bounds of a child, compiled.
 pub(crate) struct Above {
     pub(crate) bounds: Bounds,
-    /// In the order of the bounds.
+    /// The compiled rules, in the order of the bounds.
     pub(crate) rules: Vec<Rules>,
 }
 
-/// The rules of one agent, ready to judge by.
+/// The rules of one agent, compiled.
 pub(crate) struct Rules {
     pub(crate) profile: Profile,
-    /// The values that its scopes name, as facts have them: JSON text.
+    /// The values that its scopes name, in the form of facts: JSON text.
     pub(crate) given: String,
     pub(crate) said: Vec<String>,
     pub(crate) observed: Vec<Observed>,
@@ -108,11 +110,12 @@ pub(crate) struct Rules {
 }
 
 impl Above {
-    /// Read the bounds of a child.
+    /// Reads the bounds of a child.
     ///
     /// # Errors
     ///
-    /// `bad_request`: they are invalid, or a rule set in them is. A child without the rules of its parent would be free.
+    /// `bad_request`: the bounds are invalid, or a rule set in them is. A child without the rules of its parent would
+    /// be unrestricted.
     pub(crate) fn read(bounds: &str) -> Result<Self, Fault> {
         let bad = |message: String| Fault::new(FaultCode::BadRequest, format!("parent: {message}"));
         let bounds: Bounds = serde_json::from_str(bounds).map_err(|error| bad(quote(&error.to_string(), 256)))?;
@@ -126,14 +129,15 @@ impl Above {
         Ok(Above { rules: rules.collect::<Result<_, _>>()?, bounds })
     }
 
-    /// Why a tool of the child is not there for it, by what was handed on.
+    /// Returns why the child may not use a tool, by the bounds that were handed on.
     pub(crate) fn withholds(&self, tool: &Tool) -> Option<String> {
         let name = quote(&tool.full_name(), 128);
         if !self.bounds.tools.iter().any(|word| tool.is_named(word)) {
             return Some(format!("{name} was not handed on by the parent"));
         }
         if tool.is_delegate {
-            // Only a host that wrote the bounds itself hands one on, and no rule set has it. A tool that only has its name is another.
+            // A delegate is handed on only by a host that wrote the bounds itself, and no rule set contains it. A tool
+            // with the same name is another one.
             let is_another = self.rules.iter().any(|rules| rules.tool(tool).is_some());
             return is_another.then(|| format!("{name} was not handed on by the parent"));
         }
@@ -160,12 +164,13 @@ impl Above {
         })
     }
 
-    /// The same tool by each of the agents above.
+    /// Returns the same tool in the profile of each agent above.
     pub(crate) fn tools<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a Tool> {
         self.rules.iter().filter_map(|rules| rules.tool(tool))
     }
 
-    /// The limits that hold: those of a profile, and what was granted.
+    /// Returns the limits that apply: the strictest of a profile's own, those that were granted, and those of an
+    /// edited profile.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
         let Budget { steps, tool_calls, tokens, ms, same_call, state_bytes } = own.clone();
         let Granted {
@@ -190,7 +195,8 @@ impl Above {
         }
     }
 
-    /// Returns the bounds of a run whose profile was edited: those that it had before, if any, without an earlier edit.
+    /// Returns the bounds of a run whose profile was edited: the bounds that it had before, if any, without an earlier
+    /// edit.
     ///
     /// # Errors
     ///
@@ -223,28 +229,28 @@ impl Above {
         Ok(bounds)
     }
 
-    /// The rules of the run's own profile after an edit.
+    /// Returns the rules of the run's own profile after an edit.
     fn edited(&self) -> Option<&Rules> {
         self.rules.last().filter(|_| self.bounds.is_edited)
     }
 
-    /// Whether these rules are those of the run's own profile after an edit.
+    /// Returns whether these rules are those of the run's own profile after an edit.
     pub(crate) fn is_edit(&self, rules: &Rules) -> bool {
         self.edited().is_some_and(|edited| std::ptr::eq(edited, rules))
     }
 
-    /// Whether there is an agent above.
+    /// Returns whether there is an agent above.
     pub(crate) fn has_parent(&self) -> bool {
         self.rules.len() > usize::from(self.bounds.is_edited)
     }
 
-    /// Whether equal calls have to be counted for anybody above.
+    /// Returns whether equal calls have to be counted for any agent above.
     pub(crate) fn counts_calls(&self) -> bool {
         self.rules.iter().any(|rules| rules.profile.limits_equal_calls())
     }
 
-    /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.
-    /// An edited profile judges by what was said and read in its run.
+    /// Returns the rules that a child of the child gets. Their counts include the calls that were made meanwhile, and
+    /// those that other children may make. An edited profile judges by what was said and read in its run.
     pub(crate) fn handed(&self, calls: &Calls, reserved: u64, said: &[String], observed: &[Observed]) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
         let more = |one: Handed| Handed {
@@ -294,13 +300,13 @@ impl Rules {
         })
     }
 
-    /// The same tool by this agent.
+    /// Returns the same tool in this agent's profile.
     pub(crate) fn tool(&self, tool: &Tool) -> Option<&Tool> {
         self.profile.tools.iter().find(|theirs| theirs.name == tool.name && theirs.server == tool.server)
     }
 }
 
-/// What a call of a tool changes, by all who judge it: the child's profile and those above.
+/// Returns the effect of a tool's calls, by all profiles that judge it: the child's and those above.
 pub(crate) fn effect(tool: &Tool, above: Option<&Above>) -> Effect {
     let theirs = above.into_iter().flat_map(|above| above.tools(tool)).map(|theirs| theirs.effect);
     theirs.fold(tool.effect, Effect::max)
@@ -317,13 +323,13 @@ pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
     }
 }
 
-/// Whether a tool sends data out, by any who judge its calls.
+/// Returns whether a tool sends data out, by any profile that judges its calls.
 pub(crate) fn sends_out(tool: &Tool, above: Option<&Above>) -> bool {
     tool.egress || above.is_some_and(|above| above.tools(tool).any(|theirs| theirs.egress))
 }
 
-/// The keys with which a principal has to sign what they decide, by all who judge a call. `None`: by nobody's profile a key is
-/// needed. An empty list: the profiles that give them a key agree about none.
+/// Returns the keys with which a principal has to sign their decisions, by all profiles that judge a call. `None` if
+/// no profile requires a key. Empty if the profiles that give the principal keys have none in common.
 pub(crate) fn keys(profile: &Profile, above: Option<&Above>, principal: &str) -> Option<Vec<String>> {
     let profiles = [profile].into_iter().chain(above.iter().flat_map(|above| &above.rules).map(|rules| &rules.profile));
     let keys = profiles.map(|profile| profile.keys(principal)).filter(|keys| !keys.is_empty());

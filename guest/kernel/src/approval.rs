@@ -1,4 +1,4 @@
-//! Asks and approvals: what a person decided about one action at one key, and nothing that a model wrote.
+//! Asks and approvals: decisions of a person about one action at one key, without any text from a model.
 
 use seamgate_core::kernel_api::{quote, short};
 
@@ -14,26 +14,26 @@ use crate::{
 /// The most bytes of a person's reason that the model reads.
 const MAX_REASON: usize = 900;
 
-/// Who must approve, and why.
+/// The approvers that a call needs, and the reasons.
 pub(crate) struct Needed {
     /// Principals: one of them is enough.
     pub(crate) by: Vec<String>,
     pub(crate) ttl_s: u64,
-    /// At least one.
+    /// The reasons; at least one.
     pub(crate) reasons: Vec<Reason>,
 }
 
-/// What is known about the approval that a call needs.
+/// The state of the approval that a call needs.
 pub(crate) enum State {
-    /// By the approval at this place in the facts.
+    /// Granted by the approval at this place in the facts.
     Granted(usize),
     Rejected(Reason),
-    /// Nobody decided yet. With why what is there does not count.
+    /// Asked, and not yet decided. With the reasons why present approvals are not valid.
     Asked(Ask, Vec<Reason>),
 }
 
-/// Look for the approval of one action at one key by all who must approve: after the ask, before it lapses, unspent. Gives
-/// the places of those that count, or what is known of the first that does not.
+/// Looks for the approval of one action at one key by all who must approve: after the ask, before it expires, unspent.
+/// Returns the places of the valid approvals, or the state of the first needed one that is not granted.
 pub(crate) fn find_all<'n>(
     facts: &Facts,
     call: &Call,
@@ -61,7 +61,8 @@ pub(crate) fn find_all<'n>(
 }
 
 fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
-    // A rule with a shorter time may need it since it was asked: what is open lapses earlier then, counted from when it was asked.
+    // A rule with a shorter time may have come to apply since the ask: it then expires earlier, counted from the time
+    // of the ask.
     let asked = facts
         .asks
         .iter()
@@ -97,12 +98,12 @@ fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> 
     }
 }
 
-/// Returns when an ask lapses.
+/// Returns the time at which an ask expires.
 fn lapses(at: u64, ttl_s: u64) -> u64 {
     at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER)
 }
 
-/// Why an approval does not hold for the ask that it answers.
+/// Returns why an approval is not valid for the ask that it answers.
 fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option<Reason> {
     let Some(ask) = asked else {
         return Some(Reason::new("before_ask", format!("{who} approved what nobody asked")));
@@ -121,19 +122,19 @@ pub(crate) fn is_known(asks: &[Ask], ask: &Ask) -> bool {
     asks.iter().any(|known| known.key == ask.key && known.digest == ask.digest && known.at == ask.at)
 }
 
-/// The asks with one more, without older ones about the same.
+/// Returns the asks with one more, without older ones about the same action.
 pub(crate) fn with(asks: &[Ask], ask: Ask) -> Vec<Ask> {
     let is_other = |other: &&Ask| other.key != ask.key || other.digest != ask.digest;
     asks.iter().filter(is_other).cloned().chain([ask.clone()]).collect()
 }
 
-/// The places of the unspent approvals that are about an ask.
+/// Returns the places of the unspent approvals that are about an ask.
 pub(crate) fn about(approvals: &[Decided], ask: &Ask) -> Vec<usize> {
     let is_about = |approval: &Decided| !approval.spent && approval.key == ask.key && approval.digest == ask.digest;
     approvals.iter().enumerate().filter(|(_, approval)| is_about(approval)).map(|(place, _)| place).collect()
 }
 
-/// The approvals, of which those at some places are spent.
+/// Returns the approvals, with those at some places spent.
 pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     let spent = |(place, approval): (usize, &Decided)| Decided {
         spent: approval.spent || places.contains(&place),

@@ -1,4 +1,4 @@
-//! Bytes that stand in JSON as texts: which strings are Base64, and how many bytes they are.
+//! Detects bytes that stand in JSON as Base64, and counts them.
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId};
 

@@ -1,4 +1,4 @@
-//! Limits of a run -> whether there is room for one more call.
+//! Limits of a run: decides whether there is room for one more call.
 
 use crate::{
     counts::{Calls, Class, equal, then},
@@ -37,7 +37,7 @@ pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str, reserved: u64
     }
 }
 
-/// The use of budgets after one more call.
+/// Returns the use of budgets after one more call.
 pub(crate) fn spend(used: &Used, same_call: &str, class: Class) -> Used {
     let more = Calls::from([(class.key(same_call), 1)]);
     Used { tool_calls: used.tool_calls.saturating_add(1), calls: then(&used.calls, &more), ..used.clone() }
@@ -59,7 +59,7 @@ mod tests {
             is_permitted
         };
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);
-        // A call that only some profiles call a read ends no count, and its own count is not ended.
+        // A call that only some profiles regard as a read ends no count, and its own count is not ended.
         assert!(permit("e", Class::Either) && !permit("r", Class::Read));
         assert!(permit("w", Class::Effect));
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);

@@ -1,4 +1,4 @@
-//! What the model asked for, before anything is decided about it.
+//! Calls as the model asked for them, before any decision.
 
 use seamgate_core::{
     Fault, Violation,
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("call", include_str!("formats/call.json"));
 
-/// The longest arguments, in bytes, if the profile does not say how long.
+/// The longest arguments, in bytes, if the profile does not set a limit.
 pub(crate) const DEFAULT_ARGUMENTS_BYTES: usize = 64 * 1024;
 
 /// One call that the model asked for.
@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) arguments: String,
 }
 
-/// Why arguments are none.
+/// The reason why arguments are invalid.
 pub(crate) enum NotArguments {
     TooLarge(usize),
     Malformed(Vec<Violation>),
@@ -59,7 +59,7 @@ impl Call {
         if document.kind(Document::ROOT) == Kind::Object { Ok(document) } else { Err(NotArguments::NoObject) }
     }
 
-    /// The tool's name as the model gave it, for people.
+    /// Returns the tool's name as the model wrote it, for people.
     pub(crate) fn name(&self) -> String {
         full_name(self.server.as_deref().unwrap_or_default(), &self.tool)
     }

@@ -1,8 +1,8 @@
-//! `permit` of a tool: cases by the arguments of a call, of which the first that holds decides.
+//! `permit` of a tool: cases with conditions on the arguments of a call. The first case that holds decides.
 //!
-//! A condition that meets a value of another type than it is about, or a value that programs could read in different ways, leaves its
-//! case open. Then the strictest holds of all open cases and of what decides after them, so that no such value leads to more than
-//! any case that might have held.
+//! A condition leaves its case open if it meets a value of another type than it expects, or a value that programs
+//! could read in different ways. Then the strictest of all open cases and of the decision after them applies, so that
+//! no such value permits more than any case that might have held.
 
 use seamgate_core::kernel_api::{Document, Json, Kind, Location, Path, Schema, Selector, quote, short, sort};
 
@@ -19,7 +19,7 @@ pub(crate) enum Permit {
     Deny,
 }
 
-/// Who must approve, and for how long that holds.
+/// The approvers of a call, and how long their approval is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approval {
     /// Groups of the profile's approvers.
@@ -27,10 +27,11 @@ pub(crate) struct Approval {
     pub(crate) ttl_s: u64,
 }
 
-/// What decides about the calls of a tool, once all else permits them. Without a case that holds, a call is denied.
+/// The rules that decide about the calls of a tool once all other checks have passed. If no case holds, the call is
+/// denied.
 pub(crate) struct Cases {
     cases: Vec<Case>,
-    /// Whether the profile has a list of cases.
+    /// `true` if the profile has a list of cases.
     is_list: bool,
 }
 
@@ -49,14 +50,14 @@ pub(crate) enum Places {
 
 /// The decision of cases about one call.
 pub(crate) enum Decided {
-    /// The reason.
+    /// Denied, for this reason.
     Denied(String),
-    /// All of these must approve. Without any, the call is allowed.
+    /// All of these must approve. If there are none, the call is allowed.
     Approvals(Vec<(Approval, String)>),
 }
 
 impl Decided {
-    /// Returns the first of those who must approve.
+    /// Returns the first required approval.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         match self {
             Decided::Denied(_) => None,
@@ -86,7 +87,7 @@ impl Cases {
         self.cases.iter().any(|case| case.permit == Permit::Allow)
     }
 
-    /// Returns whether calls run without an approval that no condition tells apart.
+    /// Returns whether a case without conditions allows calls without an approval.
     pub(crate) fn allows_the_rest(&self) -> bool {
         self.cases.iter().any(|case| case.is_for_all() && case.permit == Permit::Allow)
     }
@@ -96,7 +97,7 @@ impl Cases {
         self.approval().is_some()
     }
 
-    /// Returns whether it depends on the arguments what becomes of a call.
+    /// Returns whether the decision depends on the arguments.
     pub(crate) fn depends(&self) -> bool {
         !self.cases.first().is_some_and(Case::is_for_all)
     }
@@ -109,7 +110,7 @@ impl Cases {
         })
     }
 
-    /// Returns the paths of arguments that conditions are about.
+    /// Returns the paths of the arguments that conditions refer to.
     pub(crate) fn paths(&self) -> Vec<Vec<Selector>> {
         let whens = self.cases.iter().filter_map(|case| case.when.as_ref()).flat_map(Schema::paths);
         let places = self.cases.iter().flat_map(|case| &case.places).map(|(path, _)| path.selectors.clone());
@@ -159,7 +160,7 @@ impl Case {
         self.when.is_none() && self.places.is_empty()
     }
 
-    /// Says which arguments leave the case open, so that the model can write them otherwise.
+    /// Describes which arguments leave the case open, so that the model can write them differently.
     fn left_open(&self, arguments: &Json) -> String {
         let mut names: Vec<String> = Vec::new();
         if self.when(arguments) == Some(Verdict::Open) {
@@ -194,7 +195,7 @@ impl Case {
     }
 }
 
-/// Returns whether all of some conditions hold.
+/// Returns the verdict that all of some conditions hold.
 fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.fold(Verdict::Holds, |so_far, one| match (so_far, one) {
         (Verdict::Fails, _) | (_, Verdict::Fails) => Verdict::Fails,
@@ -204,7 +205,8 @@ fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
 }
 
 impl Places {
-    /// Holds if all values of the path are there, and fails if none is. A path without a value fails.
+    /// Returns the verdict that all values of the path are at these places. Fails if none of them is, or if the path
+    /// has no value.
     fn verdict(&self, path: &Path, arguments: &Document) -> Verdict {
         let Reached { ends, stopped, beside, is_absent, .. } = Reached::of(&path.selectors, arguments, Document::ROOT);
         if !stopped.is_empty() || !beside.is_empty() || (is_absent && !ends.is_empty()) {
@@ -224,7 +226,7 @@ impl Places {
     }
 }
 
-/// Returns whether any of some places holds a value.
+/// Returns the verdict that any of some places holds a value.
 fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.fold(Verdict::Fails, |so_far, one| match (so_far, one) {
         (Verdict::Holds, _) | (_, Verdict::Holds) => Verdict::Holds,

@@ -1,21 +1,22 @@
-//! How often each call was permitted.
+//! Counts of how often each call was permitted.
 //!
 //! Equal calls count together. After an effect, a read is a new question, so the counts of reads start anew. Effects count from the
 //! beginning of the run: nothing that changes something ends their count.
 
 use std::collections::BTreeMap;
 
-/// How often each call was permitted, by the digest that equal ones share, with the prefix of its [`Class`].
+/// The number of times that each call was permitted, by the digest that equal ones share, with the prefix of its
+/// [`Class`].
 pub(crate) type Calls = BTreeMap<String, u64>;
 
 /// The effect of a call on the counts of other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// It only reads, by all who judge it. Its count starts anew after an effect.
+    /// Only reads, by all profiles that judge it. Its count starts anew after an effect.
     Read,
-    /// It only reads by some who judge it, or it starts another agent.
+    /// Only reads by some profiles that judge it, or starts another agent.
     Either,
-    /// It changes something, by all who judge it.
+    /// Changes something, by all profiles that judge it.
     Effect,
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn equal(calls: &Calls, same_call: &str) -> u64 {
     Class::ALL.iter().filter_map(|class| calls.get(&class.key(same_call))).sum()
 }
 
-/// Counts calls, and others that were made after them.
+/// Adds the counts of later calls to those of earlier ones.
 pub(crate) fn then(before: &Calls, after: &Calls) -> Calls {
     let mut all = before.clone();
     if after.keys().any(|key| Class::of(key) == Class::Effect) {

@@ -1,4 +1,5 @@
-//! A result that is too large -> what the model reads of it: whole lines of a text, or whole items of JSON, which stays valid.
+//! Cuts a result that is too large to the part that the model reads: whole lines of a text, or whole items of JSON,
+//! which stays valid.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -15,10 +16,12 @@ use crate::{
     truncate::{LEFT_OUT, MAX_CUT, Part, Room, Units, fill},
 };
 
-/// The attempts to fit a text that grows as it is written, before each next one has half of the room.
+/// The number of attempts to fit a text that grows as it is written. After them, each attempt has half the room of the
+/// previous one.
 const MAX_ATTEMPTS: usize = 8;
 
-/// The result that is cut: the mark of its observation, which is escaped, the digest of the whole, and what is done to its texts.
+/// The result that is cut: the mark of its observation, which is escaped, the digest of the whole, and how its texts
+/// are sanitized.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole<'w> {
     pub(crate) mark: &'w str,
@@ -26,7 +29,7 @@ pub(crate) struct Whole<'w> {
     pub(crate) clean: Clean,
 }
 
-/// A text, and how much of the whole it is where it is not all.
+/// A text, and the part of the whole that it shows, unless it is all.
 pub(crate) type Shown = (String, Option<Part>);
 
 /// The part of several texts that is shown.
@@ -49,7 +52,7 @@ pub(crate) fn text_shown(inspected: &Inspected, room: Room, whole: Whole) -> Sho
     .unwrap_or_default()
 }
 
-/// Cuts a document to whole items. `items` leads to those that are cut before anything else is.
+/// Cuts a document to whole items. The items to which `items` leads are cut first.
 pub(crate) fn json_shown(document: &Document, items: Option<&Path>, room: Room, whole: Whole) -> Shown {
     let bytes: Vec<NodeId> = base64::strings(document, Document::ROOT).collect();
     let mut cutter = Cutter { document, items: None, bytes: &bytes, room, whole, part: Cell::default() };
@@ -71,7 +74,7 @@ pub(crate) fn json_shown(document: &Document, items: Option<&Path>, room: Room, 
     })
 }
 
-/// Cuts several texts to whole ones; one that is too large by itself, to whole items or lines.
+/// Cuts several texts to whole ones. One that is too large by itself is cut to whole items or lines.
 pub(crate) fn texts_shown(texts: &[&str], room: Room, whole: Whole) -> TextsShown {
     let parts = Parts { texts, room, whole, part: Cell::default(), base64: Cell::default() };
     if let [_] = texts {
@@ -95,7 +98,7 @@ pub(crate) fn texts_shown(texts: &[&str], room: Room, whole: Whole) -> TextsShow
     TextsShown { texts: shown, part: parts.part.get(), base64: parts.base64.get() }
 }
 
-/// Returns the first of some cuts that fits. Each has less room than the one before.
+/// Returns the first cut that fits. Each has less room than the one before.
 fn fitted(room: usize, cut: &dyn Fn(usize) -> Option<Shown>) -> Option<Shown> {
     let mut bytes = room;
     for attempt in 0.. {
@@ -109,7 +112,7 @@ fn fitted(room: usize, cut: &dyn Fn(usize) -> Option<Shown>) -> Option<Shown> {
     None
 }
 
-/// Adds a part to those of the cuts before.
+/// Adds a part to those of the previous cuts.
 fn add(to: &Cell<Option<Part>>, part: Part) {
     to.set(Some(to.get().map_or(part, |own| own.and(part))));
 }
@@ -145,7 +148,7 @@ fn cut_text(inspected: &Inspected, room: Room, whole: Whole) -> Shown {
     (filled.with(left_out).join("\n"), part)
 }
 
-/// The beginning and the end of a piece of a text.
+/// Returns the beginning and the end of a piece of a text.
 fn bytes_shown(inspected: &Inspected, piece: Range<usize>, room: usize, mark: &str) -> Shown {
     let text = inspected.text;
     let mut bytes = room.saturating_sub(LEFT_OUT).min(piece.len());
@@ -167,10 +170,10 @@ struct Lines<'l> {
     inspected: &'l Inspected<'l>,
     whole: Whole<'l>,
     room: Room,
-    /// Where the first lines end, and where the last ones start.
+    /// The ends of the first lines, and the starts of the last ones.
     ends: Vec<usize>,
     starts: Vec<usize>,
-    /// Where the last line ends.
+    /// The end of the last line.
     end: usize,
     total: usize,
 }
@@ -267,9 +270,9 @@ impl Units for Parts<'_> {
 /// A document that is cut.
 struct Cutter<'c, 'd> {
     document: &'c Document<'d>,
-    /// The array that is cut before anything else is.
+    /// The array that is cut first.
     items: Option<NodeId>,
-    /// Strings that are bytes in Base64, in order: none of them is shown.
+    /// Strings that are bytes in Base64, in order. None of them is shown.
     bytes: &'c [NodeId],
     room: Room,
     whole: Whole<'c>,
@@ -285,7 +288,7 @@ impl Cutter<'_, '_> {
         shell.text
     }
 
-    /// Writes a value if it fits, and if its items are not to be cut first.
+    /// Writes a value if it fits, unless its items are to be cut first.
     fn whole(&self, at: NodeId, bytes: usize) -> Option<String> {
         let is_cut = self.items.is_some_and(|items| self.contains(at, items));
         // A secret is longer than the mark in its place.
@@ -327,7 +330,7 @@ impl Cutter<'_, '_> {
         let most = |keep| if is_object { usize::MAX } else { keep };
         let room = Room { bytes, head: most(self.room.head), tail: most(self.room.tail) };
         let filled = fill(children.children.len(), room, &children);
-        // A whole of which nothing is shown says so. A part of it is left out.
+        // If nothing is shown of the whole, it says so. A part of it is left out.
         if filled.units.is_empty() && at != Document::ROOT {
             return None;
         }
@@ -377,7 +380,7 @@ struct Children<'c, 'd> {
 }
 
 impl Children<'_, '_> {
-    /// Writes a child: a member behind its name, an item before its comma.
+    /// Writes a child: a member after its name, an item before its comma.
     fn child(&self, index: usize, bytes: usize, write: impl Fn(NodeId, usize) -> Option<String>) -> Option<String> {
         let (name, value) = self.children[index];
         let Some(name) = name else {

@@ -1,4 +1,4 @@
-//! What is decided about a call, and why.
+//! Decisions about calls, and the reasons for them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{facts::Changed, proof::Proof};
 
-/// Why a call may not run, or needs approval.
+/// The reason why a call may not run, or why it needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Reason {
     pub(crate) code: &'static str,
@@ -30,7 +30,7 @@ impl Reason {
         }
     }
 
-    /// With what is wrong in the arguments. The first is said in the message.
+    /// Creates a reason from violations in the arguments. The message contains the first one.
     pub(crate) fn wrong(code: &'static str, what: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {
             Some(first) => format!("{what}: {} {}", first.path, first.message),
@@ -40,7 +40,7 @@ impl Reason {
     }
 }
 
-/// Whether a call may run. See `schemas/decision.schema.json`.
+/// The decision about a call. See `schemas/decision.schema.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Decision {
     pub(crate) permit: &'static str,
@@ -67,13 +67,13 @@ pub(crate) struct Decision {
     pub(crate) facts: Changed,
 }
 
-/// What a person is asked.
+/// The request for approval that a person sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AskView {
     pub(crate) key: String,
     pub(crate) digest: String,
     pub(crate) by: Vec<String>,
-    /// The public keys of those who have to sign what they decide.
+    /// The public keys with which these principals have to sign their decisions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) keys: BTreeMap<String, Vec<String>>,
     pub(crate) expires: u64,
@@ -85,7 +85,7 @@ pub(crate) struct AskView {
 pub(crate) struct Used {
     pub(crate) principal: String,
     pub(crate) at: u64,
-    /// True if a person gave it for another call of the run, and it covers this one, too.
+    /// `true` if a person gave it for another call of the run and it covers this one, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembered: bool,
 }

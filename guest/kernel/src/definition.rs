@@ -1,7 +1,7 @@
-//! Definitions of tools from outside: which of them can be used, and why not the others.
+//! Definitions of tools from outside: decides which of them can be used, and why the others cannot.
 //!
-//! One definition must not make a whole document of them unreadable. Those that cannot be read are replaced before the document
-//! is read strictly, each by one that is invalid and says why.
+//! One definition must not make a whole document unreadable. Before the document is read strictly, each unreadable
+//! definition is replaced by an invalid one that says why.
 
 use seamgate_core::{
     Violation,
@@ -24,13 +24,13 @@ const MAX_REASON: usize = 512;
 /// The longest path in a reason, in bytes.
 const MAX_PATH: usize = 200;
 
-/// What the text begins with that stands in place of the schema of a definition that cannot be read.
+/// The beginning of the text that replaces the schema of an unreadable definition.
 const LEFT_OUT: &str = "the definition cannot be read: ";
 
 /// The longest name of a tool, in bytes.
 const MAX_NAME: usize = 128;
 
-/// A step on the way to definitions.
+/// A step on the path to definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Member(&'static str),
@@ -38,14 +38,14 @@ pub(crate) enum Step {
     Each,
 }
 
-/// The way to definitions in what servers list.
+/// The path to definitions in the lists of servers.
 pub(crate) const LISTED: [Step; 4] = [Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
 
-/// The way to definitions in an event.
+/// The path to definitions in an event.
 pub(crate) const LISTED_BY_EVENT: [Step; 5] =
     [Step::Member("listed"), Step::Member("servers"), Step::Each, Step::Member("tools"), Step::Each];
 
-/// The way to definitions in a line of a journal.
+/// The path to definitions in a line of a journal.
 pub(crate) const LISTED_BY_LINE: [Step; 6] = [
     Step::Member("event"),
     Step::Member("listed"),
@@ -55,15 +55,16 @@ pub(crate) const LISTED_BY_LINE: [Step; 6] = [
     Step::Each,
 ];
 
-/// The way to definitions in a profile.
+/// The path to definitions in a profile.
 pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::Member("definition")];
 
-/// The way to definitions in an entry of a profile whose name is a pattern.
+/// The path to definitions in an entry of a profile whose name is a pattern.
 pub(crate) const PINNED_BY_PATTERN: [Step; 4] =
     [Step::Member("tools"), Step::Each, Step::Member("definitions"), Step::Each];
 
-/// Returns the effect that a definition states for its tool: `read` by `readOnlyHint`, `idempotent` by `idempotentHint`. A
-/// definition that says nothing, or that contradicts itself, states none, and the tool counts as effectful.
+/// Returns the effect that a definition states for its tool: `read` by `readOnlyHint`, `idempotent` by
+/// `idempotentHint`. A definition that says nothing, or that contradicts itself, states none, and the tool is treated
+/// as effectful.
 pub(crate) fn annotated(document: &Document, definition: NodeId) -> Effect {
     let annotations = document.member(definition, "annotations");
     let is = |name| annotations.and_then(|at| document.member(at, name)).map(|at| document.kind(at));
@@ -115,7 +116,7 @@ fn schema(document: &Document, definition: NodeId, at: NodeId, formats: Formats)
     }
 }
 
-/// Describes the first of several violations, by its place in the definition.
+/// Describes the first of several violations, with its place in the definition.
 pub(crate) fn reason(document: &Document, definition: NodeId, found: &[Violation]) -> String {
     let Some(first) = found.first() else { return "it is invalid".to_owned() };
     let place = document.location(definition).path();
@@ -128,10 +129,10 @@ fn of_place(path: &str, message: &str) -> String {
     said(&format!("{} {message}", short(path, MAX_PATH)))
 }
 
-/// Keywords whose lists are sets: the order of their items means nothing.
+/// Keywords whose lists are sets, so that the order of their items means nothing.
 const SETS: [&str; 3] = ["required", "enum", "type"];
 
-/// Members whose values are no schemas, but values of their own.
+/// Members whose values are not schemas.
 const VALUES: [&str; 4] = ["const", "default", "examples", "enum"];
 
 /// Returns the digest that equal definitions share, however they are written.
@@ -141,7 +142,7 @@ pub(crate) fn equal(document: &Document, definition: NodeId) -> String {
     digest(&out)
 }
 
-/// Writes a value with its members in order. `is_schema`: also the items of lists that are sets.
+/// Writes a value with its members in order. With `is_schema`, also sorts the items of lists that are sets.
 fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut String) {
     match document.kind(at) {
         Kind::Object if is_schema => {
@@ -174,12 +175,12 @@ fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut Strin
     }
 }
 
-/// Cleans a reason, parts of which a server may have written.
+/// Sanitizes and cuts a reason, parts of which a server may have written.
 fn said(reason: &str) -> String {
     short(&sanitize(reason).text, MAX_REASON)
 }
 
-/// Returns what is wrong with the name that a server lists, if no profile can name the tool.
+/// Returns what is wrong with a name that a server lists, if no profile can name the tool.
 pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
     let is_first = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_later = |byte: &u8| is_first(byte) || b".-".contains(byte);
@@ -188,8 +189,8 @@ pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
         .then_some("$.name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'")
 }
 
-/// Reads a document in which tools are defined. A definition that cannot be read hides its own tool, and no other: the document
-/// is then read with a replacement for it.
+/// Reads a document that defines tools. An unreadable definition hides its own tool, and no other: the document is
+/// then read with a replacement for it.
 ///
 /// `replaced` keeps the text that was read in place of `text`.
 ///
@@ -211,7 +212,7 @@ pub(crate) fn read_each<'t, T, E>(
     }
 }
 
-/// Returns a text, or if it cannot be read the same with replacements for the definitions that cannot.
+/// Returns a text, or if it cannot be read, the same text with replacements for its unreadable definitions.
 pub(crate) fn readable_text<'t>(
     text: &'t str,
     replaced: &'t mut Option<String>,
@@ -223,15 +224,15 @@ pub(crate) fn readable_text<'t>(
     }
 }
 
-/// Replaces the definitions in a document that cannot be read: by a definition with the same name whose schema is a text that
-/// says why. `None` if all can be read, or if the document is wrong elsewhere.
+/// Replaces the unreadable definitions in a document. Each replacement has the same name, and as its schema a text
+/// that says why. `None` if all can be read, or if the document is wrong elsewhere.
 #[inline(never)]
 fn readable(text: &str, way: &[Step], caps: &Caps) -> Option<String> {
     let caps = Caps { depth: caps.depth.saturating_sub(way.len()), ..*caps };
     replaced(text, way, &|definition| unreadable(definition, &caps))
 }
 
-/// Returns what takes the place of a definition that cannot be read.
+/// Returns the replacement of an unreadable definition.
 fn unreadable(definition: &str, caps: &Caps) -> Option<String> {
     let (name, why) = match Json::read(definition, caps) {
         Ok(document) => {
@@ -254,7 +255,7 @@ fn unreadable(definition: &str, caps: &Caps) -> Option<String> {
     Some(format!("{{\"name\":{},\"{}\":{}}}", json(&name), ARGUMENTS[0], json(&left_out)))
 }
 
-/// JSON text with other values at the end of a way.
+/// Returns JSON text with other values at the end of a path.
 fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let Some((step, rest)) = way.split_first() else { return with(text) };
     let one = |is_on_the_way: bool, value: &RawValue| {
@@ -279,7 +280,7 @@ fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) ->
     is_changed.then(|| format!("{{{}}}", all.join(",")))
 }
 
-/// The members of an object as JSON text, in their order. A name may be there twice.
+/// The members of an object as JSON text, in their order. A name may occur twice.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {

@@ -1,8 +1,9 @@
-//! Digests: of an action, which an approval names, and of a call, by which equal ones are known.
+//! Digests of actions, which approvals name, and of calls, which identify equal ones.
 
 use seamgate_core::kernel_api::{Document, canonical, digest};
 
-/// The digest of texts under a domain: each with its length before it, so that no other texts give the same bytes.
+/// Returns the digest of texts under a domain. The length of each text precedes it, so that no other texts produce the
+/// same bytes.
 fn envelope(domain: &str, texts: &[&str]) -> String {
     let mut envelope = format!("seamgate:{domain}:1\n");
     for text in texts {
@@ -11,18 +12,18 @@ fn envelope(domain: &str, texts: &[&str]) -> String {
     digest(&envelope)
 }
 
-/// The first so many hexadecimal digits of a digest.
+/// Returns the first hexadecimal digits of a digest.
 fn first(digest: &str, digits: usize) -> String {
     digest["sha256:".len()..][..digits].to_owned()
 }
 
-/// Whether a text is a digest as documents have it.
+/// Returns whether a text is a digest in the form that documents use.
 pub(crate) fn is_one(text: &str) -> bool {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What an approval is about.
+/// The action that an approval is about.
 pub(crate) struct Action<'a> {
     pub(crate) profile: &'a str,
     pub(crate) run: &'a str,
@@ -32,14 +33,15 @@ pub(crate) struct Action<'a> {
     /// The text as it will be sent.
     pub(crate) arguments: &'a str,
     pub(crate) principal: &'a str,
-    /// The mode in which it runs; empty without modes.
+    /// The mode in which the call runs; empty without modes.
     pub(crate) scope: &'a str,
-    /// How the tool is run; empty if the host does not say it.
+    /// The description of how the tool is run; empty if the host does not provide it.
     pub(crate) program: &'a str,
 }
 
 impl Action<'_> {
-    /// No canonical JSON: the bytes that a person saw are the bytes that are sent.
+    /// Returns the digest of the action. The arguments are not canonicalized: the bytes that a person saw are the
+    /// bytes that are sent.
     pub(crate) fn digest(&self) -> String {
         let Action { profile, run, server, tool, definition, principal, scope, program, .. } = self;
         let arguments = digest(self.arguments);
@@ -60,12 +62,12 @@ pub(crate) fn same_text(server: &str, tool: &str, arguments: &str) -> String {
     first(&envelope("text_call", &[server, tool, arguments]), 32)
 }
 
-/// The digest by which a run knows an event that it had before.
+/// Returns the digest with which a run recognizes a repeated event.
 pub(crate) fn event(text: &str) -> String {
     first(&digest(text), 16)
 }
 
-/// The mark around the data of one observation. Who knows that of another does not know this one.
+/// Returns the mark around the data of one observation. The mark of one observation does not reveal that of another.
 pub(crate) fn mark(nonce: &str, id: &str) -> String {
     format!("data-{}", first(&envelope("mark", &[nonce, id]), 16))
 }

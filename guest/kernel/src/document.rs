@@ -1,4 +1,4 @@
-//! Documents of the caller's: read strictly, and held to their format.
+//! Documents from the caller: read strictly, and checked against their format.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ pub(crate) const CAPS: Caps = Caps {
     object_members: 1_000_000,
 };
 
-/// A document's format: its name, its JSON Schema, and that compiled.
+/// A document's format: its name, its JSON Schema, and the compiled schema.
 pub(crate) struct Format {
     name: &'static str,
     source: &'static str,
@@ -32,11 +32,11 @@ impl Format {
         self.schema.get_or_init(|| Schema::own(self.source))
     }
 
-    /// Read a document of this format.
+    /// Reads a document of this format.
     ///
     /// # Errors
     ///
-    /// `bad_request`: the text is not one.
+    /// `bad_request`: the text is not a document of this format.
     pub(crate) fn read<'t>(&self, text: &'t str) -> Result<Json<'t>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, self.name, violations);
         let json = Json::read(text, &CAPS).map_err(wrong)?;
@@ -47,29 +47,29 @@ impl Format {
     }
 }
 
-/// The text of a member of the root.
+/// Returns the text of a member of the root.
 pub(crate) fn text<'d>(document: &'d Document, name: &str) -> Option<&'d str> {
     text_in(document, Document::ROOT, name)
 }
 
-/// The text of a member.
+/// Returns the text of a member.
 pub(crate) fn text_in<'d>(document: &'d Document, at: NodeId, name: &str) -> Option<&'d str> {
     document.member(at, name).filter(|&at| document.kind(at) == Kind::String).map(|at| document.string(at))
 }
 
-/// The number that a member has. The format bounds it, and may write it as `1e3`.
+/// Returns the number of a member. The format bounds it, and permits forms such as `1e3`.
 pub(crate) fn number_in(document: &Document, at: NodeId, name: &str) -> Option<u64> {
     let number = Number(document.source(document.member(at, name)?));
     number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
 }
 
-/// The texts of a member that is a list.
+/// Returns the texts of a member that is a list.
 pub(crate) fn texts_in(document: &Document, at: NodeId, name: &str) -> Vec<String> {
     let list = document.member(at, name).into_iter().flat_map(|at| document.items(at));
     list.map(|at| document.string(at).to_owned()).collect()
 }
 
-/// A value as JSON text without optional white space.
+/// Returns a value as JSON text without optional white space.
 pub(crate) fn source(document: &Document, at: NodeId) -> String {
     let mut out = String::new();
     document.write(at, &mut out);

@@ -1,4 +1,4 @@
-//! The examples of a profile, tried when it is loaded.
+//! The examples of a profile, which are tried when it is loaded.
 
 use seamgate_core::{
     Violation,
@@ -16,12 +16,13 @@ use crate::{
     tool::Tool,
 };
 
-/// Try each example by what the profile itself decides: schemas, deny rules, values of scopes, and `permit`. Where a pattern stands for
-/// several tools, one of them must allow what is allowed, and all must deny what is denied.
+/// Tries each example against the parts of the profile that need no facts: schemas, deny rules, values of scopes, and
+/// `permit`. If a pattern stands for several tools, one of them must allow an allowed example, and all must deny a
+/// denied one.
 ///
 /// # Errors
 ///
-/// Those that the profile contradicts.
+/// The examples that the profile contradicts.
 pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
     let all: Vec<(&Tool, NodeId)> = tools_of(profile, document).collect();

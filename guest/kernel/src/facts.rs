@@ -1,4 +1,4 @@
-//! What a decision about one call depends on.
+//! Facts: everything that a decision about one call depends on.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("formats/facts.json"));
 
-/// The greatest number of a document: as JSON, each language reads it exactly.
+/// The greatest number in a document: every language reads it from JSON exactly.
 pub(crate) const MAX_NUMBER: u64 = 9_007_199_254_740_991;
 
 /// The facts as a document, and the parts of it that decisions change.
@@ -37,9 +37,9 @@ pub(crate) struct Facts<'t> {
     pub(crate) approvals: Vec<Decided>,
     pub(crate) programs: Programs,
     pub(crate) remembered: Vec<Remembered>,
-    /// What people said in this run, the last texts of it.
+    /// The last texts that people said in this run.
     pub(crate) said: Vec<String>,
-    /// How many earlier texts the caller gave.
+    /// The number of earlier texts that the caller passed.
     pub(crate) said_before: usize,
     pub(crate) observed: Vec<Observed>,
     /// The bounds that a parent set.
@@ -48,7 +48,7 @@ pub(crate) struct Facts<'t> {
     pub(crate) is_child: bool,
 }
 
-/// How tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
+/// The descriptions of how tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
 pub(crate) type Programs = BTreeMap<String, String>;
 
 /// The use of budgets.
@@ -58,11 +58,11 @@ pub(crate) struct Used {
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
     pub(crate) ms: u64,
-    /// How often each call was permitted.
+    /// The number of times that each call was permitted.
     pub(crate) calls: Calls,
 }
 
-/// What a person was asked.
+/// A question to a person whether a call may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
@@ -72,7 +72,7 @@ pub(crate) struct Ask {
     pub(crate) expires: u64,
 }
 
-/// What a person decided.
+/// The decision of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decided {
@@ -81,7 +81,7 @@ pub(crate) struct Decided {
     pub(crate) decision: Verdict,
     pub(crate) principal: String,
     pub(crate) at: u64,
-    /// Why, in the person's words.
+    /// The reason, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -101,11 +101,11 @@ pub(crate) struct Remembered {
     pub(crate) expires: u64,
     /// The number of calls that it still covers.
     pub(crate) left: u64,
-    /// Why the call needed approval.
+    /// The reasons why the call needed approval.
     pub(crate) why: Vec<String>,
 }
 
-/// Yes or no. Whatever is not a yes is a no.
+/// Yes or no. Everything that is not a yes is a no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -119,7 +119,7 @@ impl Verdict {
     }
 }
 
-/// Facts as the state of a run keeps them: a document in their own format.
+/// Facts as the state of a run keeps them: a document in a format of its own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
@@ -153,7 +153,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What of them decisions read, and never change, as JSON text.
+    /// Returns the part of the facts that decisions read and never change, as JSON text.
     pub(crate) fn given(&self) -> String {
         #[derive(Serialize)]
         struct Given<'k> {
@@ -165,7 +165,8 @@ impl Kept {
         json(&Given { task: &self.task, context: &self.context, lists: &self.lists })
     }
 
-    /// Facts to decide by. `given` is the text that [`Kept::given`] made, and `above` was read of the bounds that a parent set.
+    /// Returns the facts for a decision. `given` is the text that [`Kept::given`] returned, and `above` contains the
+    /// bounds that a parent set.
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl Kept {
         })
     }
 
-    /// Take over what a decision or an observation changed.
+    /// Applies the changes that a decision or an observation made.
     pub(crate) fn take(&mut self, changed: Changed) {
         let Changed { surface, labels, used, asks, approvals, programs, remembered, observed } = changed;
         if surface.is_some() {
@@ -288,13 +289,13 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// Returns how a tool is run, as far as the host says it.
+    /// Returns how a tool is run, if the host says so.
     pub(crate) fn program(&self, server: &str, tool: &str) -> &str {
         let of = |name: &str| self.programs.get(&format!("{server}/{name}"));
         of(tool).or_else(|| of("")).map_or("", String::as_str)
     }
 
-    /// A named list.
+    /// Returns a named list.
     pub(crate) fn list(&self, name: &str) -> Option<Vec<&str>> {
         let lists = self.document.member(Document::ROOT, "lists")?;
         let list = self.document.member(lists, name)?;
@@ -305,7 +306,7 @@ impl<'t> Facts<'t> {
         self.document.member(Document::ROOT, "task")
     }
 
-    /// The limits that hold: the profile's, and those of a parent.
+    /// Returns the limits that apply: those of the profile, and those of a parent.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
         let Some(above) = &self.above else { return own.clone() };
         let mut budget = above.budget(own);
@@ -316,22 +317,23 @@ impl<'t> Facts<'t> {
         budget
     }
 
-    /// When a parent ends the run.
+    /// Returns the time at which a parent ends the run.
     pub(crate) fn deadline(&self) -> Option<u64> {
         self.above.as_ref()?.bounds.deadline
     }
 
-    /// The rules of all agents above, the parent's first.
+    /// Returns the rules of all agents above, the parent's first.
     pub(crate) fn rules(&self) -> &[Rules] {
         self.above.as_ref().map_or(&[], |above| &above.rules)
     }
 
-    /// The facts by which an agent above judges a call of this run: its task, context and lists, what was read here, and how often
-    /// equal calls were permitted there and here. What it asked and who approved there says nothing here.
+    /// Returns the facts by which an agent above judges a call of this run: its task, context and lists, the labels
+    /// that were read here, and how often equal calls were permitted there and here. Its asks and approvals do not
+    /// apply here.
     ///
     /// # Errors
     ///
-    /// `bad_request`: what was handed on is not JSON within the caps.
+    /// `bad_request`: a document that was handed on is not JSON within the caps.
     pub(crate) fn by<'r>(&self, rules: &'r Rules, read: &[String]) -> Result<Facts<'r>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "parent", violations);
         // An edited profile judges by what is said and read in this run.
@@ -363,7 +365,7 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// A value of the context.
+    /// Returns a value of the context.
     pub(crate) fn context(&self, name: &str) -> Option<NodeId> {
         self.document.member(self.document.member(Document::ROOT, "context")?, name)
     }

@@ -1,35 +1,35 @@
-//! What was found in all texts of a result, shown or not.
+//! Findings in all texts of a result, shown or not.
 
 use seamgate_core::kernel_api::{Document, Kind, Location, NodeId, count, quote};
 use serde_json::{Map, Value, json};
 
 use crate::sanitize::{Clean, Found, inspect};
 
-/// So many texts that read like an instruction are listed.
+/// The most texts that read like an instruction that an observation lists.
 const MAX_INSTRUCTIONS: usize = 16;
 
-/// What was found, in all texts together.
+/// Findings in all texts together.
 #[derive(Default)]
 pub(crate) struct Findings {
     found: Found,
-    /// With the place of the text in the result, and the span in the text.
+    /// The kind of each, the place of the text in the result, and the span in the text.
     instructions: Vec<(&'static str, String, usize, usize)>,
     more: usize,
 }
 
 impl Findings {
-    /// Look at each string of a document, member names too.
+    /// Inspects each string of a document, including member names.
     pub(crate) fn look_at_all(&mut self, document: &Document) {
         self.look_within(document, Document::ROOT, &[]);
     }
 
-    /// The same for a value that is told of as a document of its own, but for strings that no model reads. Their places are in
-    /// order.
+    /// Inspects a value that is reported as a document of its own, except for strings that no model reads. Their
+    /// places are in order.
     pub(crate) fn look_within(&mut self, document: &Document, whole: NodeId, unread: &[NodeId]) {
         self.look(document, whole, unread, whole);
     }
 
-    /// The same for what stands below one place of a document.
+    /// Inspects the values below one place of a document.
     pub(crate) fn look_at(&mut self, document: &Document, below: NodeId, unread: &[NodeId]) {
         self.look(document, below, unread, Document::ROOT);
     }
@@ -42,7 +42,7 @@ impl Findings {
         }
     }
 
-    /// Add what was found in a text that stands at a place.
+    /// Adds the findings in a text that stands at a place.
     pub(crate) fn add(&mut self, found: Found, place: impl FnOnce() -> Location) {
         if found.is_nothing() {
             return;
@@ -60,12 +60,12 @@ impl Findings {
         }
     }
 
-    /// Whether there is nothing to change, and nothing to tell.
+    /// Returns whether there is nothing to change and nothing to report.
     pub(crate) fn is_nothing(&self) -> bool {
         self.found.is_nothing() && self.instructions.is_empty() && self.more == 0
     }
 
-    /// What the observation says about it.
+    /// Returns the findings as the observation contains them.
     pub(crate) fn to_value(&self) -> Value {
         let counts = |found: &mut dyn Iterator<Item = (&'static str, u32)>| -> Map<String, Value> {
             found.map(|(word, count)| (word.to_owned(), count.into())).collect()
@@ -80,7 +80,7 @@ impl Findings {
         })
     }
 
-    /// What the model is told about it.
+    /// Returns the remark about the findings for the model.
     pub(crate) fn remark(&self, clean: Clean) -> Option<String> {
         let mut parts = Vec::new();
         let done = |what: &'static str| if clean == Clean::Full { what } else { ", left as it is" };
@@ -105,7 +105,7 @@ impl Findings {
     }
 }
 
-/// Whether the path of a value holds names that read like text: outside of the marks, they could instruct.
+/// Returns whether the path of a value contains names that read like text: outside of the marks, they could instruct.
 pub(crate) fn has_text(path: &str) -> bool {
     path.len() > 128 || path.contains(char::is_whitespace) || path.contains('\\')
 }

@@ -1,4 +1,4 @@
-//! Labels of what the model has read -> what it may no longer do.
+//! Flows: derives from the labels of the data that the model has read which calls are no longer allowed.
 
 use seamgate_core::kernel_api::quote;
 
@@ -11,15 +11,15 @@ use crate::{
     tool::Tool,
 };
 
-/// What the flows of a profile say about a call.
+/// The outcome of a profile's flows for a call.
 pub(crate) enum Flowing {
     Denied(Reason),
     /// All of these must approve.
     Approvals(Vec<(Approval, Reason)>),
 }
 
-/// Look at all flows: one that denies wins. `own` is the approval that the call needs anyway, and `is_proven` says whether all
-/// origins of the call are proven.
+/// Checks all flows. A flow that denies wins. `own` is the approval that the call needs anyway, and `is_proven` says
+/// whether all origins of the call are proven.
 pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, own: Option<&Approval>, is_proven: bool) -> Flowing {
     let read = surface::read(profile, facts);
     let is_exempt = |flow: &Flow| flow.unless_origins && is_proven;

@@ -6,7 +6,7 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, canonical};
 
 use crate::words::{Word, decimal, whole_number};
 
-/// A value of the arguments, as it is looked for.
+/// A value of the arguments, in the form in which it is looked for.
 pub(crate) enum Sought<'d> {
     Text {
         raw: &'d str,

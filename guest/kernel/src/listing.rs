@@ -1,4 +1,5 @@
-//! What servers list -> the tools that the model sees: those of the profile that are there and unchanged.
+//! Compares the tools that servers list with the profile: the model sees those of the profile that are present and
+//! unchanged.
 
 use seamgate_core::{
     Fault,
@@ -54,7 +55,7 @@ const INVALID: &str = "invalid_definition";
 /// The reason why a tool is not shown.
 struct Unseen {
     code: &'static str,
-    /// What is wrong with its definition.
+    /// The description of what is wrong with its definition.
     message: Option<String>,
 }
 
@@ -70,11 +71,12 @@ impl Listing {
     }
 }
 
-/// Look at what servers list, in the format of lock files; without that, at the definitions of the profile.
+/// Lists the tools that the model may see, among those that servers list in the format of lock files, or without a
+/// list, among the definitions of the profile.
 ///
 /// # Errors
 ///
-/// `bad_request`: the list is none, or the facts lack the mode.
+/// `bad_request`: the list is invalid, or the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
     let mut replaced = None;
@@ -86,9 +88,9 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
         let mut is_there = false;
         let pinned = tool.definition.as_ref();
         let offered = match &listed {
-            // The host itself offers what delegates.
+            // The host itself offers tools that delegate.
             Some(listed) if !tool.is_delegate => offered(tool, listed, pinned).and_then(|shown| {
-                // What an agent above pinned must be there, too.
+                // A definition that an agent above pinned must be present, too.
                 let above = facts.above.iter().flat_map(|above| above.tools(tool));
                 let mut pinned = above.filter_map(|theirs| theirs.definition.as_ref());
                 pinned.try_for_each(|pinned| offered(tool, listed, Some(pinned)).map(|_| ()))?;
@@ -130,7 +132,8 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     Ok(Listing { tools, hidden, facts: Changed { surface, programs, ..Changed::default() } })
 }
 
-/// What the model may read of a tool that its server lists now, if it is the pinned one, or none is.
+/// Returns the part that the model may read of a tool that its server lists now. The tool must equal the pinned
+/// definition, if there is one.
 fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, Unseen> {
     let at = of_server(listed, &tool.server)
         .into_iter()
@@ -146,17 +149,17 @@ fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Op
     }
 }
 
-/// The definitions that a server lists.
+/// Returns the definitions that a server lists.
 fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     let servers = listed.member(Document::ROOT, "servers");
     let tools = servers.and_then(|at| listed.member(at, server)).and_then(|at| listed.member(at, "tools"));
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
 }
 
-/// The longest description of a program, in bytes. Of a longer one, a digest keeps the rest.
+/// The longest description of a program, in bytes. A longer one is cut, and followed by its digest.
 const MAX_PROGRAM: usize = 1024;
 
-/// Returns how the tools of a profile are run: as the list says it, else as is known.
+/// Returns how the tools of a profile are run: as the list says, or else as already known.
 fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs {
     let servers = listed.member(Document::ROOT, "servers");
     let program = |server: &str, tool: &str| {
@@ -194,7 +197,7 @@ fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by
     }
 }
 
-/// What servers list and the profile does not name.
+/// Returns the tools that servers list and the profile does not name.
 fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
     let servers = listed.member(Document::ROOT, "servers").into_iter().flat_map(|at| listed.members(at));
     let servers = servers.filter(|(_, at)| listed.kind(*at) == Kind::Object).map(|(name, _)| listed.string(name));
@@ -209,7 +212,7 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
                         let why = definition::arguments(listed, at, Formats::Annotate)
                             .err()
                             .unwrap_or_else(|| why.to_owned());
-                        // What has no name is known by its place.
+                        // A tool without a name is identified by its place.
                         let place = if name.is_empty() { listed.location(at).path() } else { String::new() };
                         let why = if place.is_empty() { why } else { short(format!("{place}: {why}"), 512) };
                         Unseen { code: INVALID, message: Some(why) }

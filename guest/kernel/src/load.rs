@@ -1,4 +1,4 @@
-//! A text -> a profile that can be used.
+//! Compiles a text to a profile.
 
 use seamgate_core::{
     Fault, FaultCode,
@@ -11,13 +11,13 @@ use crate::{
 };
 
 impl Profile {
-    /// Read, check and compile a profile, and try its examples.
+    /// Reads, checks and compiles a profile, and tries its examples.
     ///
-    /// `text` is one JSON document as `schemas/profile.schema.json` describes it, whole: nothing in it is a path.
+    /// `text` is one whole JSON document as `schemas/profile.schema.json` describes it: nothing in it is a path.
     ///
     /// # Errors
     ///
-    /// `bad_profile`: with the member, what is wrong, and what would be right.
+    /// `bad_profile`, with the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
         let (mut replaced, mut also) = (None, None);

@@ -1,4 +1,4 @@
-//! A result of the Model Context Protocol: its parts, and what is handed on in its place.
+//! Results of the Model Context Protocol: finds their parts, and builds the results that are handed on in their place.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>
 
@@ -16,19 +16,19 @@ use crate::{
     truncate::Part,
 };
 
-/// The members that a result has by the protocol. Others are handed on, sanitized.
+/// The members of a result that the protocol defines. Others are handed on, sanitized.
 const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
 const META: &str = "_meta";
 
-/// The member of `_meta` that says how much of a result is shown.
+/// The member of `_meta` that says which part of a result is shown.
 const TRUNCATED: &str = "seamgate.dev/truncated";
 
-/// The type of bytes without one.
+/// The MIME type of bytes that have none.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// A result, and where its parts are.
+/// A result, and the places of its parts.
 pub(crate) struct McpResult<'d> {
     document: &'d Json<'d>,
     root: NodeId,
@@ -38,11 +38,11 @@ pub(crate) struct McpResult<'d> {
     texts: Vec<NodeId>,
     /// Strings that are bytes in Base64 and stay as they are.
     binary: Vec<NodeId>,
-    /// Strings that no model reads as text: those, and bytes in what is structured.
+    /// Strings that no model reads as text: those, and bytes in the structured content.
     pub(crate) unread: Vec<NodeId>,
 }
 
-/// What a schema is about, and what is cut.
+/// The part of a result that a schema describes and that is cut.
 pub(crate) enum Main<'d> {
     Json(String),
     Texts(Vec<&'d str>),
@@ -71,14 +71,14 @@ impl<'d> McpResult<'d> {
         self.structured.is_some()
     }
 
-    /// Returns whether a text repeats bytes in Base64 that are structured.
+    /// Returns whether a text repeats bytes in Base64 that the structured content contains.
     pub(crate) fn repeats_bytes(&self) -> bool {
         let has_bytes = |at: NodeId| base64::strings(self.document, at).next().is_some();
         self.structured.is_some_and(has_bytes)
             && self.texts.iter().any(|&at| base64::has_bytes(self.document.string(at)))
     }
 
-    /// `is_json`: a schema asks for JSON.
+    /// Returns the main part. `is_json`: a schema expects JSON.
     pub(crate) fn main(&self, is_json: bool) -> Main<'d> {
         match (self.structured, &self.texts[..]) {
             (Some(at), _) => Main::Json(source(self.document, at)),
@@ -88,18 +88,19 @@ impl<'d> McpResult<'d> {
         }
     }
 
-    /// How much of it is text that a model reads, in bytes, beside what is structured.
+    /// Returns the bytes of the text that a model reads in addition to the structured content.
     pub(crate) fn text_bytes(&self) -> usize {
         self.texts.iter().map(|&at| self.document.string(at).len()).sum()
     }
 
-    /// Whether a text says something else than what is structured: it is JSON, and neither that nor a part of it. Servers wrap lists
-    /// and texts, for what is structured has to be an object.
+    /// Returns whether a text contradicts the structured content: it is JSON, and neither equal to that nor a part of
+    /// it. Servers wrap lists and texts because structured content has to be an object.
     pub(crate) fn is_contradictory(&self) -> bool {
         self.texts.iter().any(|&at| self.is_said(at) == Some(false))
     }
 
-    /// Returns whether what is structured says the same as a text. `None` if the text is neither JSON nor a part of it.
+    /// Returns whether the structured content says the same as a text. `None` if the text is neither JSON nor a part
+    /// of it.
     fn is_said(&self, at: NodeId) -> Option<bool> {
         let structured = self.structured?;
         let text = self.document.string(at);
@@ -125,7 +126,7 @@ impl<'d> McpResult<'d> {
         Some(parts.any(is_same))
     }
 
-    /// Returns the texts that only say again what is structured, in order.
+    /// Returns the texts that only repeat the structured content, in order.
     pub(crate) fn repeated(&self) -> Vec<NodeId> {
         let mut repeated: Vec<NodeId> =
             self.texts.iter().copied().filter(|&at| self.is_said(at) == Some(true)).collect();
@@ -133,7 +134,7 @@ impl<'d> McpResult<'d> {
         repeated
     }
 
-    /// Returns for each block that is left out what is said in its place.
+    /// Returns for each block that is left out the text in its place.
     pub(crate) fn left_out(&self, rule: &ResultRule) -> Vec<Option<String>> {
         let mut used = 0;
         let blocks = self.blocks.iter().enumerate();
@@ -181,7 +182,7 @@ impl<'d> McpResult<'d> {
         })
     }
 
-    /// The result to hand on. `shown`: what of the main part is shown, where that differs. `remarks` go behind it.
+    /// Returns the result to hand on. `shown` replaces the main part, if that differs. `remarks` follow it.
     pub(crate) fn handed_on(
         &self,
         shown: Shown,
@@ -238,12 +239,12 @@ impl<'d> McpResult<'d> {
     }
 }
 
-/// What is shown of a result in place of its main part.
+/// The text that replaces the main part of a result.
 #[derive(Default)]
 pub(crate) struct Shown<'s> {
-    /// In place of its texts, one after the other; more stand behind them.
+    /// The texts, one for each text of the result in order; further ones follow.
     pub(crate) texts: Option<&'s [Option<String>]>,
-    /// In place of what is structured.
+    /// The structured content.
     pub(crate) structured: Option<&'s str>,
     pub(crate) is_structured_gone: bool,
 }
@@ -256,13 +257,13 @@ pub(crate) struct Truncated<'t> {
     pub(crate) artifact: &'t str,
 }
 
-/// A result that says why there is none.
+/// Builds a result that says why none is shown.
 pub(crate) fn refused(message: &str) -> Box<RawValue> {
     let text = format!("{{\"{CONTENT}\":[{}],\"{IS_ERROR}\":true}}", text_block(message));
     RawValue::from_string(text).unwrap_or_default()
 }
 
-/// Cleans a server's word for the text in place of a block.
+/// Sanitizes and cuts a word from the server for the text in place of a block.
 fn shown(word: &str) -> String {
     short(sanitize(word).text, 64)
 }
@@ -271,7 +272,7 @@ fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", json(&text))
 }
 
-/// The text of a block that is one.
+/// Returns the text of a text block.
 fn text_of(document: &Document, block: NodeId) -> Option<NodeId> {
     let is_text = text_in(document, block, "type") == Some("text");
     document.member(block, "text").filter(|&at| is_text && document.kind(at) == Kind::String)

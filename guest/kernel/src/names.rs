@@ -1,5 +1,6 @@
-//! Names of arguments that a server could read as others. What is judged under one name must not be read under another: readers in Go
-//! ignore the case of a name, and readers in JavaScript take one member for the prototype of its object.
+//! Names of arguments that a server could confuse. An argument that is judged under one name must not be read under
+//! another: readers in Go ignore the case of a name, and readers in JavaScript take one member for the prototype of
+//! its object.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +9,12 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector, quote};
 /// The member that readers in JavaScript take for the prototype, or drop.
 const PROTOTYPE: &str = "__proto__";
 
-/// The names that schemas and rules have for the members of a value, and for those inside of it.
+/// The names that schemas and rules use for the members of a value, and for those inside of it.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// By what a reader that ignores case takes them for: the names, and the names inside of such a member.
+    /// By the name as a reader that ignores case compares it: the names, and the names inside of such a member.
     members: BTreeMap<String, (Vec<String>, Names)>,
-    /// Those of the items of a list.
+    /// The names of the items of a list.
     items: Option<Box<Names>>,
 }
 
@@ -35,7 +36,7 @@ impl Names {
         }
     }
 
-    /// Returns why a reader could take a member of the arguments for another. `None` if none is like that.
+    /// Returns why a reader could take a member of the arguments for another. `None` if there is no such member.
     pub(crate) fn mistaken(&self, arguments: &Document) -> Option<String> {
         mistaken(Some(self), arguments, Document::ROOT)
     }

@@ -33,23 +33,23 @@ use crate::{
 /// Provenance that a document gives is cut to this many bytes.
 const MAX_PROVENANCE: usize = 256;
 
-/// So many violations of a result are listed, and told to the model.
+/// The most violations of a result that are listed, and reported to the model.
 const MAX_VIOLATIONS: usize = 10;
 
-/// What is said of a result that says the same itself.
+/// The remark about a failed result. It is not added to a result that says so itself.
 const SAYS_FAILED: &str = "The tool says that it failed.";
 
-/// The message for a result of which nothing is shown. The call itself is over.
+/// The message for a result that cannot be shown at all. The call itself is over.
 const NOT_SHOWN: &str = "The call ran; its result cannot be shown";
 
-/// The message for a value that has another format than the server declared.
+/// The beginning of the message for a value without the format that the server declared.
 const NOT_AS_DECLARED: &str = "Not as the tool declares: ";
 
-/// Make an observation of what a call returned.
+/// Makes an observation of the result of a call.
 ///
 /// # Errors
 ///
-/// `bad_request`: the call is of no tool of the profile, or the facts have no nonce.
+/// `bad_request`: the profile has no such tool, or the facts have no nonce.
 pub(crate) fn observe(
     profile: &Profile,
     facts: &Facts,
@@ -59,7 +59,8 @@ pub(crate) fn observe(
     observe_as(profile, facts, call, result, true, |_| {})
 }
 
-/// The same, with what the host knows beside the result. `is_shown`: whether anybody reads the text of what is handed on as it is.
+/// Makes an observation as [`observe`] does, and adds with `adjust` what the host knows beside the result. `is_shown`:
+/// whether anybody reads the text of a result that is handed on as it is.
 pub(crate) fn observe_as(
     profile: &Profile,
     facts: &Facts,
@@ -85,7 +86,7 @@ pub(crate) fn observe_as(
         Read { is_error: result.is_error, is_shown, clean, artifact: artifact.clone(), watched, ..Read::default() };
     let whole = match &result.body {
         Body::Json(text) => Some(text),
-        // A schema or items are of JSON.
+        // Schemas and items need JSON.
         Body::Text(text) if rule.contract.is_some() && !result.is_error => Some(text),
         Body::Text(_) | Body::Returned(_) | Body::Told(_) | Body::Pieces { .. } => None,
     };
@@ -131,7 +132,7 @@ fn watched<'p>(tool: &'p Tool, facts: &'p Facts) -> Vec<&'p Path> {
     paths
 }
 
-/// Give an observation the labels that it would have for the agents above, too: their flows depend on them.
+/// Adds to an observation the labels that it would have for the agents above, because their flows depend on them.
 fn label_by_those_above(
     observation: &mut Observation,
     profile: &Profile,
@@ -157,7 +158,7 @@ fn label_by_those_above(
     Ok(())
 }
 
-/// What is known of a result, so far.
+/// The state of reading a result.
 #[derive(Default)]
 struct Read<'p> {
     /// The paths at which origins are looked for, and the values of the whole result there.
@@ -172,9 +173,9 @@ struct Read<'p> {
     base64: usize,
     is_invalid: bool,
     violations: Vec<Violation>,
-    /// The first value that does not have the format that the server declared.
+    /// The first value without the format that the server declared.
     format: Option<Violation>,
-    /// Items that are not what the schema asks for: none of them is shown.
+    /// The number of items that do not match the schema: none of them is shown.
     invalid_items: usize,
     findings: Findings,
     text: String,
@@ -185,18 +186,18 @@ struct Read<'p> {
     kinds: Vec<String>,
     sampled: bool,
     partial: bool,
-    /// Its texts and what is structured differ.
+    /// `true` if its texts contradict its structured content.
     is_contradictory: bool,
-    /// It has more text than the model reads.
+    /// `true` if it has more text than the model reads.
     is_long: bool,
-    /// There is nothing in it: claims of absence can cite it.
+    /// `true` if there is nothing in it: claims of absence can cite it.
     is_empty: bool,
     own_confidence: Option<Confidence>,
     cached: Option<bool>,
-    /// Into the result, where the arguments have no such value.
+    /// The query that the result contains, if the arguments have no such value.
     query: Option<String>,
     time_range: Option<String>,
-    /// None: the profile does not ask. An inner none: the result does not say.
+    /// `None` if the profile does not ask for it. An inner `None` if the result does not say it.
     until: Option<Option<u64>>,
 }
 
@@ -216,7 +217,7 @@ impl Read<'_> {
         }
     }
 
-    /// What the schema says of it, where it is held to one.
+    /// Validates a text against the schema of the result, if it has one.
     fn report(&mut self, rule: &ResultRule, text: &str) -> Option<Result<Report, Fault>> {
         let contract = rule.contract.as_ref().filter(|_| !self.is_error)?;
         let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
@@ -234,7 +235,8 @@ impl Read<'_> {
         Some(report)
     }
 
-    /// A document in which nothing is to be changed. One that does not fit its schema is looked at like any other.
+    /// Reads a document in which nothing is to be changed. One that does not match its schema is treated like any
+    /// other.
     fn json_as_it_is(&mut self, rule: &ResultRule, text: String) {
         let document = match Json::read(&text, &CAPS) {
             Ok(document) => document,
@@ -261,7 +263,7 @@ impl Read<'_> {
                 let invalid = report.quarantined.iter().map(|item| item.pointer.clone()).collect::<BTreeSet<String>>();
                 let wrong = report.quarantined.into_iter().flat_map(|item| item.violations);
                 self.violations = wrong.take(MAX_VIOLATIONS).collect();
-                // Of more items than the report lists, nobody knows which ones are invalid.
+                // If there are more items than the report lists, it is unknown which ones are invalid.
                 if self.invalid_items < MAX_QUARANTINED {
                     self.collect(document, &invalid);
                 }
@@ -280,7 +282,7 @@ impl Read<'_> {
         self.violations = violations;
     }
 
-    /// Takes the values by which origins can be proven from a whole result, without invalid items.
+    /// Collects from a whole result the values that can prove origins, without invalid items.
     fn collect(&mut self, document: &Json, invalid: &BTreeSet<String>) {
         if !self.is_error && !self.watched.is_empty() {
             self.observed = observed::collect(document, &self.watched, invalid);
@@ -291,14 +293,14 @@ impl Read<'_> {
         Whole { mark, artifact: &self.artifact, clean: self.clean }
     }
 
-    /// What a valid document says of itself, and what is shown of it.
+    /// Reads the metadata in a valid document, and the part of it that is shown.
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
         self.facts_of(rule, document);
         self.base64 = base64::strings(document, Document::ROOT).count();
         (self.text, self.shown) = json_shown(document, rule.items.as_ref(), rule.room(), self.whole(mark));
     }
 
-    /// What a valid document says of itself.
+    /// Reads the metadata in a valid document.
     fn facts_of(&mut self, rule: &ResultRule, document: &Json) {
         let first = |path: &Option<Path>| {
             let path = path.as_ref()?;
@@ -318,20 +320,20 @@ impl Read<'_> {
         self.partial = first(&rule.partial).is_some_and(|at| document.kind(at) == Kind::True);
         self.cached = first(&rule.cached).map(|at| document.kind(at) == Kind::True);
         self.own_confidence = rule.confidence.as_ref().map(|_| {
-            // A source that should say and does not is believed no more than a weak one.
+            // A source that should state its confidence and does not is believed no more than a weak one.
             let said = first(&rule.confidence).filter(|&at| document.kind(at) == Kind::String);
             said.and_then(|at| Confidence::of(document.string(at))).unwrap_or(Confidence::Low)
         });
         self.until = rule.freshness.as_ref().map(|freshness| {
             let selected = Path::select(&freshness.path.selectors, document, Document::ROOT);
-            // Of several times the oldest.
+            // Of several times, the oldest applies.
             selected.into_iter().map(|at| time::read(document, at)).min().flatten()
         });
         self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
         self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
     }
 
-    /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
+    /// Reads a result of the Model Context Protocol. Its main part is treated like any result; all of it is inspected.
     fn returned(&mut self, rule: &ResultRule, given: Given, mark: &str) {
         let document = given.document;
         let returned = McpResult::new(given);
@@ -341,7 +343,7 @@ impl Read<'_> {
             findings.look_within(document, given.at, &returned.unread);
         }
         self.is_long = returned.text_bytes() > rule.max_bytes || returned.repeats_bytes();
-        // What needs no change is not written again: most results are such, and some are large.
+        // A result that needs no change is not written again: most results are such, and some are large.
         let has_mark = || memmem::find(given.text.as_bytes(), mark.as_bytes()).is_some();
         let is_full = self.clean == Clean::Full;
         let is_as_it_is = (!is_full || findings.is_nothing()) && !self.is_long && !has_mark();
@@ -372,7 +374,8 @@ impl Read<'_> {
         }
     }
 
-    /// What is handed on in place of a result of the Model Context Protocol, where that is not the result as it is.
+    /// Returns the result to hand on in place of a result of the Model Context Protocol, unless that is handed on as
+    /// it is.
     fn handed_on(&self, rule: &ResultRule, given: Given, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
         if self.is_invalid {
             return Some(refused(about));
@@ -406,7 +409,7 @@ impl Read<'_> {
     fn text_facts(&mut self, rule: &ResultRule, texts: &[&str]) {
         self.is_empty = texts.iter().all(|text| text.is_empty()) && !self.is_error;
         if !self.is_error {
-            // Without a schema, any text is valid. What asks for more asks for JSON.
+            // Without a schema, any text is valid. A kind with a condition needs JSON.
             let supports = rule.supports.iter().filter(|support| support.when.is_none());
             self.kinds = supports.map(|support| support.kind.clone()).collect();
         }
@@ -423,7 +426,7 @@ impl Read<'_> {
         };
     }
 
-    /// The beginning and the end of a text that is too large: nobody has checked it.
+    /// Reads the beginning and the end of a text that is too large. Its content is unchecked.
     fn pieces(&mut self, rule: &ResultRule, head: &str, tail: &str, length: u64, mark: &str) {
         self.is_unchecked = true;
         // A line that is cut may hold a part of a secret.
@@ -519,7 +522,7 @@ impl Read<'_> {
         }
     }
 
-    /// What the model is told about the result, beside where it comes from.
+    /// Returns the remarks about the result for the model, except its provenance.
     fn remarks(&self, tool: &Tool, observation: &Observation) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(part) = self.shown {
@@ -592,7 +595,7 @@ fn told(wrong: &Violation) -> String {
     }
 }
 
-/// The labels with more, where that is more.
+/// Returns the labels together with others, if that adds any.
 pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
     let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
     sort(&mut all);
@@ -600,7 +603,7 @@ pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> 
     (all.len() > labels.len()).then_some(all)
 }
 
-/// Whether a value says that a result is a sample: true, or a rate below 1.
+/// Returns whether a value says that a result is a sample: true, or a rate below 1.
 fn is_sampled(document: &Document, at: NodeId) -> bool {
     match document.kind(at) {
         Kind::True => true,
@@ -609,7 +612,7 @@ fn is_sampled(document: &Document, at: NodeId) -> bool {
     }
 }
 
-/// A text of the profile, or what stands in a document where its path leads, sanitized and cut.
+/// Returns a text of the profile, or the value in a document to which its path leads, sanitized and cut.
 fn in_document(template: &Template, document: &Document) -> Option<String> {
     match template {
         Template::Text(text) => Some(short(text, MAX_PROVENANCE)),

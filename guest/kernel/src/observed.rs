@@ -1,5 +1,5 @@
-//! Values that results had at the paths that origins name, and texts that people said: what arguments can be proven by.
-//! Both are bounded, and what does not fit is forgotten: it then proves nothing.
+//! Values that results had at the paths that origins name, and texts that people said: the evidence by which the
+//! origins of arguments are proven. Both are bounded. What does not fit is forgotten, and then proves nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{source, text_in};
 
-/// The most texts that a run keeps of what people said, and the most bytes of them.
+/// The most texts of people that a run keeps, and the most bytes of them.
 const MAX_SAID: usize = 64;
 const MAX_SAID_BYTES: usize = 64 * 1024;
 
-/// The longest string that is kept of a result.
+/// The longest string of a result that is kept.
 const MAX_VALUE_BYTES: usize = 512;
 
 /// The most values that are kept of one result, and of all results of a run with the most bytes of them and of their
@@ -29,7 +29,7 @@ pub(crate) struct Observed {
     pub(crate) tool: String,
     /// The key of the call.
     pub(crate) call: String,
-    /// By the paths that the profile names.
+    /// The values by the paths that the profile names.
     pub(crate) values: BTreeMap<String, Vec<Value>>,
 }
 
@@ -76,7 +76,7 @@ impl Observed {
         self.values.keys().map(String::len).sum::<usize>() + self.bytes() + 32 * self.count()
     }
 
-    /// Returns how many bytes its values and their pointers have.
+    /// Returns the number of bytes of its values and their pointers.
     fn bytes(&self) -> usize {
         self.values.values().flatten().map(Value::bytes).sum()
     }
@@ -185,7 +185,8 @@ pub(crate) fn bound(all: &mut Vec<Observed>) {
     all.drain(..all.len() - kept);
 }
 
-/// Forgets each text that is too long, and then the oldest texts until the rest is in bounds. Returns how many it forgot.
+/// Forgets each text that is too long, and then the oldest texts until the rest is in bounds. Returns the number of
+/// texts that it forgot.
 pub(crate) fn bound_said(said: &mut Vec<String>) -> usize {
     let (all, mut bytes) = (said.len(), 0);
     said.retain(|text| text.len() <= MAX_SAID_BYTES);

@@ -1,5 +1,5 @@
-//! Where the values of a call come from: positive proof, by equality after a documented normalisation. A value that was
-//! not found where a rule looks has no origin, wherever else it may stand.
+//! Proves where the values of a call come from: positive proof, by equality after a documented normalization. A value
+//! that is not found where a rule looks has no origin, even if it occurs elsewhere.
 
 use std::{cell::RefCell, collections::BTreeMap, ops::Range, rc::Rc};
 
@@ -30,10 +30,10 @@ const MAX_VALUES: usize = 256;
 /// The most values whose origins a decision lists: those without one first.
 const MAX_LISTED: usize = 64;
 
-/// A reason lists this many values.
+/// The most values that a reason lists.
 const MAX_SHOWN: usize = 10;
 
-/// How much of a text is shown before and after a value in it, in bytes.
+/// The most bytes of a text that are shown before and after a value in it.
 const MAX_AROUND: usize = 24;
 
 /// The member of a child's task that the model of its parent wrote.
@@ -42,15 +42,15 @@ const REASON: &str = "reason";
 /// The outcome of a tool's origin rules for one call.
 #[derive(Default)]
 pub(crate) struct Proofs {
-    /// Those of the first values, values without an origin first.
+    /// The proofs of the first values, values without an origin first.
     pub(crate) listed: Vec<Proof>,
-    /// `true` if the rules hold at least one value and each has an origin.
+    /// `true` if the rules cover at least one value and each has an origin.
     pub(crate) is_proven: bool,
     /// The rules with values without an origin, each with the reason.
     pub(crate) unproven: Vec<(usize, Reason)>,
 }
 
-/// Looks for the origin of each value that the rules of a tool hold.
+/// Looks for the origin of each value that the rules of a tool cover.
 ///
 /// # Errors
 ///
@@ -117,8 +117,8 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
     Ok(Proofs { listed, is_proven, unproven: unproven.into_iter().map(reason).collect() })
 }
 
-/// What is known of the values so far. To describe the place of a value costs a walk through its list, so only as many
-/// are described as a decision lists.
+/// The result so far. Describing the place of a value requires a walk through its list, so only as many are described
+/// as a decision lists.
 struct Outcome<'o> {
     arguments: &'o Document<'o>,
     /// Each with its origin, if it has one.
@@ -182,7 +182,7 @@ fn pointer(document: &Document, from: NodeId, at: NodeId) -> String {
     document.location_within(from, Location::root(), at).pointer()
 }
 
-/// Returns where a rule looks for values.
+/// Returns the places in which a rule looks for values.
 fn sought(rule: &OriginRule) -> Vec<String> {
     rule.from.iter().map(Origin::text).collect()
 }
@@ -210,7 +210,7 @@ impl Origin {
     }
 }
 
-/// Where a value was found.
+/// The place where a value was found.
 #[derive(Clone)]
 struct Found {
     place: Place,
@@ -220,7 +220,7 @@ struct Found {
 /// A text, a number or a truth value of a source, with its place in it.
 struct Piece<'f> {
     content: Content<'f>,
-    /// A node of the facts. Of what people said, 0.
+    /// A node of the facts. 0 for texts that people said.
     at: NodeId,
 }
 
@@ -230,7 +230,7 @@ enum Content<'f> {
     Truth(&'static str),
 }
 
-/// Numbers, as equal ones are written, each at its first place: the index of a piece, and a part of it.
+/// Numbers in the form that equal ones share, each at its first place: the index of a piece, and a part of it.
 type Numbers = BTreeMap<String, (usize, Range<usize>)>;
 
 /// The values of a source.
@@ -299,15 +299,15 @@ struct Results<'f> {
 /// Items of the results of one tool, by their names.
 #[derive(Default)]
 struct Named<'f> {
-    /// The names of each item: by the number of its result, and its pointer.
+    /// The names of each item, by the number of its result and its pointer.
     names: BTreeMap<(usize, &'f str), Vec<&'f str>>,
-    /// The value that all items of a name have. `None` if they differ, so that the name means none of them.
+    /// The value that all items with a name have. `None` if they differ, so that the name identifies none of them.
     values: BTreeMap<String, Option<String>>,
-    /// Names of items that were already looked up.
+    /// Places of names of items that were already looked up.
     places: Memo<&'f str, Option<Place>>,
 }
 
-/// What was read of the facts, by what it was read for.
+/// A cache of values that were read from the facts, by key.
 struct Memo<K, V>(RefCell<BTreeMap<K, Rc<V>>>);
 
 impl<K, V> Default for Memo<K, V> {
@@ -328,17 +328,17 @@ impl<K: Ord, V> Memo<K, V> {
     }
 }
 
-/// Looks for values of one call. What it has read of the facts serves all of them.
+/// Looks for the values of one call. Data that it reads from the facts is shared by all of them.
 struct Search<'f> {
     tool: &'f Tool,
     facts: &'f Facts<'f>,
-    /// By the text of the origin.
+    /// The values of sources, by the text of the origin.
     sources: Memo<String, Pieces<'f>>,
-    /// By the name of the list in the facts.
+    /// The values of lists, by the name of the list in the facts.
     lists: Memo<&'f str, Option<Known>>,
-    /// By the tool and the path.
+    /// The values of results, by the tool and the path.
     results: Memo<(&'f str, &'f str), Results<'f>>,
-    /// By the tool, the path of values and that of names.
+    /// The items of results, by the tool, the path of values and that of names.
     named: Memo<(&'f str, &'f str, &'f str), Named<'f>>,
 }
 
@@ -346,7 +346,7 @@ impl<'f> Search<'f> {
     fn find(&self, rule: &'f OriginRule, arguments: &Document, at: NodeId) -> Result<Option<Found>, Fault> {
         let value = Sought::of(arguments, at);
         for origin in &rule.from {
-            // A missing list is a fault, whatever the value is.
+            // A missing list is a fault, regardless of the value.
             let found = match origin {
                 Origin::List(name) => self.in_list(name, value.as_ref())?,
                 origin => value.as_ref().and_then(|value| self.in_origin(origin, value)),
@@ -406,7 +406,8 @@ impl<'f> Search<'f> {
 
     fn in_task(&self, value: &Sought) -> Option<Place> {
         let at = self.facts.task()?;
-        // The task of a child has a text that the model of its parent wrote, and so has a copy of such a task in it.
+        // The task of a child contains a text that the model of its parent wrote, and so does a copy of such a task in
+        // it.
         self.in_document("task", at, self.facts.is_child.then_some(REASON), value)
     }
 
@@ -481,7 +482,8 @@ impl<'f> Search<'f> {
         })
     }
 
-    /// Returns where the user or the task names an item of a result, by a name that means no other value.
+    /// Returns the place where the user or the task names an item of a result, by a name that identifies no other
+    /// value.
     fn name_of(&self, index: usize, at: &'f str, origin: &'f ResultOrigin, named: &'f Path) -> Option<Place> {
         let all = self.names_of(origin, named);
         let item = item_of(at, origin.steps_to_item());

@@ -1,6 +1,6 @@
 //! Names of tools with `*`, which stands for any text.
 
-/// Returns whether a name of a profile is a pattern.
+/// Returns whether a name in a profile is a pattern.
 pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
@@ -17,8 +17,8 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns the rank of a name or pattern among those that match a tool: a name comes before all patterns, and a pattern with more text
-/// before its first `*` before others.
+/// Returns the rank of a name or pattern among those that match a tool: a name ranks above all patterns, and a pattern
+/// with more text before its first `*` above others.
 pub(crate) fn rank(pattern: &str) -> usize {
     pattern.find('*').unwrap_or(usize::MAX)
 }

@@ -1,5 +1,5 @@
-//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins, flows,
-//! budget, permit. Deny wins, and is the default.
+//! Decides whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins,
+//! flows, budget, permit. A denial wins, and is the default.
 
 use std::ops::Range;
 
@@ -29,10 +29,10 @@ use crate::{
     view::{Background, view},
 };
 
-/// What the model is told is cut to this many bytes.
+/// The longest message to the model, in bytes.
 const MAX_MESSAGE: usize = 2048;
 
-/// Decides about one call. `background` is asked for only if a person has to approve it.
+/// Decides about one call. `background` is called only if a person has to approve the call.
 ///
 /// # Errors
 ///
@@ -95,7 +95,7 @@ pub(crate) fn permit(
                     decision.message = short(reasons.first().map_or("", |first| &first.message), MAX_MESSAGE);
                     decision.reasons = [reasons.clone(), why_not].concat();
                     if !facts.asks.contains(&ask) {
-                        // What was decided before this ask does not answer it, not even within the same millisecond.
+                        // Earlier decisions do not answer this ask, not even within the same millisecond.
                         let places = approval::about(&facts.approvals, &ask);
                         if !places.is_empty() && !approval::is_known(&facts.asks, &ask) {
                             decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
@@ -132,14 +132,14 @@ impl Decision {
 /// A call that nothing denies.
 struct Passed {
     same_call: String,
-    /// Who must approve it, and why: all of them.
+    /// The approvers, all of which must approve, and the reasons.
     needed: Vec<Needed>,
 }
 
-/// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
-/// approve, so that no child may do what an agent above it may not.
+/// Checks a call against the rules of the agent, and of all agents above it. Each of them can only add denials and
+/// approvers, so that no child may do what an agent above it may not.
 ///
-/// `origins` gets where the values of the call come from, by the agent's own rules.
+/// `origins` receives the origins of the call's values, by the agent's own rules.
 fn check(
     profile: &Profile,
     facts: &Facts,
@@ -164,9 +164,9 @@ fn check(
         };
         let (theirs, permit) = match rules.tool(tool) {
             Some(theirs) => (theirs, Some(&theirs.permit)),
-            // The agent above has no such delegate, and its rules for all tools hold.
+            // The agent above has no such delegate, so its rules for all tools apply.
             None if tool.is_delegate => (tool, None),
-            // Without one it is not on the surface.
+            // Without a delegate, the tool is not on the surface.
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
@@ -195,7 +195,7 @@ fn check(
     Ok(Ok(Passed { needed, ..passed }))
 }
 
-/// Returns who must approve a call, and why. Nobody, if it is denied.
+/// Returns who must approve a call, and why. Empty if the call is denied.
 ///
 /// # Errors
 ///
@@ -204,7 +204,8 @@ pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call)
     Ok(check(profile, facts, tool, call, &mut Vec::new())?.map(|passed| passed.needed).unwrap_or_default())
 }
 
-/// Look at a call by the rules of one agent. Without `permit`, its rules for all tools decide. `reserved`: how often others may be permitted it meanwhile.
+/// Checks a call against the rules of one agent. Without `permit`, its rules for all tools decide. `reserved` is the
+/// number of equal calls that others may be permitted meanwhile.
 fn judge(
     profile: &Profile,
     facts: &Facts,
@@ -251,7 +252,7 @@ fn judge(
     Ok(Ok(Passed { same_call, needed: needed.collect() }))
 }
 
-/// The arguments of a call as a document, held to both schemas and to the deny rules.
+/// Reads the arguments of a call as a document, and checks it against both schemas and the deny rules.
 pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> Result<Json<'c>, Reason> {
     let limit = tool.max_arguments_bytes;
     let arguments = call.document(limit).map_err(|not| match not {
@@ -283,7 +284,7 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
     }
 }
 
-/// Why a call would write a mark of the kernel in place of the text that it stands for.
+/// Returns why a call is denied that would write a mark of the kernel in place of the text that it stands for.
 fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     if tool.effect == Effect::Read {
         return None;
@@ -304,7 +305,8 @@ fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     { found }.next().map(wrong)
 }
 
-/// Why a rule denies a call. One that says nothing about an argument because that is of another type denies it, too.
+/// Returns why a rule denies a call. A rule that cannot decide because an argument is of another type denies the call,
+/// too.
 fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
     if !tool.is_named(&rule.tool) {
         return None;
@@ -318,10 +320,10 @@ fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
     }
 }
 
-/// A reason lists this many violations.
+/// The most violations that a reason lists.
 const MAX_VIOLATIONS: usize = 10;
 
-/// What an approval of this call would be about.
+/// Returns the action that an approval of this call would be about.
 pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
     Action {
         profile: &profile.digest,

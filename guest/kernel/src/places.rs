@@ -1,5 +1,5 @@
-//! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as the strictest of the programs that may get it.
-//! A value that some of them would read in another way is outside.
+//! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as strictly as the strictest
+//! program that may get it. A value that some programs would read differently is outside.
 
 /// The verdict of a condition about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,7 +26,7 @@ const MAX_MEMBER: usize = 65_536;
 /// Limits of a line: those of an event, with room for the object around it.
 const LINE_CAPS: Caps = Caps { bytes: CAPS.bytes + 64, depth: CAPS.depth + 1, ..CAPS };
 
-/// What each audience is shown of each line: kind of line, type, members.
+/// The members that an audience sees of each line: kind of line, type, members.
 type Table = &'static [(&'static str, &'static str, &'static [&'static str])];
 
 const MODEL: Table = &[
@@ -134,7 +134,7 @@ const AUDIT: Table = &[
     ("action", "finish", &["key", "status", "reasons", "missing", "kinds", "labels", "confidence", "used"]),
 ];
 
-/// What an evaluation sees beside what the audit has.
+/// The members that an evaluation sees in addition to those of the audit.
 const EVAL: Table = &[
     ("record", "output", &["message"]),
     ("record", "decision", &["message"]),
@@ -144,16 +144,16 @@ const EVAL: Table = &[
     ("action", "finish", &["document", "uncertain", "requests"]),
 ];
 
-/// One line of a journal, as one audience sees it.
+/// Returns one line of a journal as one audience sees it.
 ///
 /// # Errors
 ///
-/// `bad_request`: the line is none, or there is no such audience.
+/// `bad_request`: the line is invalid, or there is no such audience.
 pub(crate) fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
     let bad = |message: &str| Fault::new(FaultCode::BadRequest, message.to_owned());
     let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "line", violations);
     let mut replaced = None;
-    // A run takes what servers list with definitions that cannot be read.
+    // A run accepts lists of tools in which some definitions cannot be read.
     let place = (&definition::LISTED_BY_LINE[..], &LINE_CAPS);
     let document =
         definition::read_each(line, &mut replaced, place, |text| Json::read(text, &LINE_CAPS)).map_err(wrong)?;
@@ -202,7 +202,7 @@ fn shown(document: &Document, at: NodeId, member: &str) -> Option<String> {
     Some(format!("\"{name}\":{value}"))
 }
 
-/// The texts that a profile has for a tool, for `ui` and `user`, with values of the call and of its result.
+/// Returns the texts that a profile has for a tool, for `ui` and `user`, with values of the call and of its result.
 pub(crate) fn texts_of(
     projections: &Projections,
     tool: &str,
@@ -233,7 +233,7 @@ pub(crate) fn texts_of(
     })
 }
 
-/// A text with a value in the place of each `{/…}`.
+/// Fills a template: replaces each `{/…}` with a value.
 fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -248,7 +248,7 @@ fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     out
 }
 
-/// RFC 6901, without the first slash.
+/// Resolves a JSON Pointer (RFC 6901) without its first slash.
 fn resolve(document: &Document, pointer: &str) -> Option<NodeId> {
     let mut at = Document::ROOT;
     for token in pointer.split('/').filter(|token| !token.is_empty()) {

@@ -1,21 +1,21 @@
-//! What a path leads to in a document, and where it does not lead on because something else stands there.
+//! Follows paths through a document: the values to which a path leads, and those of another kind that block it.
 
 use std::collections::BTreeSet;
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector};
 
-/// The way of a path through a document.
+/// The values that a path reaches in a document.
 #[derive(Default)]
 pub(crate) struct Reached {
     /// The values at its end.
     pub(crate) ends: Vec<NodeId>,
-    /// The values on the way, from which it led on, or would have if more were there.
+    /// The values on the way from which the path led on, or would have if they had contained more.
     pub(crate) passed: Vec<NodeId>,
     /// The values on the way that are of another kind than the path needs, with the kind that it needs.
     pub(crate) stopped: Vec<(NodeId, Kind)>,
-    /// Items of a list beside the one that the path names.
+    /// Items of a list other than the one that the path names.
     pub(crate) beside: Vec<NodeId>,
-    /// Whether it named a member or an item that is not there.
+    /// `true` if the path named a member or an item that is absent.
     pub(crate) is_absent: bool,
 }
 
@@ -56,34 +56,35 @@ impl Reached {
     }
 }
 
-/// The values of a document that some paths hold.
+/// The values of a document that some paths cover.
 pub(crate) struct Held {
     /// The single values at the end of each path.
     pub(crate) values: Vec<Vec<NodeId>>,
-    /// Values that stand where a path leads, and that none of the paths can hold.
+    /// Values that stand where a path leads, and that none of the paths can cover.
     pub(crate) unheld: Vec<Unheld>,
 }
 
-/// A value that a path should hold and cannot.
+/// A value that a path should cover and cannot.
 pub(crate) struct Unheld {
-    /// The place of the path among all.
+    /// The index of the path.
     pub(crate) path: usize,
     pub(crate) at: NodeId,
     pub(crate) why: Why,
 }
 
-/// Why a path cannot hold a value.
+/// The reason why a path cannot cover a value.
 pub(crate) enum Why {
-    /// It stands on the way, and is of another kind than this one, which the path needs.
+    /// It stands on the way, and is not of this kind, which the path needs.
     Stopped(Kind),
     /// It stands at the end, and is a list or an object.
     Several,
-    /// It is an item beside the one that the path names.
+    /// It is an item other than the one that the path names.
     Beside,
 }
 
 impl Held {
-    /// Follows paths from the root of a document. What one of them cannot hold counts only if no other reaches it.
+    /// Follows paths from the root of a document. A value that one of them cannot cover is ignored if another one
+    /// reaches it.
     pub(crate) fn of<'p>(paths: impl Iterator<Item = &'p [Selector]>, document: &Document) -> Self {
         let mut values = Vec::new();
         let mut unheld: Vec<Unheld> = Vec::new();

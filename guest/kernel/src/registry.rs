@@ -23,7 +23,7 @@ pub struct ProfileInfo {
     pub disabled: Vec<Disabled>,
 }
 
-/// A tool that is disabled, and why.
+/// A disabled tool, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Disabled {
     pub tool: String,
@@ -63,12 +63,12 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// With a way to tell an allocator what outlasts a call.
+    /// Creates a registry that runs what allocates memory for longer than a call through `keep`.
     pub const fn keeping(keep: Keep) -> Self {
         Registry { profiles: BTreeMap::new(), sealed: false, keep }
     }
 
-    /// Compile a profile and keep it. Registering the same one again changes nothing.
+    /// Compiles a profile and keeps it. Registering the same profile again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
         kept(self.keep, || {
             decide::prepare();
@@ -102,66 +102,68 @@ impl Registry {
         self.profiles.contains_key(agent)
     }
 
-    /// The agents that have a profile, in ascending order of their bytes.
+    /// Returns the agents that have a profile, in ascending order of their bytes.
     pub fn names(&self) -> Vec<String> {
         self.profiles.keys().cloned().collect()
     }
 
-    /// Which profile an agent has.
+    /// Returns information about the profile of an agent.
     pub fn profile(&self, agent: &str) -> Result<ProfileInfo, Fault> {
         self.find(agent).map(ProfileInfo::from)
     }
 
-    /// Text for an agent's prompt.
+    /// Returns text for an agent's prompt.
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
         self.find(agent).map(Profile::describe)
     }
 
-    /// What is likely a mistake in a profile, registered or not.
+    /// Returns the likely mistakes in a profile, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        // What is made on the way to a compiled profile serves the profiles after it.
+        // Data that compiling a profile creates serves later profiles, too.
         kept(self.keep, || {
             decide::prepare();
             Profile::compile(text).map(|profile| profile.lint(text))
         })
     }
 
-    /// From now on, `register` is a fault.
+    /// Seals the registry: from now on, `register` returns a fault.
     pub fn seal(&mut self) {
         self.sealed = true;
     }
 
-    /// The tools that the model may see: facts and what servers list in, a surface out, each as JSON text.
+    /// Returns the tools that the model may see. Takes facts and the lists of servers, and returns a surface, each as
+    /// JSON text.
     pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<String, Fault> {
         decide::surface(self.find(agent)?, facts, listed)
     }
 
-    /// Decide about a call: facts and call in, a decision out, each as JSON text.
+    /// Decides about a call. Takes facts and the call, and returns a decision, each as JSON text.
     pub fn permit(&self, agent: &str, facts: &str, call: &str) -> Result<String, Fault> {
         decide::permit(self.find(agent)?, facts, call)
     }
 
-    /// Make an observation of a result: facts, call and result in, an observation out, each as JSON text.
+    /// Makes an observation of a result. Takes facts, call and result, and returns an observation, each as JSON text.
     pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
         decide::observe(self.find(agent)?, facts, call, result)
     }
 
-    /// Apply one event to a run: the state of the step before (none for the first event) and the event in, a step out.
+    /// Applies one event to a run. Takes the state of the previous step (`None` for the first event) and the event,
+    /// and returns a step.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
         decide::advance(self.find(agent)?, state, event)
     }
 
-    /// One line of a journal, as one audience sees it.
+    /// Returns one line of a journal as one audience sees it.
     pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<String, Fault> {
         decide::project(self.find(agent)?, line, audience)
     }
 
-    /// Go on with a run whose state stays here, or with no state start one.
+    /// Continues a run whose state stays here, or starts one if there is no state.
     pub fn open_run(&self, agent: &str, state: Option<&str>) -> Result<OpenRun, Fault> {
         OpenRun::open(self.find(agent)?, state)
     }
 
-    /// Apply one event to a run whose state stays here.
+    /// Applies one event to a run whose state stays here.
     pub fn advance_run(&self, run: &mut OpenRun, event: &str) -> Result<String, Fault> {
         let profile = self.find(run.agent())?;
         run.advance(profile, event)

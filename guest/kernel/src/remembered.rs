@@ -1,4 +1,5 @@
-//! Approvals for further calls of a run: the same tool with the same arguments, but for those that a person left open.
+//! Approvals for further calls of a run: the same tool with the same arguments, except for those that a person left
+//! open.
 
 use seamgate_core::kernel_api::{Document, Json, Kind, canonical, json, sort};
 
@@ -24,14 +25,14 @@ pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<Str
         .map(|(name, value)| [name.to_owned(), canonical(&document, value)])
         .collect();
     sort(&mut held);
-    // No text of arguments begins so: they are an object.
+    // No text of arguments begins like this, because they are an object.
     let pattern = format!("pattern {}", json(&(any, held)));
     Some(Action { arguments: &pattern, ..*action }.digest())
 }
 
-/// Finds the approval that covers a call: by one who may approve each of what is needed, not lapsed or used up, and given for
-/// all reasons for which the call needs approval now. A call about which a person decided needs a new decision of its own.
-/// Returns it as used, and what is remembered after that.
+/// Finds the approval that covers a call: it is not expired or used up, its principal may approve everything that the
+/// call needs, and it covers all reasons for which the call needs approval now. A call about which a person decided
+/// needs a new decision of its own. Returns the approval as used, and those that are remembered afterwards.
 pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed]) -> Option<(Used, Vec<Remembered>)> {
     let covers = |one: &Remembered| {
         one.left > 0

@@ -1,4 +1,5 @@
-//! Values as JSON text and texts that the model may read: sanitized, with the mark of their observation escaped.
+//! Renders values as JSON text, and texts that the model may read: sanitized, with the mark of their observation
+//! escaped.
 
 use std::ops::Range;
 
@@ -9,14 +10,14 @@ use crate::{
     sanitize::{Clean, Inspected, sanitize_as},
 };
 
-/// A value as JSON text, with each string sanitized.
+/// Returns a value as JSON text, with each string sanitized.
 pub(crate) fn sanitized(document: &Document, at: NodeId) -> String {
     let mut shell = Shell::default();
     shell.write(document, at, "\0");
     shell.text
 }
 
-/// The same, but for strings that stay as they are. Their places are in order.
+/// Returns a value as JSON text, with each string sanitized except for those in `kept`. Their places are in order.
 pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId], clean: Clean) -> String {
     let mut shell = Shell { kept, clean, ..Shell::default() };
     shell.write(document, at, "\0");
@@ -36,8 +37,8 @@ pub(crate) fn sanitized_without_bytes(
     shell.text
 }
 
-/// The strings below a place that are bytes in Base64, as the Model Context Protocol has them, in order. A text that only
-/// stands in their place is none of them.
+/// Returns the strings below a place that are bytes in Base64, as the Model Context Protocol has them, in order. A
+/// text that only stands in their place is not among them.
 pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
     let is_base64 = |at: NodeId| {
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
@@ -111,14 +112,14 @@ impl Shell<'_> {
     }
 }
 
-/// Writes a piece of a text.
+/// Renders a piece of a text.
 pub(crate) fn written(inspected: &Inspected, piece: Range<usize>, mark: &str) -> String {
     let mut out = String::new();
     inspected.write(piece, &mut out);
     unmarked(out, mark)
 }
 
-/// A text in which the mark of its own observation is escaped: data cannot end itself.
+/// Returns a text in which the mark of its own observation is escaped, so that data cannot end itself.
 pub(crate) fn unmarked(text: String, mark: &str) -> String {
     if !text.contains(mark) {
         return text;

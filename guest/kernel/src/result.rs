@@ -1,4 +1,4 @@
-//! What a tool returned, before anything is made of it.
+//! Results as tools returned them, before they are processed.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(crate) static FORMAT: Format = Format::new("result", include_str!("formats/r
 
 /// A tool's result.
 pub(crate) struct ToolResult<'d> {
-    /// The tool says that it failed.
+    /// `true` if the tool says that it failed.
     pub(crate) is_error: bool,
     pub(crate) body: Body<'d>,
 }
@@ -23,22 +23,22 @@ pub(crate) struct ToolResult<'d> {
 pub(crate) struct Given<'d> {
     pub(crate) document: &'d Json<'d>,
     pub(crate) at: NodeId,
-    /// It as JSON text without optional white space: that is how it stands there.
+    /// The result as JSON text without optional white space, as it stands in the document.
     pub(crate) text: &'d str,
-    /// Its digest, where the host has it.
+    /// Its digest, if the host has it.
     pub(crate) digest: Option<&'d str>,
 }
 
-/// As much of a result as the host handed on.
+/// The part of a result that the host handed on.
 pub(crate) enum Body<'d> {
     /// JSON text without optional white space.
     Json(String),
     Text(String),
     /// A result of the Model Context Protocol.
     Returned(Given<'d>),
-    /// What is said in place of a result: nothing that the tool returned, so no schema is about it.
+    /// A text in place of a result. The tool did not return it, so no schema describes it.
     Told(String),
-    /// The whole is too large.
+    /// The beginning and the end of a result that is too large.
     Pieces {
         head: String,
         tail: String,
@@ -48,8 +48,8 @@ pub(crate) enum Body<'d> {
 }
 
 impl<'d> Given<'d> {
-    /// The result that is a member of a document, given to `with`. It is read again only where it stands there in another way than
-    /// the journal has it: some results are large.
+    /// Passes the result that is a member of a document to `with`. Reads it again only if the document writes it
+    /// differently from the journal, because some results are large.
     pub(crate) fn each<T>(document: &Json, at: NodeId, digest: Option<&str>, with: impl FnOnce(Given) -> T) -> T {
         let text = document.minified_at(at);
         if let Cow::Borrowed(text) = text {
@@ -57,7 +57,7 @@ impl<'d> Given<'d> {
         }
         match Json::read(&text, &CAPS) {
             Ok(whole) => with(Given { document: &whole, at: Document::ROOT, text: &text, digest }),
-            // It was read as a part of the document already.
+            // It was already read as a part of the document.
             Err(_) => with(Given { document, at, text: &text, digest }),
         }
     }
@@ -75,7 +75,7 @@ impl<'d> From<Given<'d>> for ToolResult<'d> {
 }
 
 impl ToolResult<'_> {
-    /// Read a result, and use it.
+    /// Reads a result, and passes it to `with`.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl ToolResult<'_> {
         let owned = |name: &str| text(&document, name).map(str::to_owned).unwrap_or_default();
         let is_error = text(&document, "status") == Some("error");
         let body = match document.member(Document::ROOT, "result") {
-            // Text is text, however it comes.
+            // Text is text, in whatever form it arrives.
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
             Some(at) => Body::Json(source(&document, at)),
             None if document.member(Document::ROOT, "text").is_some() => Body::Text(owned("text")),
@@ -107,7 +107,8 @@ impl ToolResult<'_> {
         with(ToolResult { is_error, body })
     }
 
-    /// The digest of the whole, and its length in bytes. The digest of what the host keeps is the host's word, as all facts are.
+    /// Returns the digest of the whole, and its length in bytes. For a result that the host keeps, the host states the
+    /// digest, like all facts.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
             Body::Json(text) | Body::Text(text) | Body::Told(text) => (digest(text), text.len() as u64),

@@ -16,14 +16,15 @@ use crate::{
     words::is_word_of,
 };
 
-/// Hold arguments to the scopes of their tool. Without facts, only to those that the profile itself decides.
+/// Checks arguments against the scopes of their tool. Without facts, checks only the scopes that the profile itself
+/// decides.
 ///
-/// A rule holds the values to which its path leads. If something of another kind stands on the way, the rule cannot hold it,
-/// and it is denied unless another rule reaches it. A value that is absent needs no rule.
+/// A rule covers the values to which its path leads. If something of another kind stands on the way, the rule cannot
+/// cover it, and the call is denied unless another rule reaches that value. An absent value needs no rule.
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside.
+/// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside of its scope.
 pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) -> Result<Result<(), Reason>, Fault> {
     let mut found = Vec::new();
     let held = Held::of(tool.scope.iter().map(|scope| &scope.path.selectors[..]), arguments);
@@ -75,7 +76,7 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
     Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })
 }
 
-/// A reason lists this many values.
+/// The most values that a reason lists.
 const MAX_SHOWN: usize = 10;
 
 fn lacking(tool: &Tool, list: &str) -> Fault {
@@ -126,7 +127,7 @@ fn some_of<T: AsRef<str>>(values: impl ExactSizeIterator<Item = T>) -> String {
     format!("{some}{more}")
 }
 
-/// Whether a value occurs in a source: as a value of it, or as a whole word of a text in it.
+/// Returns whether a value occurs in a source: as a value of it, or as a whole word of a text in it.
 fn is_from(value: &str, source: &Source, facts: &Facts) -> bool {
     let at = match source {
         Source::Task => facts.task(),

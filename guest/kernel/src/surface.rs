@@ -1,4 +1,4 @@
-//! Which tools the model may see and call: those of the mode that are there and unchanged, and no other.
+//! The tools that the model may see and call: those of the mode that are present and unchanged, and no other.
 
 use seamgate_core::{
     Fault, FaultCode,
@@ -14,7 +14,7 @@ use crate::{
     tool::Tool,
 };
 
-/// The mode that the facts name.
+/// Returns the mode that the facts name.
 ///
 /// # Errors
 ///
@@ -31,12 +31,12 @@ pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p
     })
 }
 
-/// Why a mode is not for this task.
+/// Returns why a mode does not apply to this task.
 fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
         let Some(task) = facts.task() else { return false };
-        // A task of another shape is none of those that the condition names.
+        // A task of another shape matches none of those that the condition names.
         let Reached { ends, stopped, is_absent, .. } = Reached::of(&path.selectors, document, task);
         let is_whole = !ends.is_empty() && stopped.is_empty() && !is_absent;
         is_whole && ends.iter().all(|&at| values.contains(&canonical(document, at)))
@@ -47,23 +47,23 @@ fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     Some(Reason::new("mode", message))
 }
 
-/// Whether a tool belongs to a mode that is for this task.
+/// Returns whether a tool belongs to a mode that applies to this task.
 pub(crate) fn is_in(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> bool {
     let is_named = |mode: &Mode| mode.tools.iter().any(|word| tool.is_named(word));
     mode.is_none_or(|mode| is_named(mode) && not_for_task(mode, facts).is_none())
 }
 
-/// Whether a tool is there, as far as the facts say.
+/// Returns whether a tool is present, as far as the facts say.
 pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
     facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
 }
 
-/// Why a tool is not there, by what the run's parent handed on, or by an edit of the profile.
+/// Returns why a tool is withheld, by the bounds of the run's parent or by an edit of the profile.
 pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
     facts.above.as_ref().and_then(|above| above.withholds(tool))
 }
 
-/// Why a tool is not on the surface.
+/// Returns why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);
     if let Some(why) = tool.disabled() {
@@ -91,7 +91,7 @@ fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     None
 }
 
-/// The tool that a call means, if the model may call it.
+/// Returns the tool that a call names, if the model may call it.
 pub(crate) fn find<'p>(
     profile: &'p Profile,
     mode: Option<&Mode>,
@@ -105,7 +105,7 @@ pub(crate) fn find<'p>(
     }
 }
 
-/// The tool that a call means.
+/// Returns the tool that a call names.
 pub(crate) fn known<'p>(profile: &'p Profile, call: &Call) -> Result<&'p Tool, Reason> {
     let on_server = |tool: &&Tool| call.server.as_deref().is_none_or(|server| server == tool.server);
     let mut meant = profile.tools.iter().filter(|tool| tool.name == call.tool).filter(on_server);
@@ -119,7 +119,7 @@ pub(crate) fn known<'p>(profile: &'p Profile, call: &Call) -> Result<&'p Tool, R
     }
 }
 
-/// Whether a rule denies a tool whatever its arguments are.
+/// Returns whether a rule denies a tool regardless of its arguments.
 pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
     let denies = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
     let above = facts.rules().iter().flat_map(|rules| &rules.profile.deny);
@@ -134,7 +134,7 @@ pub(crate) fn allowed<'p>(profile: &'p Profile, mode: Option<&Mode>, facts: &Fac
     profile.tools.iter().filter(is_allowed).collect()
 }
 
-/// The labels of all data that the model has read: in observations, and in values of the context.
+/// Returns the labels of all data that the model has read, in observations and in values of the context.
 pub(crate) fn read(profile: &Profile, facts: &Facts) -> Vec<String> {
     let context = profile.context.iter().filter(|source| facts.context(&source.name).is_some());
     let context = context.flat_map(|source| source.labels.iter().cloned());

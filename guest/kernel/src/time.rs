@@ -1,11 +1,11 @@
-//! Times in results -> milliseconds since 1970.
+//! Converts times in results to milliseconds since 1970.
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Number};
 
-/// From here on, a number means milliseconds: as seconds it is in the year 5138.
+/// The smallest number that means milliseconds: as seconds, it would be in the year 5138.
 const FIRST_MS: u64 = 100_000_000_000;
 
-/// Read a time: RFC 3339, or seconds or milliseconds since 1970.
+/// Reads a time: RFC 3339, or seconds or milliseconds since 1970.
 pub(crate) fn read(document: &Document, at: NodeId) -> Option<u64> {
     match document.kind(at) {
         Kind::String => rfc3339(document.string(at)),
@@ -18,7 +18,7 @@ pub(crate) fn read(document: &Document, at: NodeId) -> Option<u64> {
     }
 }
 
-/// RFC 3339, section 5.6: `2026-07-03T10:10:00Z`, with a fraction or an offset.
+/// Parses a time of RFC 3339, section 5.6: `2026-07-03T10:10:00Z`, with a fraction or an offset.
 fn rfc3339(text: &str) -> Option<u64> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| {
@@ -60,7 +60,8 @@ fn rfc3339(text: &str) -> Option<u64> {
     u64::try_from(seconds * 1000 + ms).ok()
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is the last.
+/// Returns the days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is
+/// the last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

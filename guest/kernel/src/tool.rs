@@ -16,10 +16,10 @@ use crate::{
     truncate::Room,
 };
 
-/// What an observation says of itself, whatever labels the profile gives to the tool's results.
+/// Labels that an observation computes itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
 
-/// What a call of a tool changes.
+/// The effect of a tool's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
@@ -41,7 +41,7 @@ impl Effect {
         match word {
             "read" => Effect::Read,
             "idempotent" => Effect::Idempotent,
-            // What is not known changes something.
+            // An unknown word means that the call changes something.
             _ => Effect::Effectful,
         }
     }
@@ -50,14 +50,14 @@ impl Effect {
 /// A tool that the profile names.
 pub(crate) struct Tool {
     pub(crate) name: String,
-    /// Empty: the host itself.
+    /// The name of its server; empty for a tool of the host itself.
     pub(crate) server: String,
     pub(crate) definition: Option<Definition>,
     pub(crate) effect: Effect,
     pub(crate) egress: bool,
-    /// How often equal calls are permitted, if not as the budget says.
+    /// The number of times that equal calls are permitted, if this differs from the budget.
     pub(crate) same_call: Option<u64>,
-    /// In addition to the definition's own.
+    /// The schema that applies in addition to that of the definition.
     pub(crate) arguments: Option<Schema>,
     /// The names of arguments in both, in the scope, and in the deny rules.
     pub(crate) names: Names,
@@ -69,7 +69,7 @@ pub(crate) struct Tool {
     /// The longest arguments, in bytes.
     pub(crate) max_arguments_bytes: usize,
     pub(crate) result: ResultRule,
-    /// It starts another agent.
+    /// `true` if it starts another agent.
     pub(crate) is_delegate: bool,
     /// The number of its entry in the profile. Several tools have the same one if its name is a pattern.
     pub(crate) entry: Option<usize>,
@@ -78,29 +78,29 @@ pub(crate) struct Tool {
 /// A tool's definition, as the lock file pinned it.
 pub(crate) struct Definition {
     pub(crate) digest: String,
-    /// The digest of what equal definitions share, however they are written.
+    /// The digest that equal definitions share, however they are written.
     pub(crate) canonical: String,
-    /// What the model may read of it: JSON text.
+    /// The part of it that the model may read, as JSON text.
     pub(crate) shown: Box<RawValue>,
-    /// What its server asks of the arguments.
+    /// The schema that its server states for the arguments.
     pub(crate) arguments: Option<Schema>,
     /// The reason why it is invalid, which disables the tool.
     pub(crate) invalid: Option<String>,
 }
 
-/// Values of the arguments are held to something.
+/// A rule that restricts values of the arguments.
 pub(crate) struct Scope {
     pub(crate) path: Path,
     pub(crate) within: Within,
 }
 
-/// What a value must be among.
+/// The set that a value must belong to.
 pub(crate) enum Within {
     /// A list of the facts.
     List(String),
     /// Values of the task and of the context.
     From(Vec<Source>),
-    /// In ascending order.
+    /// Literal values, in ascending order.
     Values(Vec<String>),
     /// Paths below one of these folders.
     Below(Vec<Folder>),
@@ -109,7 +109,7 @@ pub(crate) enum Within {
 }
 
 impl Within {
-    /// The list of the facts that it names.
+    /// Returns the list of the facts that it names.
     pub(crate) fn list(&self) -> Option<&str> {
         match self {
             Within::List(name) => Some(name),
@@ -117,7 +117,7 @@ impl Within {
         }
     }
 
-    /// The sources that it names.
+    /// Returns the sources that it names.
     pub(crate) fn sources(&self) -> &[Source] {
         match self {
             Within::From(sources) => sources,
@@ -126,14 +126,14 @@ impl Within {
     }
 }
 
-/// Where a value must occur.
+/// A source in which a value must occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     Task,
     Context(String),
 }
 
-/// Values of the arguments must come from somewhere.
+/// A rule that values of the arguments must have an origin.
 pub(crate) struct OriginRule {
     pub(crate) path: Path,
     pub(crate) from: Vec<Origin>,
@@ -141,16 +141,16 @@ pub(crate) struct OriginRule {
     pub(crate) otherwise: Option<Otherwise>,
 }
 
-/// What becomes of a call with a value that has no origin.
+/// The decision about a call with a value that has no origin.
 pub(crate) enum Otherwise {
     Deny,
-    /// By those whom it names, else by the tool's own approvers, else by any.
+    /// Approval by the groups that it names, else by the tool's own approvers, else by any.
     Approval(Option<Approval>),
 }
 
-/// Where a value may come from.
+/// A place that a value may come from.
 pub(crate) enum Origin {
-    /// What people said in this run.
+    /// Texts that people said in this run.
     User,
     From(Source),
     /// A list of the facts.
@@ -172,18 +172,18 @@ pub(crate) struct ResultOrigin {
     /// The tool, as the profile names it.
     pub(crate) tool: String,
     pub(crate) at: Path,
-    /// The path to an item's name. Only items that the user or the task names count.
+    /// The path to an item's name. If there is one, only items that the user or the task names are origins.
     pub(crate) named: Option<Path>,
 }
 
 impl ResultOrigin {
-    /// Returns whether results of a tool count. Its full name has the name of its server.
+    /// Returns whether results of a tool are such origins. Its full name contains the name of its server.
     pub(crate) fn is_of(&self, full_name: &str) -> bool {
         full_name == self.tool || full_name.split_once('/').is_some_and(|(_, name)| name == self.tool)
     }
 
-    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none:
-    /// the whole result is one item then.
+    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none,
+    /// so that the whole result is one item.
     pub(crate) fn steps_to_item(&self) -> usize {
         let Some(named) = &self.named else { return 0 };
         let shared = self.at.selectors.iter().zip(&named.selectors).take_while(|(one, other)| one == other).count();
@@ -193,7 +193,7 @@ impl ResultOrigin {
 }
 
 impl Origin {
-    /// Returns whether what people said decides about it.
+    /// Returns whether texts that people said decide about it.
     pub(crate) fn needs_said(&self) -> bool {
         matches!(self, Origin::User | Origin::Result(ResultOrigin { named: Some(_), .. }))
     }
@@ -204,17 +204,17 @@ impl Origin {
     }
 }
 
-/// What is made of a tool's result.
+/// The rules for a tool's results.
 pub(crate) struct ResultRule {
     pub(crate) contract: Option<ResultContract>,
     pub(crate) max_bytes: usize,
     /// The most bytes of images, audio and blobs in a result, decoded.
     pub(crate) max_media_bytes: usize,
-    /// What is done to its texts.
+    /// The treatment of its texts.
     pub(crate) clean: Clean,
     /// The types of media that pass: `TYPE/SUBTYPE`, `TYPE/*` or `*/*`.
     pub(crate) media: Vec<String>,
-    /// To the array of its items.
+    /// The path to the array of its items.
     pub(crate) items: Option<Path>,
     /// The most items or lines that a cut keeps from the beginning, and from the end.
     pub(crate) head: usize,
@@ -231,15 +231,15 @@ pub(crate) struct ResultRule {
     pub(crate) supports: Vec<Support>,
 }
 
-/// The contract by which a result is judged as any output is. It knows its items.
+/// The contract of a result, which is judged like any output. It defines the items of the result.
 pub(crate) struct ResultContract {
     pub(crate) asserting: Contract,
-    /// The same, if the server declared the schema: a format rejects nothing there.
+    /// The same contract for a schema that the server declared: `format` rejects nothing there.
     pub(crate) annotating: Option<Contract>,
 }
 
 impl ResultRule {
-    /// Returns how much of a result is shown.
+    /// Returns how much of a result may be shown.
     pub(crate) fn room(&self) -> Room {
         Room { bytes: self.max_bytes, head: self.head, tail: self.tail }
     }
@@ -261,30 +261,30 @@ pub(crate) enum Template {
     Path(Path),
 }
 
-/// Until when the data goes, and how old it may be.
+/// The path to the time up to which the data goes, and its greatest permitted age.
 pub(crate) struct Freshness {
     pub(crate) path: Path,
     pub(crate) max_lag_s: u64,
 }
 
-/// A result that this accepts is evidence of a kind.
+/// A kind of evidence, and the schema of the results that support it.
 pub(crate) struct Support {
     pub(crate) kind: String,
     pub(crate) when: Option<Schema>,
 }
 
-/// `SERVER/NAME`, or the name alone where the server is empty: the host itself.
+/// Returns `SERVER/NAME`, or the name alone if the server is empty, which means the host itself.
 pub(crate) fn full_name(server: &str, name: &str) -> String {
     if server.is_empty() { name.to_owned() } else { format!("{server}/{name}") }
 }
 
 impl Tool {
-    /// `SERVER/NAME`, or the name alone for a tool of the host.
+    /// Returns `SERVER/NAME`, or the name alone for a tool of the host.
     pub(crate) fn full_name(&self) -> String {
         full_name(&self.server, &self.name)
     }
 
-    /// The lists of the facts that its rules name.
+    /// Returns the lists of the facts that its rules name.
     pub(crate) fn lists(&self) -> impl Iterator<Item = &str> {
         let origins = self.origins().filter_map(|origin| match origin {
             Origin::List(name) => Some(name.as_str()),
@@ -293,7 +293,7 @@ impl Tool {
         self.scope.iter().filter_map(|scope| scope.within.list()).chain(origins)
     }
 
-    /// The sources that its scopes and its origins name, and the task where the name of an item counts.
+    /// Returns the sources that its scopes and its origins name, and the task if the name of an item matters.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         let origins = self.origins().filter_map(|origin| match origin {
             Origin::From(source) => Some(source),
@@ -302,17 +302,17 @@ impl Tool {
         self.scope.iter().flat_map(|scope| scope.within.sources()).chain(origins)
     }
 
-    /// The origins that its rules name.
+    /// Returns the origins that its rules name.
     pub(crate) fn origins(&self) -> impl Iterator<Item = &Origin> {
         self.origins.iter().flat_map(|rule| &rule.from)
     }
 
-    /// Returns why the tool is disabled, if it is: its pinned definition is invalid.
+    /// Returns the reason if the tool is disabled: its pinned definition is invalid.
     pub(crate) fn disabled(&self) -> Option<&str> {
         self.definition.as_ref()?.invalid.as_deref()
     }
 
-    /// Whether a word of a profile means this tool: `*`, its name, or its full name.
+    /// Returns whether a word of a profile means this tool: `*`, its name, or its full name.
     pub(crate) fn is_named(&self, word: &str) -> bool {
         word == "*" || word == self.name || word == self.full_name()
     }

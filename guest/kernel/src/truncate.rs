@@ -1,18 +1,19 @@
-//! Which units of a result the model reads: whole items, lines or members, from both ends, as far as there is room.
+//! Truncation of results: selects the units that the model reads. Whole items, lines or members, from both ends, as
+//! far as there is room.
 
 use seamgate_core::kernel_api::{sort, sort_by_key};
 use serde::Serialize;
 
-/// Room for the text that says what was left out.
+/// The bytes reserved for the text that says how much was left out.
 pub(crate) const LEFT_OUT: usize = 48;
 
-/// The most units that are cut themselves, if they are what takes the room.
+/// The most units that are cut themselves because they take most of the room.
 pub(crate) const MAX_CUT: usize = 4;
 
 /// The least room for a part of a unit.
 const MIN_CUT: usize = 80;
 
-/// How many of a result's units are shown.
+/// The number of a result's units that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Part {
     pub(crate) unit: &'static str,
@@ -22,7 +23,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Adds what another cut of the same result left. Items say more than bytes or members do.
+    /// Adds the part that another cut of the same result shows. Items say more than bytes or members do.
     pub(crate) fn and(self, other: Part) -> Part {
         match (self.unit, other.unit) {
             (own, theirs) if own == theirs => {
@@ -34,7 +35,7 @@ impl Part {
     }
 }
 
-/// How much may be shown.
+/// The limits of what may be shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
@@ -45,7 +46,7 @@ pub(crate) struct Room {
 
 /// The units that are shown.
 pub(crate) struct Filled {
-    /// In order, with their places.
+    /// The shown units in order, with their places.
     pub(crate) units: Vec<(usize, String)>,
     /// The number of whole units from the beginning, and from the end.
     head: usize,
@@ -64,12 +65,12 @@ impl Filled {
         self.head + self.tail == self.total
     }
 
-    /// The number of units of which nothing is shown.
+    /// Returns the number of units that are not shown at all.
     pub(crate) fn left_out(&self) -> usize {
         self.total - self.units.len()
     }
 
-    /// The units, with a text in the place of those that are left out.
+    /// Returns the units, with a text in place of those that are left out.
     pub(crate) fn with(self, left_out: impl FnOnce(usize) -> String) -> Vec<String> {
         let gap = self.units.iter().enumerate().position(|(index, (place, _))| index != *place);
         let (gap, count) = (gap.unwrap_or(self.units.len()), self.left_out());
@@ -81,7 +82,7 @@ impl Filled {
     }
 }
 
-/// What is done to each unit, by its place and within some bytes.
+/// The operations on units, by their places and within a number of bytes.
 pub(crate) trait Units {
     /// Writes a unit as it is shown, if it fits.
     fn whole(&self, index: usize, bytes: usize) -> Option<String>;
@@ -96,8 +97,8 @@ pub(crate) trait Units {
     fn is_list(&self, index: usize) -> bool;
 }
 
-/// Fills the room with units. One byte separates them. Of a unit that is larger than half of the room, a part is shown where most
-/// of the room is free otherwise; so is of one that is larger than the room, and of a list.
+/// Fills the room with units, separated by one byte. A unit larger than half of the room is shown in part if most of
+/// the room would stay free otherwise. So is a unit larger than the room, and a list.
 pub(crate) fn fill(total: usize, room: Room, units: &dyn Units) -> Filled {
     let mut left = room.bytes;
     let (mut next, mut end) = (0, total);

@@ -22,14 +22,15 @@ const MAX_GIVEN: usize = 1000;
 /// lines of its own.
 const MAX_INLINE: usize = 200;
 
-/// One approval covers a call, however often its server asks the client for more meanwhile.
+/// The note that an approval does not cover later questions of the server: it covers one call, however often the
+/// server asks the client for more meanwhile.
 const NOT_COVERED: &str =
     "not covered: what the client answers when the server asks it for more during the call (inputResponses)\n";
 
-/// What a run knows about a call beside its facts.
+/// Data of a run about a call that its facts do not contain.
 #[derive(Default)]
 pub(crate) struct Background {
-    /// The text that the model wrote in the answer that has the call.
+    /// The text that the model wrote in the answer that contains the call.
     pub(crate) said: String,
     /// Each label that the model has read, with the calls whose results have it.
     pub(crate) labels: Vec<(String, Vec<String>)>,
@@ -40,8 +41,8 @@ pub(crate) struct Background {
 /// The most values of a call whose origins the view lists.
 const MAX_ORIGINS: usize = 16;
 
-/// Writes the view of a call. `why` has the reasons for which it needs approval, and `origins` where its values come
-/// from.
+/// Writes the view of a call. `why` contains the reasons why it needs approval, and `origins` the origins of its
+/// values.
 pub(crate) fn view<'r>(
     profile: &Profile,
     tool: &Tool,
@@ -98,7 +99,7 @@ fn effect(tool: &Tool, above: Option<&Above>) -> String {
     format!("{}{egress}", above::effect(tool, above).as_str())
 }
 
-/// Says where a value comes from, or that it has no origin.
+/// Describes where a value comes from, or that it has no origin.
 fn from(proof: &Proof) -> String {
     let pointer = short(&proof.pointer, 256);
     let Some(place) = &proof.place else {
@@ -114,7 +115,7 @@ fn at(place: &Place) -> &str {
     place.at.as_deref().unwrap_or_default()
 }
 
-/// The text around a value: of a message or of the task.
+/// Returns the text around a value: of a message or of the task.
 fn text_around(place: &Place) -> String {
     if place.around.is_empty() { String::new() } else { format!(" ({})", quote(&place.around, 256)) }
 }
@@ -126,8 +127,8 @@ fn origin(calls: &[String]) -> String {
     }
 }
 
-/// Appends a value as JSON in which members are sorted and numbers are decimal: hosts write the facts anew, which may
-/// change the order of members and the form of numbers.
+/// Appends a value as JSON with sorted members and decimal numbers: hosts write the facts anew, which may change the
+/// order of members and the form of numbers.
 fn push_sorted(document: &Document, at: NodeId, out: &mut String) {
     match document.kind(at) {
         Kind::Array => {
@@ -255,7 +256,7 @@ fn is_unseen(character: char) -> bool {
 /// The most spaces in a row that the view shows as they are. More could push what follows out of sight.
 const MAX_SPACES: usize = 40;
 
-/// Appends a text with what a person cannot see escaped as JSON escapes it, and backslashes doubled if `is_string`.
+/// Appends a text. Characters that a person cannot see are escaped as in JSON, and backslashes doubled if `is_string`.
 fn push_visible(out: &mut String, text: &str, is_string: bool) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {

@@ -36,7 +36,7 @@ pub(crate) fn is_word_of(word: &str, text: &str) -> bool {
     find(word, text).is_some()
 }
 
-/// The kind of a word, by which signs beside it belong to it.
+/// The kind of a word, which determines the signs that belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Number,
@@ -47,7 +47,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// `None` for a word without a letter or digit.
+    /// Returns the kind of a word. `None` for a word without a letter or digit.
     fn of(word: &str) -> Option<Self> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if !word.contains(char::is_alphanumeric) {
@@ -201,7 +201,7 @@ impl<'v> Word<'v> {
         format!("{}{}{}", &self.text[..start], self.text[start..end].to_ascii_lowercase(), &self.text[end..])
     }
 
-    /// Returns whether it is `true` or `false`, which is no word of its own in a text.
+    /// Returns whether it is `true` or `false`, which does not occur as a word in a text.
     pub(crate) fn is_truth(&self) -> bool {
         ["true", "false"].iter().any(|truth| self.text.eq_ignore_ascii_case(truth))
     }
@@ -215,7 +215,8 @@ impl<'v> Word<'v> {
     }
 }
 
-/// A text without blanks and quotes around it. Line breaks and other control characters stay: they would be sent.
+/// Returns a text without blanks and quotes around it. Line breaks and other control characters stay because they
+/// would be sent.
 fn bare(text: &str) -> &str {
     let is_break = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
     text.trim_matches(|character: char| {
@@ -228,8 +229,8 @@ fn is_mail(value: &str) -> bool {
     value.split_once('@').is_some_and(|(local, host)| !local.is_empty() && local.bytes().all(is_part) && is_host(host))
 }
 
-/// The part of a value in which case means nothing: a mail address, or the host of a URL. A host alone could be the
-/// name of a file.
+/// Returns the part of a value in which case means nothing: a mail address, or the host of a URL. A host alone could
+/// be the name of a file.
 fn caseless(value: &str) -> Range<usize> {
     if is_mail(value) {
         return 0..value.len();
@@ -247,7 +248,7 @@ pub(crate) fn decimal(text: &str) -> Option<String> {
     (document.kind(Document::ROOT) == Kind::Number).then(|| canonical(&document, Document::ROOT))
 }
 
-/// Returns the number that a whole text is, without white space and quotes around it.
+/// Returns the number that makes up a whole text, without white space and quotes around it.
 pub(crate) fn whole_number(text: &str) -> Option<String> {
     let text = bare(text);
     let digits = usize::from(text.starts_with('-'));
@@ -256,7 +257,8 @@ pub(crate) fn whole_number(text: &str) -> Option<String> {
 }
 
 /// Returns all numbers that stand in a text by themselves, with their places: as JSON writes numbers, or with commas
-/// between groups of three digits. `1,000` alone is none, because it is one for some readers and a thousand for others.
+/// between groups of three digits. `1,000` alone is left out, because some readers take it for one and others for a
+/// thousand.
 pub(crate) fn numbers(text: &str) -> Vec<(String, Range<usize>)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -284,7 +286,7 @@ pub(crate) fn numbers(text: &str) -> Vec<(String, Range<usize>)> {
     found
 }
 
-/// Returns where a run of what numbers are written with ends.
+/// Returns the end of a run of characters that numbers are written with.
 fn end_of_number(bytes: &[u8], mut at: usize) -> usize {
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     while at < bytes.len() {

@@ -1,13 +1,14 @@
-//! Memory in two kinds: what dies with a call lies end to end in an arena; what outlasts it is on the heap.
+//! Memory of two kinds: allocations that die with a call lie end to end in an arena, and those that outlast it are on
+//! the heap.
 //!
-//! A call's arena is beside its stack and the data, so a fresh instance touches few pages, and no search for free memory is
-//! paid for. Which kind an allocation is need not be known exactly: what outlasts a call in the arena costs room there until
-//! it is given back and nothing else, and where there is no room the heap is taken.
+//! A call's arena is beside its stack and the data, so a fresh instance touches few pages, and no time is spent on a
+//! search for free memory. The kind of an allocation need not be known exactly: one in the arena that outlasts its
+//! call only takes up room there until it is freed. If the arena is full, the heap is used.
 //!
-//! Of what outlasts a call, a verdict reads little: that is copied to pages of its own (`pages.rs`). A fresh instance then reads
-//! few pages, and an image of its memory is small.
+//! A verdict reads only a little of the memory that outlasts a call. That part is copied to pages of its own
+//! (`pages.rs`). A fresh instance then reads few pages, and an image of its memory is small.
 //!
-//! The arena is what the linker leaves between the data and the end of the memory that an instance begins with
+//! The arena is the room that the linker leaves between the data and the end of an instance's initial memory
 //! (`.cargo/config.toml`). The system's allocator takes only pages that it adds after that.
 
 use std::{
@@ -26,31 +27,32 @@ static ALLOCATOR: Allocator = Allocator { arena: Arena::new(), pages: Pages::new
 struct Allocator {
     arena: Arena,
     pages: Pages,
-    /// What is allocated now.
+    /// The kind of the current allocations.
     kind: Cell<Kind>,
 }
 
-/// What an allocation is for.
+/// The lifetime of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// For the call.
+    /// Dies with the call.
     Call,
-    /// It outlasts the call.
+    /// Outlasts the call.
     Lasting,
-    /// The same, and it lies with others that are read with it.
+    /// Outlasts the call, and lies together with others that are read with it.
     Together,
 }
 
 // SAFETY: a module without shared memory has one thread.
 unsafe impl Sync for Allocator {}
 
-/// Run something whose allocations outlast the call. What it frees is overwritten with zeros: an instance may become a
-/// component, which should not hold what nobody uses.
+/// Runs something whose allocations outlast the call. Memory that it frees is overwritten with zeros: an instance may
+/// become a component, which should not contain unused data.
 pub fn lasting<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Lasting, run)
 }
 
-/// Run something whose allocations outlast the call, and are read together. What it frees is as with [`lasting`].
+/// Runs something whose allocations outlast the call and are read together. Freed memory is overwritten as in
+/// [`lasting`].
 pub fn together<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Together, run)
 }
@@ -62,12 +64,12 @@ fn allocating<T>(kind: Kind, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Another call begins, if what was to be done for the last one is.
+/// Begins another call, if the previous one has ended.
 pub fn begin_call() {
     ALLOCATOR.arena.begin_call();
 }
 
-/// Do what a call is made for. After it the arena begins again, above what the call leaves there.
+/// Runs the body of a call. Afterwards the arena begins again, above what the call leaves there.
 pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
     let result = run();
     ALLOCATOR.arena.end_call();
@@ -80,30 +82,31 @@ unsafe extern "C" {
     static __heap_end: u8;
 }
 
-/// The addresses of the arena.
+/// Returns the addresses of the arena.
 fn room() -> Range<usize> {
     (&raw const __heap_base).addr()..(&raw const __heap_end).addr()
 }
 
 impl Allocator {
-    /// Room on a page, if there is enough.
+    /// Allocates on a page, if there is enough room.
     fn take_page(&self, layout: Layout) -> Option<*mut u8> {
-        // Where there is no memory, this gives a number that no page has.
+        // Without memory, this returns a number that no page has.
         let at = self.pages.take(layout, || wasm32::memory_grow::<0>(1))?;
         Some(ptr::with_exposed_provenance_mut(at))
     }
 
-    /// Room in the arena, if there is enough.
+    /// Allocates in the arena, if there is enough room.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         let at = self.arena.take(room(), layout)?;
         Some((&raw const __heap_base).cast_mut().with_addr(at))
     }
 }
 
-// SAFETY: memory in the arena is given out by `Arena::take` alone, which gives no byte that is in use, inside `room`. There
-// nothing else is: the linker puts the stack and the data before it, and the system's allocator adds pages after it. A page of
-// `pages` was added to the memory for it alone, and `Pages::take` gives out each of its bytes once. Everything outside of both is the
-// system allocator's, which is asked by the same layout each time; it looks at no page that it has not added itself.
+// SAFETY: memory in the arena is allocated only by `Arena::take`, which returns no byte that is in use, inside `room`.
+// Nothing else is there: the linker puts the stack and the data before it, and the system's allocator adds pages after
+// it. A page of `pages` was added to the memory for it alone, and `Pages::take` returns each of its bytes once.
+// Everything outside of both belongs to the system allocator, which gets the same layout each time; it touches no page
+// that it has not added itself.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match self.kind.get() {
@@ -121,13 +124,13 @@ unsafe impl GlobalAlloc for Allocator {
             return;
         }
         if self.kind.get() != Kind::Call {
-            // SAFETY: the caller gives back all of it.
+            // SAFETY: the caller frees all of it.
             unsafe { ptr::write_bytes(pointer, 0, layout.size()) };
         }
         if self.pages.holds(pointer.addr()) {
             return;
         }
-        // SAFETY: what is neither in the arena nor in a page came from there, by the same layout.
+        // SAFETY: anything outside of the arena and the pages was allocated by `System`, with the same layout.
         unsafe { System.dealloc(pointer, layout) };
     }
 

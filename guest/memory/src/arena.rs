@@ -1,21 +1,22 @@
-//! Which room in a call's arena is taken: allocations lie end to end, and what dies with the call is given back at once.
+//! The bookkeeping of a call's arena: allocations lie end to end, and those that die with the call are freed at once.
 //!
-//! Only addresses are counted here, and no memory is touched: so native code runs the same (`tests/fuzz/targets/arena.rs`).
+//! This module only counts addresses and touches no memory, so native code runs the same
+//! (`tests/fuzz/targets/arena.rs`).
 
 use std::{alloc::Layout, cell::Cell, ops::Range};
 
-/// The allocations of calls that have ended and that are still in use lie below `base`, those of this call between it and
+/// An arena. Allocations of ended calls that are still in use lie below `base`, those of this call between it and
 /// `next`.
 pub struct Arena {
-    /// Where this call's allocations begin; zero where nothing lies before them.
+    /// The address at which this call's allocations begin; zero if nothing lies before them.
     base: Cell<usize>,
-    /// Where the next one goes, while any of this call's is in use.
+    /// The address of the next allocation, while any of this call's is in use.
     next: Cell<usize>,
-    /// How many of this call's are in use.
+    /// The number of this call's allocations that are in use.
     in_use: Cell<usize>,
-    /// How many of earlier calls' are.
+    /// The number of earlier calls' allocations that are in use.
     left: Cell<usize>,
-    /// Whether the next argument is another call's.
+    /// `true` if the next argument belongs to another call.
     ended: Cell<bool>,
 }
 
@@ -26,18 +27,18 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// An arena in which nothing is in use.
+    /// Creates an arena in which nothing is in use.
     pub const fn new() -> Self {
         let (base, next) = (Cell::new(0), Cell::new(0));
         Arena { base, next, in_use: Cell::new(0), left: Cell::new(0), ended: Cell::new(false) }
     }
 
-    /// A call has ended; its results may still be in use.
+    /// Ends a call. Its results may still be in use.
     pub fn end_call(&self) {
         self.ended.set(true);
     }
 
-    /// A call begins: its first argument comes. What is in use outlasts the calls before.
+    /// Begins a call when its first argument arrives. Allocations that are in use outlast the calls before.
     pub fn begin_call(&self) {
         if self.ended.replace(false) && self.in_use.get() > 0 {
             self.left.set(self.left.get() + self.in_use.replace(0));
@@ -45,7 +46,7 @@ impl Arena {
         }
     }
 
-    /// Room for an allocation, if there is enough. `room` is all of the arena, the same each time.
+    /// Allocates memory, if there is enough room. `room` is the whole arena, the same each time.
     // Between `base` and `next` lie all that this call has in use, and below `base` what others have: so from `next` on, or
     // from `base` on where this call has nothing in use, all is free.
     pub fn take(&self, room: Range<usize>, layout: Layout) -> Option<usize> {
@@ -60,7 +61,7 @@ impl Arena {
         Some(at)
     }
 
-    /// Take an allocation back.
+    /// Frees an allocation.
     pub fn give_back(&self, at: usize, size: usize) {
         if at >= self.base.get() {
             self.in_use.set(self.in_use.get() - 1);
@@ -76,7 +77,7 @@ impl Arena {
         }
     }
 
-    /// Whether an allocation could be given another size where it is.
+    /// Returns whether an allocation could be resized in place.
     pub fn resize(&self, room: Range<usize>, at: usize, size: usize, to: usize) -> bool {
         if at >= self.base.get() && at + size == self.next.get() && to <= room.end - at {
             self.next.set(at + to);

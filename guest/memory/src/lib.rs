@@ -1,4 +1,4 @@
-//! The memory of a component: an arena for what dies with a call, and pages for what outlasts it.
+//! The memory of a component: an arena for allocations that die with a call, and pages for those that outlast it.
 //!
 //! On other targets the system's allocator does everything. The arithmetic of addresses is the same on all of them, so that the fuzz
 //! target `arena` runs it natively.
@@ -25,7 +25,7 @@ pub fn together<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Does what a call is made for.
+/// Runs the body of a call.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
     run()

@@ -1,21 +1,23 @@
-//! Pages of memory that hold what is read together: each was added for this, and is filled from its beginning. Nothing on them is
-//! used again: what lies there stays.
+//! Pages of memory for data that is read together. Each page is added for this purpose and filled from its beginning.
+//! Their memory is never reused: allocations stay where they are.
 //!
-//! Only addresses are counted here, and no memory is touched: so native code runs the same (`tests/fuzz/targets/arena.rs`).
+//! This module only counts addresses and touches no memory, so native code runs the same
+//! (`tests/fuzz/targets/arena.rs`).
 
 use std::{alloc::Layout, cell::Cell};
 
 /// The size of a page, in bytes.
 pub const PAGE: usize = 64 * 1024;
 
-/// So many pages of the memory can be told apart: 64 MiB, as much as a host gives.
+/// The most pages of the memory that can be told apart: 64 MiB, as much as a host provides.
 const MOST: usize = 1024;
 
-/// Each allocation lies between those before it and the end of the last page: `next`, and `left` bytes from there.
+/// Pages of memory. Each allocation lies between those before it and the end of the last page: `next`, and `left`
+/// bytes from there.
 pub struct Pages {
     next: Cell<usize>,
     left: Cell<usize>,
-    /// Which pages of the memory these are, a bit for each.
+    /// A bit for each page of the memory, set for these pages.
     own: [Cell<u32>; MOST / 32],
 }
 
@@ -26,13 +28,13 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// No pages.
+    /// Creates an empty set of pages.
     pub const fn new() -> Self {
         Pages { next: Cell::new(0), left: Cell::new(0), own: [const { Cell::new(0) }; MOST / 32] }
     }
 
-    /// Room for an allocation, if it is small enough for a page and there is one. `add` adds one to the memory and gives its
-    /// number, or one that no page has.
+    /// Allocates memory, if it is small enough for a page and there is one. `add` adds a page to the memory and
+    /// returns its number, or a number that no page has.
     pub fn take(&self, layout: Layout, add: impl FnOnce() -> usize) -> Option<usize> {
         // A page begins at a multiple of its size.
         if layout.size() > PAGE || layout.align() > PAGE {
@@ -53,7 +55,7 @@ impl Pages {
         Some(at)
     }
 
-    /// Whether an address is on one of the pages.
+    /// Returns whether an address is on one of the pages.
     pub fn holds(&self, at: usize) -> bool {
         let page = at / PAGE;
         self.own.get(page / 32).is_some_and(|own| own.get() & 1 << (page % 32) != 0)

@@ -1,4 +1,4 @@
-//! A profile as text for the agent's prompt.
+//! Describes a profile as text for the agent's prompt.
 
 use seamgate_core::kernel_api::{quote, short};
 

@@ -1,5 +1,5 @@
-//! What of a profile judges the calls of a child: all of it but what is known to judge none, so that what is added later is handed
-//! on unless somebody decides otherwise.
+//! The part of a profile that judges the calls of a child: all of it except members that are known to judge none. A
+//! member that is added later is therefore handed on unless somebody decides otherwise.
 
 use seamgate_core::kernel_api::{Document, NodeId, json};
 use serde_json::value::RawValue;
@@ -10,8 +10,8 @@ use crate::{
     tool::{Source, Tool},
 };
 
-/// Members of a profile that judge no call of a child. A mode has decided which tools are handed on; what is used is carved from
-/// the budget, and the deadline ends the child.
+/// Members of a profile that judge no call of a child. A mode has already decided which tools are handed on, the
+/// child's budget is carved from the parent's, and the deadline ends the child.
 const ROOT: [&str; 11] = [
     "$schema",
     "$comment",
@@ -26,16 +26,16 @@ const ROOT: [&str; 11] = [
     "delegate",
 ];
 
-/// The same of a tool: its examples were tried when the profile was loaded.
+/// Members of a tool that judge no call of a child: its examples were tried when the profile was loaded.
 const TOOL: [&str; 2] = ["$comment", "examples"];
 
-/// The same of a budget.
+/// Members of a budget that judge no call of a child.
 const BUDGET: [&str; 5] = ["steps", "tool_calls", "tokens", "ms", "state_bytes"];
 
 impl Profile {
-    /// The part of the profile that judges calls of some tools, as JSON text.
+    /// Returns the part of the profile that judges calls of some tools, as JSON text.
     pub(crate) fn handed(&self, handed: &[String]) -> Box<RawValue> {
-        // Each member is in a list above, or is handed on: whoever adds one decides which.
+        // Each member is in a list above, or is handed on: adding one requires a decision.
         let Profile {
             agent: _,
             version: _,
@@ -75,7 +75,7 @@ impl Profile {
                     let all = deny.iter().zip(document.items(at));
                     list(all.filter(|(rule, _)| names_one(&rule.tool)).map(|(_, at)| source(&document, at)))
                 }
-                // A child learns of no other source. The labels of all that was read are handed on by themselves.
+                // A child sees no other source. The labels of everything that was read are handed on separately.
                 "context" => {
                     let named: Vec<&Source> = tools.iter().filter(is_handed).flat_map(Tool::sources).collect();
                     let is_named = |name: &str| {
@@ -98,7 +98,7 @@ fn list(values: impl Iterator<Item = String>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
 }
 
-/// The entry of a tool: where its name is a pattern, one of its own.
+/// Returns the entry of a tool. If the entry's name is a pattern, the tool gets an entry of its own.
 fn entry(document: &Document, at: NodeId, tool: &Tool) -> String {
     if document.member(at, "name").is_some_and(|name| document.string(name) == tool.name) {
         return without(document, at, &TOOL);
@@ -108,7 +108,7 @@ fn entry(document: &Document, at: NodeId, tool: &Tool) -> String {
     format!("{{\"name\":{},{}{}", json(&tool.name), pinned.unwrap_or_default(), &rest[1..])
 }
 
-/// An object without some of its members.
+/// Returns an object without some of its members.
 fn without(document: &Document, at: NodeId, names: &[&str]) -> String {
     let members = document.members(at).filter(|(name, _)| !names.contains(&document.string(*name)));
     let members = members.map(|(name, at)| format!("{}:{}", json(&document.string(name)), source(document, at)));

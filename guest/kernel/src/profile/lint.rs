@@ -1,4 +1,4 @@
-//! What is likely a mistake in a profile.
+//! Warns of likely mistakes in a profile.
 
 use std::collections::BTreeSet;
 
@@ -16,23 +16,24 @@ use crate::{
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
-/// The tool of `seamgate mcp` by which a client reads whole results. It has no definition of a server, and no schema.
+/// The tool of `seamgate mcp` with which a client reads whole results. It has no definition from a server, and no
+/// schema.
 const READ_ARTIFACT: &str = "read_artifact";
 
-/// Words in the name of an argument by which a tool takes a command as free text.
+/// Words in the names of arguments that contain a command as free text.
 const FREE_TEXT: &str =
     " bash cmd code command exec expression powershell program query script sh shell sql statement ";
 
-/// Verbs in the name of a tool that changes something.
+/// Verbs in the names of tools that change something.
 const CHANGES: &str = " add append apply approve archive assign book buy cancel close commit copy create delete deploy disable drop \
     edit enable exec execute grant insert install invite kill merge move order patch pay post publish purge push put remove rename \
     replace reset restart restore revoke rollback save send set share stop submit transfer truncate uninstall update upload upsert \
     write ";
 
-/// Verbs of what no read does, wherever they stand in a name, and at the beginning of a description.
+/// Verbs that no read uses, anywhere in a name, and at the beginning of a description.
 const ACTS: &str = " click delete drop erase pay post publish purchase remove send submit upload ";
 
-/// Verbs with which the names of reads begin: behind them, other words are what is read.
+/// Verbs that begin the names of reads. The words after them name the object that is read.
 const READS: &str = " check count describe fetch find get has is list lookup query read search show view ";
 
 /// Words in the names of arguments that decide on whom or on what a tool acts.
@@ -49,7 +50,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         for (tool, at) in tools_of(profile, &document) {
             let mut found = Vec::new();
             of_tool(profile, tool, (&document, at), &mut found);
-            // Tools of one pattern share what is said of their entry.
+            // Tools of one pattern share the warnings about their entry.
             found
                 .retain(|one| !warnings.iter().any(|known: &Warning| known.path == one.path && known.code == one.code));
             warnings.extend(found);
@@ -60,7 +61,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         questions(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
-    // A gate between a client and its servers lives as long as the client, which asks what it likes again.
+    // A gate between a client and its servers lives as long as the client, which repeats calls as it likes.
     let is_gate = !profile.servers.is_empty();
     let limits = [
         ("tool_calls", budget.tool_calls.is_some()),
@@ -80,7 +81,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
 }
 
 fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), warnings: &mut Vec<Warning>) {
-    // The gate's own.
+    // This tool belongs to the gate itself.
     if tool.name == READ_ARTIFACT && tool.server.is_empty() {
         return;
     }
@@ -130,7 +131,7 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     }
 }
 
-/// Says which tools each pattern stands for.
+/// Reports which tools each pattern stands for.
 fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let entries = document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at));
     for (number, at) in entries.enumerate() {
@@ -166,12 +167,12 @@ fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>)
 struct Overruled {
     /// Their names, quoted.
     all: Vec<String>,
-    /// Those about which the pattern would decide more strictly, each with the name of its entry.
+    /// Those that the pattern would judge more strictly, each with the name of its entry.
     stricter: Vec<(String, String)>,
 }
 
-/// Finds the tools that a pattern matches and that another entry stands for. An entry whose name the pattern matches, too,
-/// is an exception that the profile makes.
+/// Finds the tools that a pattern matches and that another entry stands for. An entry whose name the pattern also
+/// matches is an intended exception.
 fn overruled(profile: &Profile, document: &Document, (number, at): (usize, NodeId), pattern: &str) -> Overruled {
     let entries: Vec<NodeId> =
         document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
@@ -190,7 +191,7 @@ fn overruled(profile: &Profile, document: &Document, (number, at): (usize, NodeI
     overruled
 }
 
-/// Returns how strict an entry is at least and at most: 0 allows, 1 asks, 2 denies.
+/// Returns the least and the greatest strictness of an entry: 0 allows, 1 asks, 2 denies.
 fn strictness(document: &Document, entry: NodeId) -> (u8, u8) {
     let one = |at: Option<NodeId>| match at {
         Some(at) if document.kind(at) == Kind::Object => 1,
@@ -210,7 +211,8 @@ fn count(tools: usize) -> String {
     if tools == 1 { "one tool".to_owned() } else { format!("{tools} tools") }
 }
 
-/// Returns the conditions `when` of a tool's cases, each with what its case decides; an approval is no word.
+/// Returns the conditions `when` of a tool's cases, each with the decision of its case, which is empty for an
+/// approval.
 fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = (NodeId, &'d str)> {
     let cases = document.member(tool, "permit").filter(|&at| document.kind(at) == Kind::Array);
     let cases = cases.into_iter().flat_map(|at| document.items(at));
@@ -219,7 +221,7 @@ fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = 
     })
 }
 
-/// Finds approvers whose names the agent could use: it runs commands without approval, and they have no key.
+/// Finds approvers whose names the agent could use because it runs commands without approval, and they have no key.
 fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let mut tools = tools_of(profile, document);
     let shell = tools.find(|(tool, at)| tool.permit.may_allow() && takes_a_command(document, *at, tool));
@@ -258,7 +260,7 @@ fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warni
             warnings.push(Warning::new(&document.location(origin), "open_origin", &message));
         }
     }
-    // What is passed becomes a part of the child's task, which is an origin there.
+    // A value that is passed becomes a part of the child's task, which is an origin there.
     for delegate in items(Document::ROOT, "delegate") {
         for path in items(delegate, "pass") {
             let Some(path_read) = Path::read(document.string(path)) else { continue };
@@ -334,7 +336,7 @@ fn targets(document: &Document, entry: NodeId, tool: &Tool) -> Vec<String> {
     paths
 }
 
-/// Whether the arguments of a tool have a member by which it takes a command as free text.
+/// Returns whether the arguments of a tool have a member that contains a command as free text.
 fn takes_a_command(document: &Document, entry: NodeId, tool: &Tool) -> bool {
     let definition = pinned_in(document, entry, tool);
     let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
@@ -349,7 +351,7 @@ fn takes_a_command(document: &Document, entry: NodeId, tool: &Tool) -> bool {
     )
 }
 
-/// Returns whether a list has one of the words of a name.
+/// Returns whether a list contains one of the words of a name.
 fn has_word(name: &str, list: &str) -> bool {
     words(name).any(|word| list.contains(&format!(" {word} ")))
 }
@@ -382,7 +384,8 @@ fn acts(name: &str, description: &str) -> bool {
     by_name || by_description
 }
 
-/// Finds the patterns that allow any text before or behind what they match. Under `not`, a pattern denies, and may be open.
+/// Finds the patterns that allow any text before or after what they match. Under `not`, a pattern denies, and may be
+/// open.
 fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Vec<NodeId>) {
     match document.kind(at) {
         Kind::Object => {
@@ -404,13 +407,13 @@ fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Ve
     }
 }
 
-/// Labels that reach effects or the outside with no flow in between.
+/// Finds labels that reach effects or the outside with no flow in between.
 fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     let guarded = |label: &str, to: &str| profile.flows.iter().any(|flow| flow.after == label && flow.to == to);
     let read = |label: &str| profile.tools.iter().any(|tool| tool.result.labels.iter().any(|other| other == label));
     let permitted = |tool: &&Tool| tool.permit.may_allow();
     let acts = profile.tools.iter().filter(permitted).any(|tool| tool.effect == Effect::Effectful);
-    // What asks or is denied by its effect anyway sends nothing unseen.
+    // A call that needs approval or is denied by its effect sends nothing unseen.
     let sends = |label: &str| {
         let mut open = profile.tools.iter().filter(permitted).filter(|tool| tool.egress);
         open.any(|tool| !guarded(label, tool.effect.as_str()))

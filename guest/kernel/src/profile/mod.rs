@@ -1,4 +1,4 @@
-//! A profile: what one agent may do, read, checked and compiled once.
+//! Profiles: the rules of what one agent may do, read, checked and compiled once.
 
 mod describe;
 mod handed;
@@ -21,7 +21,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
 
-/// Without these, there are no tools.
+/// Methods without which there are no tools.
 const BASIC_METHODS: [&str; 12] = [
     "initialize",
     "server/discover",
@@ -37,10 +37,10 @@ const BASIC_METHODS: [&str; 12] = [
     "seamgate/read_artifact",
 ];
 
-/// Methods of the Model Context Protocol by which a server asks the client for something.
+/// Methods of the Model Context Protocol with which a server asks the client for something.
 const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
-/// A profile that can be used.
+/// A compiled profile.
 pub struct Profile {
     pub(crate) agent: String,
     pub(crate) version: String,
@@ -55,16 +55,16 @@ pub struct Profile {
     pub(crate) flows: Vec<Flow>,
     pub(crate) budget: Budget,
     pub(crate) context: Vec<Context>,
-    /// What a task is held to.
+    /// The contract that a task must satisfy.
     pub(crate) task: Option<Contract>,
-    /// Whether the model first makes a task of free text.
+    /// `true` if the model first makes a task of free text.
     pub(crate) frame: bool,
     pub(crate) prompt: Option<Prompt>,
-    /// The final answer's contract.
+    /// The contract of the final answer.
     pub(crate) final_contract: Option<Contract>,
     /// The kinds of evidence that a final answer needs.
     pub(crate) evidence: Vec<Need>,
-    /// What a run ends with at a limit: a partial answer, or none.
+    /// `true` if a run that reaches a limit ends without an answer, `false` if it ends with a partial answer.
     pub(crate) fails_at_limit: bool,
     /// `true` if a run ends when a person rejects a call.
     pub(crate) stops_at_rejection: bool,
@@ -73,20 +73,20 @@ pub struct Profile {
     pub(crate) servers: Vec<Server>,
 }
 
-/// What a server may do beside offering tools.
+/// The permissions of a server beside offering tools.
 pub(crate) struct Server {
     pub(crate) name: String,
     /// Names of methods, `PREFIX/*`, or `*`.
     pub(crate) methods: Vec<String>,
 }
 
-/// What the agent may use in one mode.
+/// The tools that the agent may use in one mode.
 pub(crate) struct Mode {
     pub(crate) name: String,
     pub(crate) tools: Vec<String>,
-    /// For which tasks: each path leads to one of the values, as equal ones are written.
+    /// The tasks that the mode applies to: each path leads to one of the values, in the form that equal ones share.
     pub(crate) when: Vec<(Path, Vec<String>)>,
-    /// Groups that may change to it.
+    /// Groups that may switch to it.
     pub(crate) by: Vec<String>,
 }
 
@@ -96,32 +96,32 @@ pub(crate) struct Group {
     pub(crate) approvers: Vec<Approver>,
 }
 
-/// One who may approve.
+/// A principal who may approve.
 pub(crate) struct Approver {
     pub(crate) principal: String,
-    /// The public key with which they sign what they decide.
+    /// The public key with which they sign their decisions.
     pub(crate) key: Option<String>,
 }
 
-/// Calls that never run.
+/// A rule for calls that never run.
 pub(crate) struct Deny {
     pub(crate) tool: String,
-    /// Arguments that it accepts are denied; all where there is none.
+    /// Arguments that this schema accepts are denied; all if there is none.
     pub(crate) when: Option<Schema>,
     pub(crate) reason: String,
 }
 
-/// What may no longer happen once the model has read data with a label.
+/// A rule about calls after the model has read data with a label.
 pub(crate) struct Flow {
     pub(crate) after: String,
     pub(crate) to: String,
-    /// Whether calls are exempt all of whose origins are proven.
+    /// `true` if calls are exempt whose origins are all proven.
     pub(crate) unless_origins: bool,
     pub(crate) then: Then,
 }
 
 impl Flow {
-    /// Returns whether calls of a tool are what this flow is about.
+    /// Returns whether this flow applies to calls of a tool.
     pub(crate) fn is_about(&self, tool: &Tool) -> bool {
         self.to == tool.effect.as_str() || (self.to == "egress" && tool.egress)
     }
@@ -132,10 +132,10 @@ impl Flow {
     }
 }
 
-/// What becomes of a call that a flow concerns.
+/// The decision about a call that a flow applies to.
 pub(crate) enum Then {
     Deny,
-    /// By those whom it names, else by the tool's own approvers, else by any.
+    /// Approval by the groups that it names, else by the tool's own approvers, else by any.
     Approval(Option<Approval>),
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct Budget {
     pub(crate) tokens: Option<u64>,
     pub(crate) ms: Option<u64>,
     pub(crate) same_call: Option<u64>,
-    /// The size of a run's state, in bytes.
+    /// The largest state of a run, in bytes.
     pub(crate) state_bytes: usize,
 }
 
@@ -155,13 +155,13 @@ pub(crate) struct Budget {
 pub(crate) struct Context {
     pub(crate) name: String,
     pub(crate) schema: Option<Schema>,
-    /// The model reads this many bytes of it at the most.
+    /// The most bytes of it that the model reads.
     pub(crate) max_bytes: usize,
     pub(crate) is_required: bool,
     pub(crate) labels: Vec<String>,
 }
 
-/// What the model is told before the task.
+/// The text for the model before the task.
 pub(crate) struct Prompt {
     pub(crate) role: String,
     pub(crate) rules: Vec<String>,
@@ -172,13 +172,13 @@ pub(crate) struct Prompt {
 /// A kind of evidence that a final answer needs.
 pub(crate) struct Need {
     pub(crate) kind: String,
-    /// So many observations support it.
+    /// The number of observations that must support it.
     pub(crate) min: usize,
-    /// Text there explains why it is missing.
+    /// The place of a text that explains why it is missing.
     pub(crate) or_explained: Option<Path>,
 }
 
-/// What an audience is shown. None: the audience has no view.
+/// The content that each audience sees. `None` if the audience has no view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Projections {
     /// A text for each tool.
@@ -188,7 +188,7 @@ pub(crate) struct Projections {
     pub(crate) eval: Option<Arguments>,
 }
 
-/// How arguments are shown.
+/// The form in which arguments are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arguments {
     Digest,
@@ -204,11 +204,11 @@ pub(crate) struct Delegate {
     /// Paths into `task` and `context`.
     pub(crate) pass: Vec<Path>,
     pub(crate) budget: Budget,
-    /// Whether the budget says how large the child's state may be.
+    /// `true` if the budget limits the size of the child's state.
     pub(crate) limits_state: bool,
 }
 
-/// The tools of a profile that is read again, each with its entry.
+/// Returns the tools of a profile that is read again, each with its entry.
 pub(crate) fn tools_of<'p>(profile: &'p Profile, document: &Document) -> impl Iterator<Item = (&'p Tool, NodeId)> {
     let entries: Vec<NodeId> =
         document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
@@ -232,12 +232,12 @@ impl Profile {
         &self.version
     }
 
-    /// `sha256:` and the digest of the profile without optional white space.
+    /// Returns `sha256:` and the digest of the profile without optional white space.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The full names of its tools, in its order.
+    /// Returns the full names of its tools, in its order.
     pub fn tools(&self) -> Vec<String> {
         self.tools.iter().map(Tool::full_name).collect()
     }
@@ -248,7 +248,7 @@ impl Profile {
         disabled.collect()
     }
 
-    /// The lists that its scopes and origins name, in ascending order.
+    /// Returns the lists that its scopes and origins name, in ascending order.
     pub fn lists(&self) -> Vec<String> {
         let mut lists: Vec<String> = self.tools.iter().flat_map(Tool::lists).map(str::to_owned).collect();
         sort(&mut lists);
@@ -256,22 +256,22 @@ impl Profile {
         lists
     }
 
-    /// What is likely a mistake in this profile, and where in its text, which it was made of.
+    /// Returns the likely mistakes in this profile, with their places in `text`, from which it was compiled.
     pub fn lint(&self, text: &str) -> Vec<Warning> {
         lint::lint(self, text)
     }
 
-    /// Text for the agent's prompt: its tools, which of them need approval, and its final answer.
+    /// Returns text for the agent's prompt: its tools, which of them need approval, and its final answer.
     pub fn describe(&self) -> String {
         describe::describe(self)
     }
 
-    /// Whether the kernel asks the model. Without, it decides about single calls.
+    /// Returns whether the kernel runs a loop that asks the model. Without one, it decides about single calls.
     pub(crate) fn has_loop(&self) -> bool {
         self.prompt.is_some() && self.final_contract.is_some()
     }
 
-    /// Whether any rule is about where arguments come from.
+    /// Returns whether any rule is about where arguments come from.
     pub(crate) fn has_origins(&self) -> bool {
         self.tools.iter().any(|tool| !tool.origins.is_empty())
     }
@@ -286,9 +286,9 @@ impl Profile {
         self.budget.same_call.into_iter().chain(self.tools.iter().filter_map(|tool| tool.same_call)).min()
     }
 
-    /// Whether a method of the protocol exists between the client and a server.
+    /// Returns whether a method of the protocol may be used between the client and a server.
     pub(crate) fn has_method(&self, server: &str, method: &str) -> bool {
-        // A notification is of the kind that it is about.
+        // A notification belongs to the kind that it is about.
         let of_kind = match method.strip_prefix("notifications/") {
             Some("message") => "logging/message",
             Some(rest) => rest,
@@ -298,23 +298,23 @@ impl Profile {
             Some(prefix) => of_kind.starts_with(prefix),
             None => word == of_kind || word == method,
         };
-        // Ours are no methods of the protocol: the host says by them what became of a server.
+        // Methods of ours do not belong to the protocol: the host uses them to report the state of a server.
         BASIC_METHODS.contains(&method)
             || !method.starts_with("seamgate/")
                 && self.servers.iter().any(|known| known.name == server && known.methods.iter().any(is_named))
     }
 
-    /// Whether a server may ask the client for something while a call runs.
+    /// Returns whether a server may ask the client for something while a call runs.
     pub(crate) fn may_ask(&self, server: &str) -> bool {
         ASKS.iter().any(|method| self.has_method(server, method))
     }
 
-    /// The profile as a document. It was read before, in as many words.
+    /// Returns the profile as a document. It was read before, from the same text.
     pub(crate) fn document(&self) -> Option<Json<'_>> {
         Json::read(&self.source, &CONTRACT_CAPS).ok()
     }
 
-    /// The principals of some groups, in ascending order.
+    /// Returns the principals of some groups, in ascending order.
     pub(crate) fn principals(&self, groups: &[String]) -> Vec<String> {
         let groups = self.approvers.iter().filter(|group| groups.contains(&group.name));
         let mut principals: Vec<String> =
@@ -324,7 +324,7 @@ impl Profile {
         principals
     }
 
-    /// The public keys of a principal, in ascending order. Whoever has one signs what they decide.
+    /// Returns the public keys of a principal, in ascending order. A principal with a key signs their decisions.
     pub(crate) fn keys(&self, principal: &str) -> Vec<String> {
         let approvers = self.approvers.iter().flat_map(|group| &group.approvers);
         let mut keys: Vec<String> =
@@ -334,7 +334,8 @@ impl Profile {
         keys
     }
 
-    /// Who approves a call that a flow concerns: those whom the flow names, else the tool's own approvers, else any.
+    /// Returns the approval for a call that a flow applies to: by those whom the flow names, else by the tool's own
+    /// approvers, else by any.
     pub(crate) fn flow_approval(&self, own: Option<&Approval>, named: Option<&Approval>) -> Approval {
         match named.or(own) {
             Some(approval) => approval.clone(),

@@ -1,4 +1,4 @@
-//! Reads the rules about where arguments come from, and holds them to the tools and flows of the profile.
+//! Reads the rules about where arguments come from, and checks them against the tools and flows of the profile.
 
 use seamgate_core::kernel_api::{Kind, NodeId, Selector, quote, sort};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl OriginRule {
-    /// The kinds of values that can have one of its origins.
+    /// Returns the kinds of values that can have one of its origins.
     pub(super) fn kinds(&self) -> &'static [Kind] {
         match self.from.iter().all(|origin| matches!(origin, Origin::Below(_) | Origin::Hosts(_))) {
             true => &[Kind::String],
@@ -105,7 +105,7 @@ impl Reader<'_, '_> {
         Some(origin)
     }
 
-    /// Notes for each tool at which paths of its results origins are looked for.
+    /// Collects for each tool the paths of its results at which rules look for origins.
     pub(super) fn observed(&mut self, tools: &mut [Tool]) {
         let document = self.document;
         if !self.is_part {

@@ -1,4 +1,4 @@
-//! A document that has the format of profiles -> a profile, or what contradicts itself in it.
+//! Reads a profile from a document in the format of profiles, and finds contradictions in it.
 
 mod cases;
 mod entries;
@@ -33,33 +33,33 @@ use crate::{
     },
 };
 
-/// An approval holds for so many seconds, if the profile does not say how long.
+/// The time for which an approval is valid, in seconds, if the profile does not state one.
 pub(crate) const DEFAULT_TTL_S: u64 = 600;
 
-/// A model reads so many bytes of a result, if the profile does not say how many.
+/// The most bytes of a result that the model reads, if the profile sets no limit.
 const DEFAULT_MAX_BYTES: u64 = 20_000;
 
-/// The most bytes of media in a result, if the profile does not say how many.
+/// The most bytes of media in a result, if the profile sets no limit.
 const DEFAULT_MEDIA_BYTES: u64 = 5 * 1024 * 1024;
 
-/// The most items that a cut keeps at the beginning and at the end, where `keep` does not say one of them.
+/// The most items that a cut keeps at the beginning and at the end, if `keep` lacks one of them.
 const DEFAULT_HEAD: u64 = 30;
 const DEFAULT_TAIL: u64 = 20;
 
-/// A model reads so many bytes of a value of the context, if the profile does not say how many.
+/// The most bytes of a value of the context that the model reads, if the profile sets no limit.
 const DEFAULT_CONTEXT_BYTES: u64 = 4_000;
 
-/// The longest prompt and the largest state, in bytes, if the profile does not say how large.
+/// The longest prompt and the largest state, in bytes, if the profile sets no limit.
 const DEFAULT_PROMPT_BYTES: u64 = 60_000;
 const DEFAULT_STATE_BYTES: u64 = 262_144;
 
-/// What the names of tools begin with that delegate.
+/// The prefix of the names of tools that delegate.
 pub(crate) const DELEGATE: &str = "delegate_";
 
-/// What the model gives when it delegates.
+/// The schema of the arguments with which the model delegates.
 const DELEGATE_ARGUMENTS: &str = r#"{"type":"object","required":["reason"],"additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":4096}}}"#;
 
-/// What a child calls a value that it is given: the last name of its path.
+/// Returns the name under which a child gets a value: the last name of its path.
 pub(crate) fn passed_as(path: &Path) -> String {
     let name = path.selectors.iter().rev().find_map(|selector| match selector {
         Selector::Name(name) => Some(name.clone()),
@@ -68,7 +68,8 @@ pub(crate) fn passed_as(path: &Path) -> String {
     name.unwrap_or_default()
 }
 
-/// The contract of results that a schema is about, as JSON text: the largest caps there are. `items`: further members.
+/// Returns the contract of results with a schema, as JSON text, with the largest caps. `items` contains further
+/// members.
 fn contract_of_results(schema: &str, items: &str) -> String {
     format!(
         r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
@@ -85,7 +86,7 @@ fn results(document: &Document, definition: NodeId) -> Result<(), String> {
     }
 }
 
-/// The definition of a tool that delegates.
+/// Returns the definition of a tool that delegates.
 fn delegate_definition(agent: &str) -> Definition {
     let name = json(&format!("{DELEGATE}{agent}"));
     let description = json(&format!("Hand a part of the task to the agent {agent}. It answers with a document."));
@@ -106,7 +107,7 @@ pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
     read_as(document, false)
 }
 
-/// Read the part of a profile that a parent handed on. Its paths were looked at when the whole was loaded.
+/// Reads the part of a profile that a parent handed on. Its paths were checked when the whole was loaded.
 ///
 /// # Errors
 ///
@@ -121,7 +122,7 @@ fn read_as(document: &Json, is_part: bool) -> Result<Profile, Vec<Violation>> {
     if reader.wrong.is_empty() { Ok(profile) } else { Err(reader.wrong) }
 }
 
-/// Reads a document, and keeps what is wrong with it.
+/// Reads a document, and collects the violations in it.
 pub(super) struct Reader<'d, 't> {
     pub(super) document: &'d Json<'t>,
     pub(super) is_part: bool,
@@ -186,18 +187,18 @@ impl Reader<'_, '_> {
         self.document.member(at, name)
     }
 
-    /// The items of a member of the root.
+    /// Returns the items of a member of the root.
     pub(super) fn each(&self, name: &str) -> Vec<NodeId> {
         self.member(Document::ROOT, name).into_iter().flat_map(|at| self.document.items(at)).collect()
     }
 
-    /// The members of a member of the root.
+    /// Returns the members of a member of the root.
     fn members(&self, name: &str) -> Vec<(String, NodeId)> {
         let members = self.member(Document::ROOT, name).into_iter().flat_map(|at| self.document.members(at));
         members.map(|(name, at)| (self.document.string(name).to_owned(), at)).collect()
     }
 
-    /// Compile the schema that a member is. One that accepts everything is none.
+    /// Compiles the schema that a member contains. `None` if it accepts everything.
     fn schema(&mut self, at: NodeId, name: &str) -> Option<Schema> {
         let at = self.member(at, name)?;
         if self.document.kind(at) == Kind::True {
@@ -260,7 +261,8 @@ impl Reader<'_, '_> {
         usize::try_from(number).unwrap_or(usize::MAX)
     }
 
-    /// How the texts of a result are cleaned: a word, or one for each label. Of several labels, the strictest holds.
+    /// Returns how the texts of a result are sanitized: by a word, or by one for each label. Of several labels, the
+    /// strictest applies.
     fn clean(&self, rule: Option<NodeId>) -> Clean {
         let document = self.document;
         let word = |at: NodeId| match document.string(at) {
@@ -278,7 +280,7 @@ impl Reader<'_, '_> {
         labels.iter().filter_map(|label| document.member(at, label)).map(word).max().unwrap_or_default()
     }
 
-    /// Returns the labels of a tool's results. Results of which the profile says nothing are not trusted.
+    /// Returns the labels of a tool's results. Results without labels in the profile are not trusted.
     fn labels(&self, rule: Option<NodeId>) -> Vec<String> {
         match rule.filter(|&rule| self.member(rule, "labels").is_some()) {
             Some(rule) => texts_in(self.document, rule, "labels"),
@@ -286,7 +288,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What a task is held to: a contract, because the model may have to make it.
+    /// Compiles the contract of tasks. It is a contract because the model may have to produce the task.
     fn task(&mut self) -> Option<Contract> {
         let task = self.member(Document::ROOT, "task")?;
         let at = self.member(task, "schema")?;
@@ -367,14 +369,14 @@ impl Reader<'_, '_> {
         members.map(|(name, at)| Server { name, methods: texts_in(self.document, at, "methods") }).collect()
     }
 
-    /// Delegating is a tool like others, which the host itself offers.
+    /// Returns the tool that delegates to an agent. It is a tool like others, which the host itself offers.
     fn delegate_tool(&mut self, at: NodeId, groups: &[&str]) -> Tool {
         let agent = text_in(self.document, at, "agent").unwrap_or_default();
         Tool {
             definition: Some(delegate_definition(agent)),
             name: format!("{DELEGATE}{agent}"),
             server: String::new(),
-            // The child's run has the key of the call: the same one twice is one run.
+            // The child's run has the key of the call, so the same call twice is one run.
             effect: Effect::Idempotent,
             egress: false,
             same_call: None,
@@ -445,7 +447,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Returns the effect of a tool. `annotated`: what its pinned definition says of itself, as far as that is not contradictory.
+    /// Returns the effect of a tool. For `annotated`, its pinned definition states it, unless its annotations
+    /// contradict each other.
     fn effect(&self, tool: NodeId, pinned: Option<NodeId>) -> Effect {
         match text_in(self.document, tool, "effect").unwrap_or_default() {
             "annotated" => pinned.map_or(Effect::Effectful, |pinned| definition::annotated(self.document, pinned)),
@@ -496,7 +499,7 @@ impl Reader<'_, '_> {
         scopes
     }
 
-    /// Reads each text of a list. One that cannot be read is an error.
+    /// Reads each text of a list. A text that cannot be read is an error.
     pub(super) fn read_each<T>(
         &mut self,
         list: NodeId,
@@ -515,8 +518,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Hold the paths of a tool's rules about values to what its definition and its own schema describe. A definition
-    /// that is not pinned yet holds them when it is.
+    /// Checks that the paths of a tool's rules about values exist in its definition and its own schema. A definition
+    /// that is not pinned yet is checked once it is.
     fn reachable(
         &mut self,
         (tool, member): (NodeId, &str),
@@ -526,7 +529,7 @@ impl Reader<'_, '_> {
     ) {
         let document = self.document;
         let rules = self.member(tool, member).into_iter().flat_map(|at| document.items(at));
-        // A path that cannot be read was told by itself.
+        // A path that cannot be read has its own error.
         let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
         for (path, wanted) in paths {
             let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
@@ -534,7 +537,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Holds a path of a tool's arguments to what its definition and its own schema describe.
+    /// Checks that a path of a tool's arguments exists in its definition and its own schema.
     fn leads_to(
         &mut self,
         at: NodeId,
@@ -566,7 +569,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Hold the members that a condition names to what the definitions of its tools describe: at least one of them has each.
+    /// Checks that each member that a condition names exists in at least one definition of its tools.
     fn applicable(&mut self, at: NodeId, rule: &Deny, tools: &[Tool]) {
         let Some(when) = &rule.when else { return };
         let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
@@ -582,7 +585,7 @@ impl Reader<'_, '_> {
         self.has_members(at, when, &schemas, &of);
     }
 
-    /// Holds the members that a condition names to what some definitions describe: at least one of them has each.
+    /// Checks that each member that a condition names exists in at least one of some definitions.
     fn has_members(&mut self, at: NodeId, when: &Schema, definitions: &[&Schema], of: &str) {
         if self.is_part {
             return;
@@ -606,7 +609,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What `permit` of a delegate or of a case says. Default: deny.
+    /// Reads `permit` of a delegate or of a case. Default: deny.
     fn permit(&mut self, tool: NodeId, groups: &[&str]) -> Permit {
         let document = self.document;
         let Some(at) = self.member(tool, "permit") else {
@@ -619,7 +622,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `{"approval": {"by": […], "ttl_s": …}}`.
+    /// Reads `{"approval": {"by": […], "ttl_s": …}}`.
     pub(super) fn approval(&mut self, at: NodeId, groups: &[&str]) -> Approval {
         let document = self.document;
         let at = self.member(at, "approval").unwrap_or(at);
@@ -650,7 +653,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Words that mean tools must mean some.
+    /// Checks that words that mean tools mean at least one.
     fn known_tools(&mut self, words: impl IntoIterator<Item = NodeId>, tools: &[Tool]) {
         let document = self.document;
         for at in words {
@@ -664,7 +667,7 @@ impl Reader<'_, '_> {
     fn modes(&mut self, tools: &[Tool], groups: &[&str]) -> Vec<Mode> {
         let document = self.document;
         let task = self.member(Document::ROOT, "task").and_then(|at| document.member(at, "schema"));
-        // One that is none is told by itself.
+        // An invalid schema has its own error.
         let task = task.and_then(|at| Schema::compile(document, at).ok());
         let task = task.as_ref();
         let mut modes = Vec::new();
@@ -743,12 +746,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Compile a contract of which the places are below a place in this document.
+    /// Compiles a contract whose places are below a place in this document.
     fn contract(&mut self, text: &str, place: &Location) -> Option<Contract> {
         match Contract::compile(text) {
             Ok(contract) => Some(contract),
             Err(fault) => {
-                // Its spans are of the contract's own text, which may stand in no document.
+                // Its spans refer to the contract's own text, which may occur in no document.
                 let told = |wrong: Violation| Violation { span: None, ..wrong.under(place) };
                 self.wrong.extend(fault.violations.into_iter().map(told));
                 None
@@ -761,13 +764,13 @@ impl Reader<'_, '_> {
         self.contract(&source(self.document, at), &self.document.location(at))
     }
 
-    /// `tool`: its entry and its pinned definition.
+    /// Reads the rules for a tool's results. `tool` contains its entry and its pinned definition.
     fn result_rule(&mut self, tool: Option<(NodeId, Option<NodeId>)>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
         let (provenance, freshness, keep) = (inside("provenance"), inside("freshness"), inside("keep"));
         let items = rule.and_then(|rule| self.items(rule));
-        // A path that is none was told by itself.
+        // An invalid path has its own error.
         let are_items = items.is_some() || inside("items").is_none();
         ResultRule {
             max_bytes: self.size(rule, "max_bytes", DEFAULT_MAX_BYTES),
@@ -816,7 +819,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The path of the items, without its final `[*]`.
+    /// Returns the path of the items, without its final `[*]`.
     fn items(&mut self, rule: NodeId) -> Option<Path> {
         let at = self.member(rule, "items")?;
         let mut path = self.path_at(at)?;
@@ -828,7 +831,7 @@ impl Reader<'_, '_> {
         Some(path)
     }
 
-    /// The contract of a tool's result: its schema, its items, and the largest caps there are.
+    /// Returns the contract of a tool's result: its schema, its items, and the largest caps.
     fn result_contract(
         &mut self,
         tool: NodeId,
@@ -855,7 +858,7 @@ impl Reader<'_, '_> {
         let path = items.map(|path| json(&path));
         let mut compile = |more: &str| {
             let Some(path) = &path else { return self.contract(&whole(more), &place) };
-            // Where the schema does not say what an item is, any may be one.
+            // If the schema does not define the items, any value may be one.
             let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}{more}"#)));
             let any = format!(r#","items":{{"path":{path},"schema":true}}{more}"#);
             governed.ok().or_else(|| self.contract(&whole(&any), &place))
@@ -869,7 +872,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The kinds of values that a scope can accept.
+/// Returns the kinds of values that a scope can accept.
 fn kinds_within(within: &Within) -> &'static [Kind] {
     match within {
         Within::List(_) | Within::Values(_) | Within::Below(_) | Within::Hosts(_) => &[Kind::String],
@@ -877,7 +880,7 @@ fn kinds_within(within: &Within) -> &'static [Kind] {
     }
 }
 
-/// The names that a tool's schemas and its rules about values have for arguments.
+/// Returns the names of arguments in a tool's schemas and in its rules about values.
 fn names(definition: Option<&Definition>, own: Option<&Schema>, scope: &[Scope], origins: &[OriginRule]) -> Names {
     let mut names = Names::default();
     let schemas = definition.and_then(|definition| definition.arguments.as_ref()).into_iter().chain(own);

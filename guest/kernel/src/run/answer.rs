@@ -1,4 +1,4 @@
-//! The final answer: the contract, its evidence, and the kinds of evidence that the profile asks for.
+//! The final answer: checks the contract, its evidence, and the kinds of evidence that the profile requires.
 
 use std::borrow::Cow;
 
@@ -20,12 +20,12 @@ use crate::{
     result::{Body, Given, ToolResult},
 };
 
-/// What an output is as a final answer.
+/// The verdict about an output as a final answer.
 pub(super) enum Judged {
     Answer(String),
-    /// Why not, for the model.
+    /// Not a final answer, with the reason for the model.
     Not(String),
-    /// The texts of these artifacts are needed to know.
+    /// The texts of these artifacts are needed for the verdict.
     Need(Vec<String>),
 }
 
@@ -68,7 +68,8 @@ impl Run<'_> {
         }
     }
 
-    /// The text that claims are held to. What left the state is made again of its artifact, if the answer names it.
+    /// Returns the text against which claims are checked. A text that left the state is made again from its artifact,
+    /// if the answer names it.
     fn text_of(&self, index: usize, seen: &Seen, answer: &str, event: &Event) -> Result<String, String> {
         if let Some(text) = &seen.text {
             return Ok(text.clone());
@@ -95,13 +96,13 @@ impl Run<'_> {
         })
     }
 
-    /// How many observations support a kind.
+    /// Returns the number of observations that support a kind.
     fn supporting(&self, kind: &str) -> usize {
         let seen = self.state.calls.iter().filter_map(|call| call.seen.as_ref());
         seen.filter(|seen| !seen.is_error && seen.kinds.iter().any(|other| other == kind)).count()
     }
 
-    /// The kinds of evidence that are missing, and that a document does not explain.
+    /// Returns the missing kinds of evidence that a document does not explain.
     fn lacking(&self, document: &str) -> Vec<&Need> {
         let document = Json::read(document, &CAPS).ok();
         let is_explained = |need: &Need| {
@@ -111,18 +112,19 @@ impl Run<'_> {
         self.missing().into_iter().filter(|need| !is_explained(need)).collect()
     }
 
-    /// The kinds of evidence that no observations support as often as the profile asks for.
+    /// Returns the kinds of evidence with fewer supporting observations than the profile requires.
     pub(super) fn missing(&self) -> Vec<&Need> {
         self.profile.evidence.iter().filter(|need| self.supporting(&need.kind) < need.min).collect()
     }
 
-    /// Whether the model could answer now.
+    /// Returns whether the model could answer now.
     pub(super) fn could_answer(&self) -> bool {
         self.missing().iter().all(|need| need.or_explained.is_some())
     }
 }
 
-/// Text explains; an object, or a list of objects, has to name the kind.
+/// Returns whether a value explains missing evidence: text does; an object, or a list of objects, has to name the
+/// kind.
 fn explains(document: &Document, at: seamgate_core::kernel_api::NodeId, need: &Need) -> bool {
     match document.kind(at) {
         Kind::String => !document.string(at).trim().is_empty(),

@@ -1,4 +1,4 @@
-//! What a person learns about a call beside the call itself, when they are asked to approve it.
+//! The information that a person gets about a call beside the call itself when they are asked to approve it.
 
 use super::Run;
 use crate::{surface, tool::COMPUTED_LABELS, view::Background};

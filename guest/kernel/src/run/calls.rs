@@ -1,4 +1,4 @@
-//! Each call, from its decision to its end. What may run is decided by `permit`, and nowhere else.
+//! Each call, from its decision to its end. Only `permit` decides which calls may run.
 
 use seamgate_core::{
     Fault,
@@ -27,21 +27,21 @@ use crate::{
     tool::{Effect, Tool},
 };
 
-/// A record shows so many bytes of arguments.
+/// The most bytes of arguments that a record shows.
 const MAX_SHOWN: usize = 4096;
 
-/// How many further calls a remembered approval covers, and how long, if the person says nothing else.
+/// The default number of further calls that a remembered approval covers, and its default duration in seconds.
 const REMEMBERED_TIMES: u64 = 10;
 const REMEMBERED_TTL_S: u64 = 3600;
 
-/// Without a limit of its own, the same denial may come so often.
+/// The number of equal denials that ends the run, if the budget sets no limit.
 const MAX_DENIALS: u64 = 2;
 
-/// The tool by which a child asks for its parent's context. It exists in no profile, and is always denied.
+/// The tool with which a child asks for its parent's context. It exists in no profile, and is always denied.
 const REQUEST_CONTEXT: &str = "request_context";
 
 impl Run<'_> {
-    /// One call from outside of a loop.
+    /// Handles one call from outside of a loop.
     pub(super) fn outside_call(&mut self, event: &Event) -> Result<(), Fault> {
         if self.profile.has_loop() {
             self.ignore("loop", "in a loop, calls come from the model");
@@ -75,7 +75,7 @@ impl Run<'_> {
         }
     }
 
-    /// Decide about a call, by the facts as they are now.
+    /// Decides about a call, by the current facts.
     pub(super) fn judge(&mut self, index: usize) -> Result<(), Fault> {
         let call = self.as_call(index);
         let decision = permit(self.profile, &self.facts()?, &call, || self.background(index))?;
@@ -83,7 +83,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Deny a call to which no tool is open.
+    /// Denies a call for which no tool is available.
     pub(super) fn deny_all(&mut self, index: usize) {
         self.deny(index, Reason::new("surface", "no tool is available for this answer"));
     }
@@ -93,7 +93,7 @@ impl Run<'_> {
         self.decided(index, Decision::denied(&call.key, &call.tool, reason));
     }
 
-    /// What waits for approval is judged again when something changed on which it depends.
+    /// Judges calls that wait for approval again, after a change that may affect them.
     pub(super) fn judge_asked_again(&mut self) -> Result<(), Fault> {
         for index in 0..self.state.calls.len() {
             if self.state.calls[index].phase == Phase::Asked {
@@ -103,7 +103,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Judges again what waits for approval and may be covered by one for the run. What was asked in this step waits for the next.
+    /// Judges calls that wait for approval again, because an approval for the run may cover them. Calls that were
+    /// asked about in this step wait for the next.
     fn judge_covered(&mut self) -> Result<(), Fault> {
         for index in 0..self.state.calls.len() {
             if self.state.calls[index].phase == Phase::Asked && !self.is_asked_now(&self.state.calls[index].key) {
@@ -123,7 +124,7 @@ impl Run<'_> {
         let is_same_ask = call.phase == Phase::Asked
             && call.digest == decision.digest
             && decision.ask.as_ref().is_some_and(|ask| ask.by == call.by && Some(ask.expires) == call.expires);
-        // What is said or read after the ask cannot answer it: only a person, or the end of its time.
+        // Texts and results after the ask cannot answer it: only a person can, or its expiry.
         let is_proven_since = call.phase == Phase::Asked
             && call.digest == decision.digest
             && decision.permit == ALLOW
@@ -164,9 +165,9 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether an effect that the model asked for before this one is still open: effects of one answer run in their order. All
-    /// open calls are of one answer, because the model is asked again when none is open. A delegation whose child may change something
-    /// waits, too, and holds nothing back.
+    /// Returns whether an effect that the model asked for before this one is still open: effects of one answer run in
+    /// their order. All open calls belong to one answer, because the model is asked again when none is open. A
+    /// delegation whose child may change something also waits, and holds nothing back.
     fn waits_for_its_turn(&self, index: usize, tool: &Tool) -> bool {
         let changes = effect(tool, self.above.as_deref()) != Effect::Read;
         let changes = if tool.is_delegate { self.child_changes(index) } else { changes };
@@ -194,7 +195,7 @@ impl Run<'_> {
         if self.state.facts.remembered.is_empty() { Ok(()) } else { self.judge_covered() }
     }
 
-    /// Nothing runs that stood behind an effect which nobody approved or sent: it may depend on that.
+    /// Denies the calls that follow an effect which was not approved or not sent, because they may depend on it.
     pub(super) fn drop_behind(&mut self, index: usize, code: &'static str) {
         let before = &self.state.calls[index];
         if before.effect == Effect::Read || self.is_delegate(index) {
@@ -240,7 +241,7 @@ impl Run<'_> {
         if tool.is_delegate { self.delegate(index) } else { self.execute(index, approval) }
     }
 
-    /// Tell the host to send a call. The same call has the same idempotency key, however often it is sent.
+    /// Tells the host to send a call. The same call has the same idempotency key, however often it is sent.
     pub(super) fn execute(&mut self, index: usize, approval: Option<Used>) {
         let (key, call) = (self.key(), &self.state.calls[index]);
         self.actions.push(Action::Execute {
@@ -276,7 +277,7 @@ impl Run<'_> {
         if !self.profile.has_loop() {
             return;
         }
-        // What is carved for a child comes back, at least in part.
+        // The budget that was carved for a child comes back, at least in part.
         let is_carved = self.state.calls.iter().any(|call| call.phase.is_under_way() && call.carved.is_some());
         if reason.code == "rejected" {
             self.drop_behind(index, "rejected");
@@ -294,7 +295,7 @@ impl Run<'_> {
         self.count_denial(index, reason.code);
     }
 
-    /// The same denial again and again ends the run.
+    /// Counts a denial. Repeated equal denials end the run.
     pub(super) fn count_denial(&mut self, index: usize, code: &str) {
         if !self.profile.has_loop() {
             return;
@@ -308,12 +309,12 @@ impl Run<'_> {
         }
     }
 
-    /// Equal calls that are denied for the same reason share it.
+    /// Returns the key of a denial. Equal calls that are denied for the same reason share it.
     fn denial(&self, index: usize, code: &str) -> String {
         format!("{code}:{}", self.same(&self.state.calls[index]))
     }
 
-    /// A child asked for what its parent knows.
+    /// Records that a child asked for its parent's context.
     fn request_denied(&mut self, index: usize) {
         let call = &mut self.state.calls[index];
         call.told = Some(
@@ -335,7 +336,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was reserved for a call that was not sent is free again.
+    /// Releases the budget that was reserved for a call that was not sent.
     pub(super) fn undo(&mut self, index: usize) {
         let call = &self.state.calls[index];
         let server = call.server.as_deref().unwrap_or_default();
@@ -352,7 +353,8 @@ impl Run<'_> {
         self.return_carved(index, Some(Carved::default()));
     }
 
-    /// What a person decided: counts only for the open ask with this key and digest, and from who may.
+    /// Applies the decision of a person. It is valid only for the open ask with this key and digest, and from a
+    /// principal who may decide.
     pub(super) fn approval(&mut self, event: &Event) -> Result<(), Fault> {
         let word = |name: &str| event.text(name).unwrap_or_default().to_owned();
         let (key, digest, principal) = (word("key"), word("digest"), word("principal"));
@@ -395,7 +397,8 @@ impl Run<'_> {
         self.judge(index)
     }
 
-    /// A person changed the arguments of a call that waits. It is judged again as if the model had asked for it so.
+    /// Changes the arguments of a call that waits, as a person edited them. The call is judged again as if the model
+    /// had asked for it like this.
     fn edited(&mut self, index: usize, principal: &str, event: &Event) -> Result<(), Fault> {
         let Some(arguments) = event.text("arguments") else {
             self.ignore("arguments", "the decision \"edited\" needs \"arguments\"");
@@ -456,7 +459,7 @@ impl Run<'_> {
 
     pub(super) fn tool_started(&mut self, event: &Event) {
         let started = self.call_of(event, Phase::is_under_way);
-        // What is sent again after an interruption is started again. An effect never is.
+        // A call that is sent again after an interruption is started again. An effect never is.
         let fits = |index: &usize| {
             let call = &self.state.calls[*index];
             call.phase == Phase::Dispatched || call.effect != Effect::Effectful
@@ -478,13 +481,13 @@ impl Run<'_> {
         call.expires = Some(expires);
     }
 
-    /// The call that an event is about, where it is in a phase in which such an event counts.
+    /// Returns the call that an event is about, if the call is in a phase that fits the event.
     pub(super) fn call_of(&self, event: &Event, fits: impl Fn(Phase) -> bool) -> Option<usize> {
         let index = self.state.call(event.text("call")?)?;
         fits(self.state.calls[index].phase).then_some(index)
     }
 
-    /// A call came to an end without a result.
+    /// Ends a call without a result.
     pub(super) fn settle(&mut self, index: usize, phase: Phase, code: &'static str, message: &str) {
         let call = &mut self.state.calls[index];
         call.phase = phase;
@@ -495,7 +498,7 @@ impl Run<'_> {
         self.records.push(Record::Settled { call, tool: short(&tool, 256), code, message: message.to_owned() });
     }
 
-    /// End everything that is open, because the run ends.
+    /// Ends everything that is open, because the run ends.
     pub(super) fn end_calls(&mut self) {
         self.state.model = None;
         self.state.question = None;
@@ -537,7 +540,7 @@ impl CallState {
 }
 
 impl Decision {
-    /// A denial that is not of `permit`'s making.
+    /// Creates a denial that `permit` did not make.
     fn denied(key: &str, tool: &str, reason: Reason) -> Self {
         Decision {
             permit: DENY,

@@ -1,4 +1,4 @@
-//! Context: declared sources only, each held to its schema. What is left out is recorded.
+//! Context: only declared sources, each checked against its schema. Values that are left out are recorded.
 
 use seamgate_core::{
     Fault,
@@ -22,7 +22,7 @@ impl Run<'_> {
         self.require_context();
     }
 
-    /// What was true before is not, whether or not the new value is valid.
+    /// Replaces a value of the context. The previous value no longer applies, even if the new one is invalid.
     pub(super) fn context_changed(&mut self, event: &Event) -> Result<(), Fault> {
         let (Some(name), Some(at)) = (event.text("name"), event.member("value")) else { return Ok(()) };
         if self.state.facts.context.remove(name).is_some() {

@@ -30,12 +30,12 @@ use crate::{
     tool::{Effect, Source, Tool},
 };
 
-/// So many uncertain calls of children are kept, and so many bytes of their arguments.
+/// The most uncertain calls of children that are kept, and the most bytes of their arguments.
 const MAX_LEFT: usize = 64;
 const MAX_ARGUMENTS_LEFT: usize = 1024;
 
 impl Run<'_> {
-    /// What a parent has read, its child has read.
+    /// Takes over the parent's labels: a child has read everything that its parent has.
     pub(super) fn take_labels(&mut self) {
         let Some(above) = &self.above else { return };
         self.state.facts.labels.clone_from(&above.bounds.labels);
@@ -52,8 +52,8 @@ impl Run<'_> {
         self.profile.delegates.iter().find(|delegate| delegate.agent == agent)
     }
 
-    /// Whether a child may make calls that are counted for all who run at once: those that do more than read, where equal calls are
-    /// limited.
+    /// Returns whether a child may make calls that are counted across all children that run at once: those that do
+    /// more than read, if equal calls are limited.
     fn shares_calls(&self, index: usize) -> bool {
         let Some(delegate) = self.delegate_of(index).filter(|_| self.counts_calls()) else { return false };
         let handed = self.tools_for(delegate);
@@ -68,8 +68,8 @@ impl Run<'_> {
         tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
     }
 
-    /// How often each call may be permitted to children, by the strictest limit of this agent and of those above it. What children that
-    /// run beside this run may make is left to them.
+    /// Returns how often children may make each call, by the strictest limit of this agent and of those above it. The
+    /// calls that children beside this run may make are reserved for them.
     fn same_call_limit(&self) -> u64 {
         let above = self.above.iter().flat_map(|above| &above.rules);
         let above = above.filter_map(|rules| Some(rules.profile.least_equal_calls()?.saturating_sub(rules.reserved)));
@@ -77,17 +77,18 @@ impl Run<'_> {
         own.chain(above).min().unwrap_or(u64::MAX)
     }
 
-    /// How often children under way may make each call, one of them excepted.
+    /// Returns how often children in flight may make each call, except one of them.
     fn shared(&self, except: Option<usize>) -> u64 {
         let others = self.state.calls.iter().enumerate().filter(|(index, _)| Some(*index) != except);
         let others = others.filter(|(_, call)| call.phase.is_under_way());
         others.filter_map(|(_, call)| call.carved.as_ref()?.same_call).fold(0, u64::saturating_add)
     }
 
-    /// Start the children that may start now, after all else of a step: they are told how often calls were permitted before.
+    /// Starts the children that may start now, after the rest of a step, so that they get the counts of all earlier
+    /// calls.
     ///
-    /// Children that run at once do not know the calls of each other. So each has a share of the limit of equal calls, and one for which
-    /// nothing is left waits until another one has ended.
+    /// Children that run at once do not know each other's calls. Each therefore has a share of the limit of equal
+    /// calls, and a child for which nothing is left waits until another one has ended.
     pub(super) fn start_children(&mut self) {
         let mut to_start: Vec<usize> =
             (0..self.state.calls.len()).filter(|&index| self.state.calls[index].is_child_to_start()).collect();
@@ -113,8 +114,8 @@ impl Run<'_> {
         }
     }
 
-    /// Carve what a child may use from this run's budget. It starts when this step is done with, or when those have ended for which it
-    /// has to wait, and ends with them.
+    /// Carves the child's share from this run's budget. The child starts after the rest of this step, or when the
+    /// children that it has to wait for have ended. Until then, it has no time at which it ends.
     pub(super) fn delegate(&mut self, index: usize) {
         let Some(limits) = self.delegate_of(index).map(|delegate| delegate.budget.clone()) else { return };
         let used = &self.state.facts.used;
@@ -140,7 +141,7 @@ impl Run<'_> {
         used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default()).min(MAX_NUMBER);
     }
 
-    /// What a child did not use comes back. One that does not say what it used has used all.
+    /// Releases the part of the budget that a child did not use. A child that does not report its use has used all.
     pub(super) fn return_carved(&mut self, index: usize, actual: Option<Carved>) {
         let carved = self.state.calls[index].carved.take().unwrap_or_default();
         let used = &mut self.state.facts.used;
@@ -150,14 +151,15 @@ impl Run<'_> {
         self.spend_carved(&actual.unwrap_or(carved));
     }
 
-    /// Returns what was carved for a child that never began. It counts among equal calls all the same, so that a loop of them ends.
+    /// Releases the budget that was carved for a child that never began. The call still counts among equal ones, so
+    /// that a loop of them ends.
     pub(super) fn never_began(&mut self, index: usize) {
         self.return_carved(index, Some(Carved::default()));
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
     }
 
-    /// Tell the host to start a child, or to go on with it: its run has one name.
+    /// Tells the host to start a child, or to continue it: its run always has the same name.
     pub(super) fn delegate_again(&mut self, index: usize) {
         let (key, call) = (self.key(), &self.state.calls[index]);
         let Some(delegate) = self.delegate_of(index) else { return };
@@ -190,7 +192,7 @@ impl Run<'_> {
                 steps,
                 tool_calls,
                 tokens,
-                // The deadline has it.
+                // The deadline limits it.
                 ms: None,
                 same_call,
                 state_bytes: delegate.limits_state.then_some(state_bytes as u64),
@@ -211,7 +213,7 @@ impl Run<'_> {
         });
     }
 
-    /// Calls of a child of which nobody knows whether they had their effect: the end of this run names them, too.
+    /// Keeps the calls of a child that may have had their effect: the end of this run names them, too.
     fn left_uncertain(&mut self, index: usize, event: &Event) {
         let (call, document) = (&self.state.calls[index], event.document());
         let run = format!("{}/{}", self.state.facts.run, call.key);
@@ -238,7 +240,7 @@ impl Run<'_> {
         self.state.uncertain.extend(left.into_iter().take(room));
     }
 
-    /// The tools that a child may use: those that both allow.
+    /// Returns the tools that a child may use: those that both profiles allow.
     fn tools_for(&self, delegate: &Delegate) -> Vec<String> {
         let Ok(facts) = self.facts() else { return Vec::new() };
         let Ok(mode) = surface::mode(self.profile, &facts) else { return Vec::new() };
@@ -253,7 +255,7 @@ impl Run<'_> {
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
 
-    /// The rules by which a child is judged beside its own: this agent's, and those of the agents above it.
+    /// Returns the rules that judge a child beside its own: this agent's, and those of the agents above it.
     fn rules_for(&self, tools: &[String], reserved: u64) -> Vec<Handed> {
         let facts = &self.state.facts;
         let handed = self.profile.tools.iter().filter(|tool| tools.contains(&tool.full_name()));
@@ -277,7 +279,8 @@ impl Run<'_> {
         [own].into_iter().chain(above).collect()
     }
 
-    /// How often each call was permitted here and below. What waits for approval may be before a child ends.
+    /// Returns how often each call was permitted here and below. A call that waits for approval is included because it
+    /// may be permitted before a child ends.
     fn calls_made(&self) -> Calls {
         let mut calls = self.state.facts.used.calls.clone();
         for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
@@ -289,7 +292,7 @@ impl Run<'_> {
         calls
     }
 
-    /// Count the calls of a child as this run's, even if its result comes too late.
+    /// Adds the calls of a child to those of this run, even if its result comes too late.
     fn count_calls(&mut self, event: &Event) {
         let document = event.document();
         let is_delegate =
@@ -305,7 +308,7 @@ impl Run<'_> {
         self.state.facts.used.calls = all;
     }
 
-    /// How a child ended.
+    /// Handles the end of a child.
     pub(super) fn child_result(&mut self, event: &Event) -> Result<(), Fault> {
         self.count_calls(event);
         let Some(index) = self.call_of(event, Phase::is_under_way).filter(|&index| self.is_delegate(index)) else {
@@ -358,7 +361,8 @@ impl Run<'_> {
 }
 
 impl CallState {
-    /// Whether it is a child that was permitted and has not been started. One that was has a time at which it ends.
+    /// Returns whether this is a child that was permitted and has not been started. A started child has a time at
+    /// which it ends.
     fn is_child_to_start(&self) -> bool {
         self.phase == Phase::Dispatched && self.carved.is_some() && self.expires.is_none()
     }

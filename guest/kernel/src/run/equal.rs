@@ -1,4 +1,4 @@
-//! Equal calls that ran before: a person who approves a call learns of them.
+//! Equal calls that ran before, which a person who approves a call sees.
 
 use seamgate_core::kernel_api::count;
 
@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{approval::may_be_asked, surface};
 
-/// The most different calls of which the run remembers what they came to. The one that ended first is forgotten first.
+/// The most different calls whose outcome the run remembers. The one that ended first is forgotten first.
 const MAX_RAN: usize = 64;
 
 impl Run<'_> {
-    /// Remembers what a call came to, if an equal one may need approval.
+    /// Remembers the outcome of a call, if an equal one may need approval.
     pub(super) fn ended(&mut self, index: usize, outcome: Outcome) {
         let call = &self.state.calls[index];
         let tool = surface::known(self.profile, &call.as_call());

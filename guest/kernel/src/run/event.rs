@@ -1,4 +1,4 @@
-//! A fact from outside, read strictly.
+//! Events: facts from outside, read strictly.
 
 use seamgate_core::{
     Fault, FaultCode, Finish,
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("event", include_str!("../formats/event.json"));
 
-/// An event as a document that has its format.
+/// An event: a document that matches its format.
 pub(crate) struct Event<'t> {
     document: Json<'t>,
 }
@@ -25,7 +25,7 @@ impl<'t> Event<'t> {
         FORMAT.read(text).map(|document| Event { document })
     }
 
-    /// The word of its `type`.
+    /// Returns its `type`.
     pub(crate) fn kind(&self) -> &str {
         self.text("type").unwrap_or_default()
     }
@@ -54,29 +54,29 @@ impl<'t> Event<'t> {
         self.member(name).is_some_and(|at| self.document.kind(at) == Kind::True)
     }
 
-    /// A member as JSON text without optional white space.
+    /// Returns a member as JSON text without optional white space.
     pub(crate) fn source(&self, name: &str) -> Option<String> {
         self.member(name).map(|at| source(&self.document, at))
     }
 
-    /// The names and values of a member that is an object.
+    /// Returns the names and values of a member that is an object.
     pub(crate) fn members(&self, name: &str) -> impl Iterator<Item = (&str, NodeId)> {
         let members = self.member(name).into_iter().flat_map(|at| self.document.members(at));
         members.map(|(name, at)| (self.document.string(name), at))
     }
 
-    /// The items of a member that is a list.
+    /// Returns the items of a member that is a list.
     pub(crate) fn items(&self, name: &str) -> impl Iterator<Item = NodeId> {
         self.member(name).into_iter().flat_map(|at| self.document.items(at))
     }
 
-    /// The members that some names have, as an object of their own.
+    /// Returns the members with some names, as an object of their own.
     pub(crate) fn part(&self, names: &[&str]) -> String {
         let member = |name: &&str| self.source(name).map(|value| format!("\"{name}\":{value}"));
         format!("{{{}}}", names.iter().filter_map(member).collect::<Vec<_>>().join(","))
     }
 
-    /// The result of the Model Context Protocol that the event brings, where it brings nothing else.
+    /// Returns the result of the Model Context Protocol in the event, if the event contains nothing else.
     pub(crate) fn returned(&self) -> Option<NodeId> {
         let document = &self.document;
         let is_known = |(name, at): (NodeId, NodeId)| match document.string(name) {
@@ -88,13 +88,13 @@ impl<'t> Event<'t> {
         self.member("returned").filter(|_| document.members(Document::ROOT).all(is_known))
     }
 
-    /// Why the model stopped.
+    /// Returns why the model stopped.
     pub(crate) fn finish(&self) -> Finish {
         let word = self.text("finish").unwrap_or_default();
         Finish::words().find(|(known, _)| *known == word).map_or(Finish::Unknown, |(_, finish)| finish)
     }
 
-    /// A fault at a member.
+    /// Returns a fault at a member.
     pub(crate) fn wrong(&self, member: &str, message: &str) -> Fault {
         Fault::new(FaultCode::BadRequest, format!("event: $.{member} {message}"))
     }

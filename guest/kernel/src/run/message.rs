@@ -1,4 +1,5 @@
-//! What a client and a server of tools tell each other beside calls: whether the method exists, and what of it a model may read.
+//! Messages between a client and a server of tools other than calls: decides whether the method exists, and which part
+//! of the message a model may read.
 
 use seamgate_core::kernel_api::short;
 
@@ -11,7 +12,7 @@ use crate::{
     sanitize::Clean,
 };
 
-/// Methods by which a server describes itself. All others bring data from outside, lists and progress too.
+/// Methods with which a server describes itself. All others carry data from outside, including lists and progress.
 const DESCRIBES: [&str; 4] =
     ["initialize", "server/discover", "notifications/subscriptions/acknowledged", "subscriptions/listen"];
 

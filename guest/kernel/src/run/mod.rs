@@ -1,20 +1,20 @@
-//! A run: one event after another, and what each leads to. The layers, in the order in which an event meets them:
+//! A run: one event after another, and the effects of each. The layers, in the order in which an event meets them:
 //!
-//! - [`event`], [`state`], [`step`]: what comes in, what is kept, what goes out.
-//! - [`timers`]: time passes, and what waited too long lapses.
-//! - [`task`], [`context`]: what the run is about.
-//! - [`output`]: what the model wrote.
-//! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
-//! - [`background`]: what a person learns about a call that they are asked to approve.
+//! - [`event`], [`state`], [`step`]: input, state and output.
+//! - [`timers`]: time passes, and waits expire.
+//! - [`task`], [`context`]: the subject of the run.
+//! - [`output`]: outputs of the model.
+//! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: the outcomes of calls.
+//! - [`background`]: information for a person who is asked to approve a call.
 //! - [`equal`]: equal calls that ran before.
-//! - [`said`]: what people said, and what results had, by which origins are proven.
-//! - [`message`]: what else a client and a server of tools tell each other.
+//! - [`said`]: texts that people said, and values of results, which prove origins.
+//! - [`message`]: other messages between a client and a server of tools.
 //! - [`delegation`]: calls that are runs of other agents.
-//! - [`resume`]: what is done again after an interruption.
-//! - [`answer`]: whether a final answer is one.
-//! - [`size`]: the state has a limit.
-//! - [`stop`]: whether the run goes on, waits or ends.
-//! - [`prompt`]: what the model is asked.
+//! - [`resume`]: work that is repeated after an interruption.
+//! - [`answer`]: validation of a final answer.
+//! - [`size`]: the limit of the state.
+//! - [`stop`]: decides whether the run continues, waits or ends.
+//! - [`prompt`]: the prompts for the model.
 
 mod answer;
 mod background;
@@ -61,7 +61,7 @@ use crate::{
     tool::Tool,
 };
 
-/// So many digests of events are remembered.
+/// The most digests of events that are remembered.
 const MAX_SEEN: usize = 64;
 
 /// One step of a run.
@@ -69,22 +69,22 @@ struct Run<'p> {
     profile: &'p Profile,
     /// The limits of the profile, and of a parent.
     budget: Budget,
-    /// When a parent ends it.
+    /// The time at which a parent ends it.
     deadline: Option<u64>,
     /// The bounds that a parent set.
     above: Option<Arc<Above>>,
     state: State,
-    /// What of the facts decisions only read, as JSON text.
+    /// The part of the facts that decisions only read, as JSON text.
     given: String,
     actions: Vec<Action>,
     records: Vec<Record>,
     /// The final answer, if this event brought one.
     answer: Option<String>,
-    /// Digests of artifacts without which this step cannot be made.
+    /// Digests of artifacts that this step needs.
     need: Vec<String>,
 }
 
-/// What the host is given. See `schemas/step.schema.json`.
+/// The output for the host. See `schemas/step.schema.json`.
 #[derive(Serialize)]
 struct Step {
     step: u64,
@@ -92,7 +92,7 @@ struct Step {
     actions: Vec<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wake_at: Option<u64>,
-    /// A run that stays in the instance keeps it there.
+    /// `None` for a run that stays in the instance, which keeps it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<Box<RawValue>>,
 }
@@ -103,11 +103,12 @@ struct Needs {
     need: Vec<String>,
 }
 
-/// Apply one event to a run. `state`: what the step before gave; none for the first event.
+/// Applies one event to a run. `state` is the state that the previous step returned; `None` for the first event.
 ///
 /// # Errors
 ///
-/// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is not part of the run.
+/// `bad_request`: the state does not belong to this profile and version, or the event is invalid. Such an event does
+/// not become part of the run.
 pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
     let state = state.map(|state| State::read(profile, state)).transpose()?;
     Ok(match step(profile, state, None, event)? {
@@ -127,23 +128,23 @@ pub struct OpenRun {
 impl OpenRun {
     /// # Errors
     ///
-    /// `bad_request`: the state is none of this profile and version.
+    /// `bad_request`: the state does not belong to this profile and version.
     pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
         let state = state.map(|state| State::read(profile, state)).transpose()?;
         let above = state.as_ref().map(Run::above).transpose()?.flatten();
         Ok(OpenRun { agent: profile.agent.clone(), state, above })
     }
 
-    /// Whose run it is.
+    /// Returns the agent whose run it is.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Apply one event. Gives the step without the state.
+    /// Applies one event. Returns the step without the state.
     ///
     /// # Errors
     ///
-    /// `bad_request`: the event is none. The state stays.
+    /// `bad_request`: the event is invalid. The state stays as it is.
     pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
         Ok(match step(profile, self.state.clone(), self.above.clone(), event)? {
             Stepped::Needs(needs) => json(&needs),
@@ -154,19 +155,19 @@ impl OpenRun {
         })
     }
 
-    /// The state as JSON text.
+    /// Returns the state as JSON text.
     pub fn state(&self) -> Option<String> {
         self.state.as_ref().map(json)
     }
 }
 
-/// What an event led to.
+/// The outcome of an event.
 enum Stepped {
     Needs(Needs),
     Step(Step, Box<State>, Option<Arc<Above>>),
 }
 
-/// `above`: the bounds of the state, where they have been read.
+/// Applies one event to a state. `above` contains the bounds of the state, if they have been read.
 fn step(profile: &Profile, state: Option<State>, above: Option<Arc<Above>>, event: &str) -> Result<Stepped, Fault> {
     let mut replaced = None;
     let event = definition::read_each(event, &mut replaced, (&definition::LISTED_BY_EVENT[..], &CAPS), Event::read)?;
@@ -193,7 +194,7 @@ fn step(profile: &Profile, state: Option<State>, above: Option<Arc<Above>>, even
 }
 
 impl<'p> Run<'p> {
-    /// Read the bounds of a state.
+    /// Reads the bounds of a state.
     fn above(state: &State) -> Result<Option<Arc<Above>>, Fault> {
         state.facts.parent.as_ref().map(|parent| Above::read(parent.get()).map(Arc::new)).transpose()
     }
@@ -290,7 +291,7 @@ impl<'p> Run<'p> {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
-        // What an event says about a call ends the wait for it, even where that has just lapsed.
+        // An event about a call ends the wait for it, even if that has just expired.
         let tells = matches!(
             event.kind(),
             "tool_result" | "tool_failed" | "job" | "resolution" | "child_result" | "call_cancelled"
@@ -335,7 +336,7 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
-    /// Nobody is asked about what the same step has settled: what lapses is asked about before the event is looked at.
+    /// Drops asks that the same step has settled: asks about expired calls are created before the event is processed.
     fn drop_stale(&mut self) {
         let state = &self.state;
         let is_in = |key: &str, phase: Phase| state.calls.iter().any(|call| call.key == key && call.phase == phase);
@@ -347,7 +348,7 @@ impl<'p> Run<'p> {
         self.number();
     }
 
-    /// Each action has its place in its key, also where others were left out.
+    /// Numbers the actions: each key contains the action's place, also after others were left out.
     fn number(&mut self) {
         for (place, action) in self.actions.iter_mut().enumerate() {
             let key = format!("{}/{}/{place}", self.state.facts.run, self.state.step);
@@ -358,9 +359,9 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Whether an event is new.
+    /// Remembers an event, and returns whether it is new.
     fn remember(&mut self, event: &Event) -> bool {
-        // It may be large, and comes late if it comes again: its call has ended.
+        // It may be large, and is ignored as late if it comes again, because its call has ended.
         if event.member("returned").is_some() {
             return true;
         }
@@ -375,7 +376,7 @@ impl<'p> Run<'p> {
         true
     }
 
-    /// The facts to decide by.
+    /// Returns the facts for decisions.
     fn facts(&self) -> Result<Facts<'_>, Fault> {
         self.state.facts.facts(&self.given, self.above.as_ref())
     }
@@ -384,7 +385,7 @@ impl<'p> Run<'p> {
         self.records.push(Record::Ignored { code, message: message.to_owned() });
     }
 
-    /// The key of the next action.
+    /// Returns the key of the next action.
     fn key(&self) -> String {
         format!("{}/{}/{}", self.state.facts.run, self.state.step, self.actions.len())
     }
@@ -431,7 +432,7 @@ impl<'p> Run<'p> {
         self.judge_asked_again()
     }
 
-    /// The profile was edited: from now on, a call must pass the edited one, too.
+    /// Applies an edit of the profile: from now on, a call must also pass the edited one.
     fn profile_edited(&mut self, event: &Event) -> Result<(), Fault> {
         let Kept { run, task, context, lists, .. } = &self.state.facts;
         let edited = Handed {
@@ -466,17 +467,17 @@ impl<'p> Run<'p> {
     }
 }
 
-/// What a person said, without what cannot be seen.
+/// Returns the text that a person said, without invisible characters.
 fn shown(event: &Event) -> String {
     sanitize(event.text("text").unwrap_or_default()).text
 }
 
-/// A value of this crate's as JSON text.
+/// Returns a value of this crate as JSON text.
 fn written(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// JSON text that this crate wrote, or has read strictly.
+/// Wraps JSON text that this crate wrote, or has read strictly.
 fn raw(text: String) -> Box<RawValue> {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,4 +1,5 @@
-//! What the model wrote: calls, a question, a plan, a refusal, a final answer, or nonsense. Each is an event, none is a command.
+//! Outputs of the model: calls, a question, a plan, a refusal, a final answer, or an invalid one. Each is an event,
+//! and none is a command.
 
 use seamgate_core::{
     Fault, Finish,
@@ -22,16 +23,16 @@ use crate::{
     tool::Effect,
 };
 
-/// A text of the model's, and a provider's message, have so many bytes in the state at the most.
+/// The most bytes of a text of the model, and of a provider's message, in the state.
 const MAX_ENTRY: usize = 64 * 1024;
 
-/// A question and a plan are cut to so many bytes.
+/// The longest question or plan, in bytes. A longer one is cut.
 const MAX_QUESTION: usize = 4096;
 
-/// The model may fail so often in a row.
+/// The number of failures of the model in a row that ends the run.
 const MAX_FAILURES: u64 = 3;
 
-/// One token is estimated from so many bytes.
+/// The bytes of one token, for estimates of tokens.
 const BYTES_PER_TOKEN: u64 = 4;
 
 impl Run<'_> {
@@ -56,7 +57,7 @@ impl Run<'_> {
         let calls: Vec<_> = event.items("calls").collect();
         if !calls.is_empty() {
             if asked.purpose == Purpose::Step {
-                // A call that is denied is a call, too: what repeats is counted there.
+                // A denied call is a call, too: repeated ones are counted there.
                 self.state.strikes = 0;
             }
             for at in calls {
@@ -119,14 +120,14 @@ impl Run<'_> {
     pub(super) fn model_gave_none(&mut self, message: &str, again: bool) {
         self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
         self.state.failures += 1;
-        // Nothing was answered: if a step is left, the last ask can be put again.
+        // Nothing was answered: if a step is left, the final answer can be asked for again.
         self.state.is_final_asked = false;
         if !again || self.state.failures >= MAX_FAILURES {
             self.state.end("model", format!("the model failed: {message}"));
         }
     }
 
-    /// The model call that an event answers.
+    /// Takes the model call that an event answers.
     fn take_model(&mut self, event: &Event) -> Option<ModelCall> {
         let is_answer = |asked: &mut ModelCall| Some(asked.key.as_str()) == event.text("key");
         let asked = self.state.model.take_if(is_answer);
@@ -155,7 +156,7 @@ impl Run<'_> {
         self.actions.push(Action::AskInput { key, question, call: None, expires });
     }
 
-    /// A call as the model asked for it, under a key of the run's own.
+    /// Adds a call as the model asked for it, under a key of the run's own.
     pub(super) fn new_call(&mut self, document: &Document, at: NodeId) -> usize {
         self.add_call(Run::asked_call(document, at))
     }

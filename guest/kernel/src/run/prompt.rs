@@ -1,7 +1,7 @@
-//! What the model is asked: messages in a fixed order, of which earlier bytes change only by a cut that is recorded.
+//! Prompts for the model: messages in a fixed order. Earlier bytes change only by a cut that is recorded.
 //!
-//! Role, rules, task, context, then what was said and what came of it in the order of the calls, and last what to answer.
-//! Data from outside stands between marks that it cannot know.
+//! The order is role, rules, task, context, then outputs and the outcomes of their calls in order, and last the
+//! instruction what to answer. Data from outside stands between marks that it cannot know.
 
 use std::collections::BTreeSet;
 
@@ -31,10 +31,10 @@ use crate::{
     truncate::Room,
 };
 
-/// So many messages stay, whatever their size.
+/// The number of messages that stay, whatever their size.
 const KEPT: usize = 4;
 
-/// How much of a prompt is more than its limit.
+/// The size of a prompt that exceeds its limit.
 pub(super) struct TooLarge {
     pub(super) bytes: usize,
     pub(super) limit: usize,
@@ -87,7 +87,7 @@ impl<'r> Message<'r> {
 }
 
 impl Run<'_> {
-    /// Compile a prompt, as JSON text.
+    /// Compiles a prompt, as JSON text.
     pub(super) fn prompt(&mut self, purpose: Purpose) -> Result<Result<Box<RawValue>, TooLarge>, Fault> {
         let limit = self.profile.prompt.as_ref().map_or(usize::MAX, |prompt| prompt.max_bytes);
         let tools = written(&match purpose {
@@ -135,7 +135,7 @@ impl Run<'_> {
         Ok(Ok(prompt))
     }
 
-    /// What stands before everything that was said.
+    /// Returns the messages before the history.
     fn before<'r>(&self, purpose: Purpose) -> Vec<Message<'r>> {
         let mut messages = Vec::new();
         if let Some(prompt) = &self.profile.prompt {
@@ -166,7 +166,7 @@ impl Run<'_> {
         messages
     }
 
-    /// What to answer.
+    /// Returns the messages that say what to answer.
     fn after<'r>(&self, purpose: Purpose) -> Vec<Message<'r>> {
         let contract = match purpose {
             Purpose::Frame => &self.profile.task,
@@ -195,7 +195,7 @@ impl Run<'_> {
         vec![Message::new("system", text)]
     }
 
-    /// The messages of one entry: an output, and after it what came of each of its calls, in their order.
+    /// Returns the messages of one entry: an output, and after it the outcome of each of its calls, in their order.
     fn messages<'r>(&'r self, entry: &'r Entry, without: &BTreeSet<usize>) -> Vec<Message<'r>> {
         match entry.kind {
             EntryKind::User => vec![Message::new("user", entry.text.clone())],
@@ -233,20 +233,21 @@ impl Run<'_> {
         )
     }
 
-    /// Whether the model sees any tool now.
+    /// Returns whether the model sees any tool now.
     pub(super) fn has_tools(&self) -> Result<bool, Fault> {
         let facts = self.facts()?;
         let mode = surface::mode(self.profile, &facts)?;
         Ok(!surface::allowed(self.profile, mode, &facts).is_empty())
     }
 
-    /// What servers list now: a tool that changed is hidden, and its asks are denied.
+    /// Updates the tools that servers list: a changed tool is hidden, and its asks are denied.
     pub(super) fn tools_listed(&mut self, event: &Event) -> Result<(), Fault> {
         self.list(event)?;
         self.judge_asked_again()
     }
 
-    /// What servers list now, if an event says it: other tools are not shown, and calls of them are denied.
+    /// Updates the tools that servers list, if an event lists them: other tools are not shown, and calls of them are
+    /// denied.
     pub(super) fn list(&mut self, event: &Event) -> Result<(), Fault> {
         let Some(listed) = event.source("listed") else {
             return Ok(());
@@ -281,7 +282,7 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// JSON text with each string sanitized.
+/// Returns JSON text with each string sanitized.
 fn shown(text: &str) -> String {
     match Json::read(text, &CAPS) {
         Ok(document) => sanitized(&document, Document::ROOT),

@@ -1,4 +1,4 @@
-//! What a call came to, and what the model may read of it. Observations are made by `observe`, and nowhere else.
+//! The outcomes of calls, and the parts of them that the model may read. Only `observe` makes observations.
 
 use seamgate_core::{
     Fault,
@@ -24,7 +24,7 @@ use crate::{
 impl Run<'_> {
     pub(super) fn tool_result(&mut self, event: &Event) -> Result<(), Fault> {
         let counts = |phase: Phase| phase.is_under_way() || phase == Phase::Uncertain;
-        // A child comes back with more than a result.
+        // A child returns more than a result.
         let Some(index) = self.call_of(event, counts).filter(|&index| !self.is_delegate(index)) else {
             self.ignore("late", "no such call is under way");
             return Ok(());
@@ -71,7 +71,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The call that an event is about, if the host has to come back with it.
+    /// Returns the call that an event is about, if the call is in flight.
     fn under_way(&mut self, event: &Event) -> Option<usize> {
         let index = self.call_of(event, Phase::is_under_way);
         if index.is_none() {
@@ -80,13 +80,13 @@ impl Run<'_> {
         index
     }
 
-    /// Whether a call without result may have had an effect.
+    /// Returns whether a call without result may have had an effect.
     fn may_have_happened(&self, index: usize, event: &Event) -> bool {
         let call = &self.state.calls[index];
         call.effect == Effect::Effectful && call.phase == Phase::Started && event.text("effect") != Some("none")
     }
 
-    /// A person says what became of an uncertain call.
+    /// Settles an uncertain call, whose outcome a person states.
     pub(super) fn resolution(&mut self, event: &Event) -> Result<(), Fault> {
         let Some(index) = self.call_of(event, |phase| phase == Phase::Uncertain) else {
             self.ignore("not_uncertain", "no such call is uncertain");
@@ -98,12 +98,12 @@ impl Run<'_> {
             let text = format!("The connection was lost. {by} says that the call had its effect.{more}");
             return self.told(index, false, text, None);
         }
-        // It may be asked for again, with an approval of its own.
+        // The model may ask for it again, with an approval of its own.
         self.undo_count(index);
         self.failed(index, &format!("The call had no effect, says {by}.{more}"), None)
     }
 
-    /// A call that had no effect does not count among equal ones. Its approval stays spent.
+    /// Removes a call that had no effect from the count of equal ones. Its approval stays spent.
     fn undo_count(&mut self, index: usize) {
         let approvals = self.state.facts.approvals.clone();
         self.undo(index);
@@ -115,12 +115,12 @@ impl Run<'_> {
         self.told(index, true, message.to_owned(), duration_ms)
     }
 
-    /// What is told in place of a result.
+    /// Records a text in place of a result.
     fn told(&mut self, index: usize, is_error: bool, text: String, duration_ms: Option<u64>) -> Result<(), Fault> {
         self.observed(index, &ToolResult { is_error, body: Body::Told(text) }, duration_ms)
     }
 
-    /// Make an observation of what came of a call.
+    /// Makes an observation of the outcome of a call.
     pub(super) fn observed(
         &mut self,
         index: usize,
@@ -130,7 +130,7 @@ impl Run<'_> {
         self.observed_as(index, result, duration_ms, |_| {})
     }
 
-    /// The same, with what the host knows beside the result.
+    /// Makes an observation of the outcome of a call, with what the host knows beside the result.
     pub(super) fn observed_as(
         &mut self,
         index: usize,
@@ -139,7 +139,7 @@ impl Run<'_> {
         adjust: impl FnOnce(&mut Observation),
     ) -> Result<(), Fault> {
         let call = self.as_call(index);
-        // Without a loop nothing is kept of what is handed on.
+        // Without a loop, nothing is kept of a result that is handed on.
         let is_shown = self.profile.has_loop() || !matches!(result.body, Body::Returned(_));
         let made = observe_as(self.profile, &self.facts()?, &call, result, is_shown, adjust)?;
         let [ui, user] =
@@ -183,7 +183,7 @@ impl Run<'_> {
             tool: made.tool,
             status: made.status,
             id: made.id,
-            // What is handed on needs no second copy.
+            // A result that is handed on needs no second copy.
             message: if matches!(result.body, Body::Returned(_)) { made.about } else { made.message },
             returned: made.returned,
             kinds: made.kinds,
@@ -204,7 +204,7 @@ impl Run<'_> {
 }
 
 impl CallState {
-    /// What the model reads about this call.
+    /// Returns the text about this call for the model.
     pub(super) fn message(&self, nonce: &str, with_data: bool) -> String {
         let message = self.unedited_message(nonce, with_data);
         match &self.edited {

@@ -1,4 +1,4 @@
-//! After an interruption: what can be sent again is, and an effect never runs twice.
+//! Resumes a run after an interruption: sends again what can be sent again, and never an effect.
 
 use seamgate_core::Fault;
 
@@ -26,7 +26,8 @@ impl Run<'_> {
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
             match (call.phase, call.effect) {
-                // The host journals that it starts before it sends: this was not sent. What allowed it may have lapsed.
+                // The host journals the start of a call before it sends it, so this one was not sent. Its approval may
+                // have expired.
                 (Phase::Dispatched, _) => {
                     self.undo(index);
                     self.judge(index)?;
@@ -34,11 +35,11 @@ impl Run<'_> {
                 (Phase::Started, Effect::Effectful) => self.uncertain(index, "the run was interrupted while it ran"),
                 (Phase::Started, _) if self.is_delegate(index) => self.delegate_again(index),
                 (Phase::Started, _) if self.state.facts.approvals.iter().any(|approval| approval.key == call.key) => {
-                    // It is sent again only by an approval that still holds.
+                    // It is sent again only if its approval is still valid.
                     self.undo(index);
                     self.judge(index)?;
                 }
-                // A run whose time is over while it was interrupted sends nothing more: it ends now, and its calls with it.
+                // If the time of the run is over, nothing more is sent: the run ends now, and its calls with it.
                 (Phase::Started, _) if self.ms_left() == Some(0) => {}
                 (Phase::Started, _) => {
                     let expires = self.call_expires();
@@ -46,7 +47,7 @@ impl Run<'_> {
                     self.execute(index, None);
                 }
                 (Phase::Asked, _) => {
-                    // The person is shown it again.
+                    // The person sees it again.
                     let by = std::mem::take(&mut self.state.calls[index].by);
                     self.judge(index)?;
                     // An approved call that waits for its turn is not shown again. Its approvers can still decide.
@@ -56,7 +57,7 @@ impl Run<'_> {
                     }
                 }
                 (Phase::Uncertain, _) => {
-                    // Nobody said it in time: nobody waits for it any more.
+                    // Nobody resolved it in time, and nobody waits for that any more.
                     let Some(expires) = call.expires else { continue };
                     self.ask_what_became(index, expires);
                 }

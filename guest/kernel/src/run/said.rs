@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Run<'_> {
-    /// Keeps what a person said, if a rule is about it. Each character counts, so it is kept as it is. It counts for later calls
-    /// only: who mentions a call that waits has not approved it.
+    /// Keeps a text that a person said, if a rule is about it. The text is kept unchanged because each character
+    /// counts. It applies to later calls only: mentioning a call that waits does not approve it.
     pub(super) fn hear(&mut self, text: &str) {
         let above = self.above.iter().flat_map(|above| &above.rules);
         let mut profiles = above.map(|rules| &rules.profile).chain([self.profile]);
@@ -18,13 +18,13 @@ impl Run<'_> {
         }
     }
 
-    /// What people said, if a child that gets some tools is judged by it.
+    /// Returns texts that people said, if they matter for a child that gets some tools.
     pub(super) fn said_for(&self, tools: &[&Tool]) -> Vec<String> {
         let is_needed = tools.iter().flat_map(|tool| tool.origins()).any(Origin::needs_said);
         if is_needed { self.state.facts.said.clone() } else { Vec::new() }
     }
 
-    /// Values of results by which a child that gets some tools is judged.
+    /// Returns the values of results that matter for a child that gets some tools.
     pub(super) fn observed_for(&self, tools: &[&Tool]) -> Vec<Observed> {
         let is_needed = |result: &&Observed| {
             tools.iter().flat_map(|tool| tool.origins()).any(|origin| match origin {

@@ -1,15 +1,15 @@
-//! The state has a limit: texts leave it oldest first, and it says so.
+//! The limit of the state: texts leave it oldest first, and the state says so.
 
 use seamgate_core::kernel_api::json;
 
 use super::{Run, state::EntryKind, step::Record};
 use crate::decision::Reason;
 
-/// So many entries of the history stay, whatever their size.
+/// The number of entries of the history that stay, whatever their size.
 const KEPT: usize = 4;
 
 impl Run<'_> {
-    /// Forget what is settled, and make the state fit.
+    /// Forgets settled calls, and makes the state fit.
     pub(super) fn fit(&mut self) {
         self.forget();
         let limit = self.budget.state_bytes;
@@ -50,7 +50,7 @@ impl Run<'_> {
         }
     }
 
-    /// Why there is no room for more. In a run that has no loop to end, it denies a further call.
+    /// Returns why there is no room for more. In a run without a loop, this denies further calls.
     pub(super) fn too_large(&self) -> Option<Reason> {
         let limit = self.budget.state_bytes;
         if self.at_most() <= limit {
@@ -65,7 +65,7 @@ impl Run<'_> {
         })
     }
 
-    /// A bound of the state's size that costs little.
+    /// Returns an upper bound of the state's size that costs little to compute.
     fn at_most(&self) -> usize {
         let state = &self.state;
         let calls = state.calls.iter().map(|call| {
@@ -85,18 +85,18 @@ impl Run<'_> {
         let said: usize = state.facts.said.iter().map(|text| text.len() + 8).sum();
         let observed = state.facts.observed.iter().map(|result| 1024 + result.most_bytes()).sum::<usize>();
         let given = given + said + observed;
-        // Each byte of a text takes two at the most: what takes more was escaped before.
+        // Each byte of a text takes two at the most. Bytes that would take more were escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }
 
-    /// Whether equal calls have to be counted, for this agent or for one above it.
+    /// Returns whether equal calls have to be counted, for this agent or for one above it.
     pub(super) fn counts_calls(&self) -> bool {
         self.budget.same_call.is_some()
             || self.profile.limits_equal_calls()
             || self.above.as_ref().is_some_and(|above| above.counts_calls())
     }
 
-    /// Asks and approvals of calls that are settled, and without a loop the calls, too.
+    /// Drops asks and approvals of settled calls, and without a loop also the calls.
     fn forget(&mut self) {
         if !self.counts_calls() {
             self.state.facts.used.calls.clear();
@@ -110,7 +110,7 @@ impl Run<'_> {
         self.state.facts.approvals.retain(|approval| is_needed(&approval.key));
     }
 
-    /// Drop the first entry of the history. None: its calls are not settled.
+    /// Drops the first entry of the history, and returns the freed bytes. `None` if its calls are not settled.
     fn drop_first(&mut self) -> Option<usize> {
         let entry = self.state.history.first()?;
         let mut freed = written(&entry.text) + entry.message.as_ref().map_or(0, |message| message.get().len());
@@ -131,7 +131,7 @@ impl Run<'_> {
     }
 }
 
-/// The length of a text as JSON.
+/// Returns the length of a text as JSON.
 fn written(text: &str) -> usize {
     json(&text).len()
 }

@@ -1,4 +1,4 @@
-//! The state of a run: the fold of its events, a document that the host keeps.
+//! The state of a run: the fold of its events, as a document that the host keeps.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +16,23 @@ use crate::{
     tool::Effect,
 };
 
-/// The version of this format. Another one is a fault.
+/// The version of this format. A state in another version is a fault.
 const FORMAT: u32 = 1;
 
-/// The version of the kernel. A state goes on in the version that made it.
+/// The version of the kernel. Only the version that made a state continues it.
 const COMPONENT: &str = env!("CARGO_PKG_VERSION");
 
-/// The greatest number in a state: JSON has it everywhere.
+/// The greatest number in a state, which JSON has everywhere.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// What is known of a run. See `schemas/run-state.schema.json`.
+/// The state of a run. See `schemas/run-state.schema.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
     format: u32,
     component: String,
     profile: String,
-    /// How many events were applied.
+    /// The number of events that were applied.
     pub(crate) step: u64,
     pub(crate) status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,15 +40,15 @@ pub(crate) struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<String>,
     pub(crate) facts: Kept,
-    /// How often the model was asked.
+    /// The number of times that the model was asked.
     pub(crate) steps: u64,
-    /// How many outputs in a row held neither call, question nor valid answer.
+    /// The number of outputs in a row that held neither call, question nor valid answer.
     pub(crate) strikes: u64,
-    /// How often in a row the model failed.
+    /// The number of failures of the model in a row.
     pub(crate) failures: u64,
-    /// How many calls there were.
+    /// The number of calls that were made.
     pub(crate) calls_made: u64,
-    /// Free text of which the model makes a task.
+    /// The free text from which the model makes a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) frame: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,26 +61,26 @@ pub(crate) struct State {
     /// The first calls whose results had a label, by labels, as KEY TOOL.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) origins: BTreeMap<String, Vec<String>>,
-    /// How many entries of the history were left out.
+    /// The number of entries of the history that were left out.
     pub(crate) left_out: u64,
-    /// How often each denial came, by a digest of call and reason.
+    /// The number of times that each denial came, by a digest of call and reason.
     pub(crate) denials: BTreeMap<String, u64>,
-    /// The last call of each digest of equal calls that may need approval, and what it came to.
+    /// The last call of each digest of equal calls that may need approval, and its outcome.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) ran: BTreeMap<String, Ran>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<String>,
-    /// Whether the model was asked for a final answer without tools.
+    /// `true` if the model was asked for a final answer without tools.
     pub(crate) is_final_asked: bool,
-    /// Why the run has to end.
+    /// The reason why the run has to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<Stop>,
-    /// What this run asked of its parent's context, and was denied.
+    /// The requests of this run for its parent's context, which were denied.
     pub(crate) requests: Vec<ContextRequest>,
-    /// What children left behind.
+    /// Uncertain calls that children left behind.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) uncertain: Vec<Uncertain>,
-    /// Digests of the last events: the same one again changes nothing.
+    /// Digests of the last events. A repeated event changes nothing.
     pub(crate) seen: Vec<String>,
 }
 
@@ -102,29 +102,29 @@ impl Status {
     }
 }
 
-/// Why the model is asked.
+/// The purpose for which the model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
-    /// To make a task of free text.
+    /// Making a task of free text.
     Frame,
     Step,
-    /// To answer, without tools.
+    /// The final answer, without tools.
     Final,
 }
 
-/// A model that is asked, and has not answered.
+/// A request to the model that it has not answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ModelCall {
     pub(crate) key: String,
     pub(crate) purpose: Purpose,
-    /// Of the prompt: tokens are estimated from it.
+    /// The size of the prompt, from which tokens are estimated.
     pub(crate) bytes: u64,
     pub(crate) expires: u64,
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
@@ -133,7 +133,7 @@ pub(crate) struct Question {
     pub(crate) expires: u64,
 }
 
-/// Where a call is in its life.
+/// The phase in the life of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
@@ -145,7 +145,7 @@ pub(crate) enum Phase {
     Dispatched,
     /// The host is sending it, or has sent it.
     Started,
-    /// It may have had its effect. A person has to say.
+    /// It may have had its effect. A person has to say whether it did.
     Uncertain,
     Done,
     Denied,
@@ -154,29 +154,29 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Whether the host has to come back with it.
+    /// Returns whether the call is in flight, so that the host has to report on it.
     pub(crate) fn is_under_way(self) -> bool {
         matches!(self, Phase::Dispatched | Phase::Started)
     }
 
-    /// Whether a person has to come back with it.
+    /// Returns whether a person has to decide about it.
     pub(crate) fn is_with_a_person(self) -> bool {
         matches!(self, Phase::Asked | Phase::Uncertain)
     }
 
-    /// Whether anybody has to come back with it.
+    /// Returns whether anybody has to report on it or decide about it.
     pub(crate) fn is_open(self) -> bool {
         self.is_under_way() || self.is_with_a_person() || self == Phase::Held
     }
 }
 
-/// One call, and what came of it.
+/// A call and its outcome.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallState {
-    /// The run's own.
+    /// The run's key.
     pub(crate) key: String,
-    /// The model's, which may repeat.
+    /// The model's ID, which may repeat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,39 +189,39 @@ pub(crate) struct CallState {
     pub(crate) phase: Phase,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
-    /// Who may decide about it now.
+    /// The principals who may decide about it now.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) by: Vec<String>,
-    /// When waiting for it ends.
+    /// The time at which waiting for it ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<u64>,
-    /// What was carved from the budget for a child.
+    /// The budget that was carved for a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) carved: Option<Carved>,
-    /// Says who changed the arguments, and to what. The model reads it before what it is told.
+    /// The text that says who changed the arguments, and to what. The model reads it before `told`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) edited: Option<String>,
-    /// What the model is told, without data.
+    /// The text for the model, without data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) told: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
 }
 
-/// A call that ended, the last of those that are equal to it.
+/// The last of the equal calls that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ran {
     /// Its key.
     pub(crate) call: String,
-    /// When it ended.
+    /// The time at which it ended.
     pub(crate) at: u64,
     pub(crate) outcome: Outcome,
     /// The number of equal calls that ended.
     pub(crate) times: u64,
 }
 
-/// How a call ended that the host was told to send.
+/// The outcome of a call that the host was told to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -236,11 +236,11 @@ pub(crate) enum Outcome {
     Cancelled,
 }
 
-/// What a child may use.
+/// The budget of a child.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Carved {
-    /// Of the limit of equal calls, while it runs.
+    /// Its share of the limit of equal calls, while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) same_call: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +251,7 @@ pub(crate) struct Carved {
     pub(crate) tokens: Option<u64>,
 }
 
-/// What stays of an observation.
+/// The part of an observation that the state keeps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Seen {
@@ -263,15 +263,15 @@ pub(crate) struct Seen {
     pub(crate) limitations: Vec<String>,
     pub(crate) artifact: String,
     pub(crate) form: Form,
-    /// Whether the tool said that it failed.
+    /// `true` if the tool said that it failed.
     pub(crate) is_error: bool,
-    /// What the model reads between the marks. None: it left the state.
+    /// The text that the model reads between the marks. `None` if it left the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
 }
 
 impl CallState {
-    /// The reason that the model gave in the arguments, if it gave one.
+    /// Returns the reason that the model gave in the arguments, or an empty text.
     pub(crate) fn reason(&self) -> String {
         let arguments = Json::read(&self.arguments, &CAPS).ok();
         arguments.and_then(|arguments| text(&arguments, "reason").map(str::to_owned)).unwrap_or_default()
@@ -279,13 +279,13 @@ impl CallState {
 }
 
 impl Seen {
-    /// Whether none of it is shown, because it is not what its schema asks for.
+    /// Returns whether none of it is shown because it does not match its schema.
     pub(crate) fn is_invalid(&self) -> bool {
         self.limitations.iter().any(|code| code == "invalid")
     }
 }
 
-/// What a result was.
+/// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Form {
@@ -293,13 +293,13 @@ pub(crate) enum Form {
     Text,
     /// A result of the Model Context Protocol.
     Returned,
-    /// Its beginning and its end: the whole was too large.
+    /// Its beginning and its end, because the whole was too large.
     Pieces,
-    /// The kernel itself said it: no artifact has it.
+    /// A text of the kernel itself, which no artifact contains.
     Told,
 }
 
-/// One entry of what the model said and was told.
+/// One entry of the history: an output of the model, or a text to it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -309,7 +309,7 @@ pub(crate) struct Entry {
     /// The provider's message, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<Box<RawValue>>,
-    /// Keys of calls.
+    /// The keys of its calls.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) calls: Vec<String>,
 }
@@ -317,15 +317,15 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EntryKind {
-    /// What a person said.
+    /// A text of a person.
     User,
-    /// What the model said.
+    /// An output of the model.
     Output,
-    /// What the kernel says about an output.
+    /// A remark of the kernel about an output.
     Feedback,
 }
 
-/// Why a run has to end.
+/// The reason why a run has to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stop {
@@ -337,7 +337,7 @@ pub(crate) struct Stop {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Uncertain {
-    /// The child's, where a child made it.
+    /// The run of the child, if a child made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<String>,
     pub(crate) call: String,
@@ -347,12 +347,12 @@ pub(crate) struct Uncertain {
     pub(crate) arguments: String,
 }
 
-/// What a child asked of its parent's context.
+/// A child's request for its parent's context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ContextRequest {
     pub(crate) reason: String,
-    /// The digest of what the child was given.
+    /// The digest of the task that the child was given.
     pub(crate) packet: String,
     pub(crate) tools: Vec<String>,
 }
@@ -390,11 +390,11 @@ impl State {
         }
     }
 
-    /// Read a state that [`crate::advance`] gave.
+    /// Reads a state that [`crate::advance`] returned.
     ///
     /// # Errors
     ///
-    /// `bad_request`: it is none, or one of another version or of another profile.
+    /// `bad_request`: the state is invalid, or belongs to another version or another profile.
     pub(crate) fn read(profile: &Profile, text: &str) -> Result<Self, Fault> {
         #[derive(Deserialize)]
         struct Made {
@@ -431,7 +431,7 @@ impl State {
         (self.format, self.component.as_str(), &self.profile) == (FORMAT, COMPONENT, &profile.digest)
     }
 
-    /// Whether its numbers can be counted on.
+    /// Returns whether its numbers are within bounds.
     fn is_bounded(&self) -> bool {
         let counts = [self.step, self.steps, self.strikes, self.failures, self.calls_made, self.left_out];
         let bytes = self.model.iter().map(|asked| asked.bytes);
@@ -460,7 +460,7 @@ impl State {
         self.history.push(Entry { kind, text, message: None, calls: Vec::new() });
     }
 
-    /// The first reason to end counts.
+    /// Marks the run to end. The first reason applies.
     pub(crate) fn end(&mut self, code: &str, message: impl Into<String>) {
         self.stop.get_or_insert_with(|| Stop { code: code.to_owned(), message: message.into() });
     }

@@ -1,4 +1,4 @@
-//! What one event leads to: what the host must do, and what goes into the journal.
+//! The output of one event: the actions of the host, and the records for the journal.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     proof::Proof,
 };
 
-/// What the host must do next. See `schemas/action.schema.json`.
+/// An action that the host must do next. See `schemas/action.schema.json`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Action {
@@ -30,7 +30,7 @@ pub(crate) enum Action {
         server: Option<String>,
         tool: String,
         effect: &'static str,
-        /// Exactly the text to be sent.
+        /// The exact text to send.
         arguments: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) enum Action {
     AskInput {
         key: String,
         question: String,
-        /// The uncertain call of which somebody must say what became.
+        /// The uncertain call that a person has to resolve.
         #[serde(skip_serializing_if = "Option::is_none")]
         call: Option<String>,
         expires: u64,
@@ -61,7 +61,7 @@ pub(crate) enum Action {
         profile: String,
         reason: String,
         task: Box<RawValue>,
-        /// Of the task.
+        /// The digest of the task.
         digest: String,
         parent: Box<RawValue>,
     },
@@ -86,13 +86,13 @@ pub(crate) enum Action {
     },
 }
 
-/// What a run used, and those below it.
+/// The amounts that a run used, with those below it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Spent {
     pub(crate) steps: u64,
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
-    /// How often each call was permitted, for the agents above.
+    /// The number of times that each call was permitted, for the agents above.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) calls: BTreeMap<String, u64>,
 }
@@ -111,7 +111,7 @@ impl Action {
     }
 }
 
-/// What was decided. See `schemas/record.schema.json`.
+/// A record of a decision. See `schemas/record.schema.json`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Record {
@@ -119,9 +119,9 @@ pub(crate) enum Record {
     Ignored { code: &'static str, message: String },
     /// Something from outside that the model does not get.
     LeftOut { what: &'static str, name: String, code: &'static str, message: String },
-    /// Which tools the model sees, and why it does not see others.
+    /// The tools that the model sees, and the reasons why it does not see others.
     Surface { tools: Vec<String>, hidden: Vec<Hidden> },
-    /// What the model's output was.
+    /// The kind of the model's output.
     Output { kind: &'static str, message: String },
     Decision {
         call: String,
@@ -145,7 +145,7 @@ pub(crate) enum Record {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         origins: Vec<Proof>,
     },
-    /// The host answers a call by an equal one.
+    /// The host answers a call with the result of an equal one.
     Joined { same: String },
     Observation {
         call: String,
@@ -168,13 +168,13 @@ pub(crate) enum Record {
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
         arguments_digest: String,
-        /// What audiences are shown that the profile has a text for.
+        /// The texts for audiences, if the profile has any.
         #[serde(skip_serializing_if = "Option::is_none")]
         ui: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         user: Option<String>,
     },
-    /// Whether a message between a client and a server may pass, and as what.
+    /// A decision whether a message between a client and a server may pass, and in which form.
     Message {
         server: String,
         method: String,
@@ -184,15 +184,15 @@ pub(crate) enum Record {
         document: Option<Box<RawValue>>,
         found: serde_json::Value,
     },
-    /// What a call came to without a result.
+    /// The outcome of a call without a result.
     Settled { call: String, tool: String, code: &'static str, message: String },
-    /// What left the prompt, or the state, to fit.
+    /// Parts that left the prompt, or the state, to make it fit.
     Cut { from: &'static str, calls: Vec<String>, entries: u64 },
-    /// Why the run has to end.
+    /// The reason why the run has to end.
     Stop { code: String, message: String },
     /// A child asked for its parent's context.
     ContextRequest { call: String, request: Box<RawValue> },
-    /// How much was used when the run ended.
+    /// The amounts that were used when the run ended.
     Used { steps: u64, budgets: Budgets },
 }
 

@@ -1,4 +1,4 @@
-//! Whether the run goes on, waits or ends. The model is not asked.
+//! Decides whether the run continues, waits or ends. The model has no say in this.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
 
 use crate::surface;
 
-/// A partial answer: made of the state, without the model.
+/// A partial answer, which is made from the state, without the model.
 #[derive(Serialize)]
 struct Partial<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ struct Found<'s> {
 }
 
 impl Run<'_> {
-    /// Decide what comes next, when this event is done with.
+    /// Decides what comes next, after an event has been processed.
     pub(super) fn decide(&mut self) -> Result<(), Fault> {
         let state = &self.state;
         if state.status.is_finished() {
@@ -80,7 +80,7 @@ impl Run<'_> {
         }
     }
 
-    /// Without a loop, a limit denies a call, and only a person ends the run.
+    /// Decides for a run without a loop: a limit denies a call, and only a person ends the run.
     fn decide_without_loop(&mut self) -> Result<(), Fault> {
         if self.ends_at_once() {
             self.finish(self.ends_as(), None);
@@ -92,7 +92,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Limits that end the run, where nothing else did.
+    /// Ends the run if it reaches a limit, and nothing else ended it.
     fn look_at_limits(&mut self) -> Result<(), Fault> {
         let used = &self.state.facts.used;
         let limits = [
@@ -119,7 +119,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether a run that has to end may ask the model for an answer, without tools.
+    /// Returns whether a run that has to end may ask the model for an answer, without tools.
     fn may_answer(&self, code: &str) -> bool {
         let used = &self.state.facts.used;
         let has_left = |limit: Option<u64>, used: u64| limit.is_none_or(|limit| used < limit);
@@ -132,13 +132,13 @@ impl Run<'_> {
             && self.could_answer()
     }
 
-    /// Whether the reason to end ends calls under way, too.
+    /// Returns whether the reason to end the run also ends calls in flight.
     fn ends_at_once(&self) -> bool {
         let stop = self.state.stop.as_ref();
         stop.is_some_and(|stop| matches!(stop.code.as_str(), "cancelled" | "task" | "context" | "model"))
     }
 
-    /// What the run ends as, by why it has to.
+    /// Returns the final status of the run, by the reason why it has to end.
     fn ends_as(&self) -> Status {
         match self.state.stop.as_ref().map(|stop| stop.code.as_str()) {
             Some("cancelled") => Status::Cancelled,
@@ -169,7 +169,7 @@ impl Run<'_> {
 
     fn finish(&mut self, status: Status, answer: Option<String>) {
         self.end_calls();
-        // Nobody is asked what can no longer be answered.
+        // Nobody is asked a question that can no longer be answered.
         self.actions.retain(|action| !matches!(action, Action::AskInput { .. } | Action::AskApproval { .. }));
         self.number();
         self.state.status = status;
@@ -180,7 +180,7 @@ impl Run<'_> {
         self.records
             .extend(reasons.iter().map(|stop| Record::Stop { code: stop.code.clone(), message: stop.message.clone() }));
         self.records.push(Record::Used { steps: self.state.steps, budgets: self.state.facts.used.clone() });
-        // What a final answer lacks, it explains.
+        // A final answer explains what it lacks.
         let missing = if status == Status::Final { Vec::new() } else { self.missing() };
         let missing: Vec<String> = missing.into_iter().map(|need| need.kind.clone()).collect();
         let document = match (answer, status) {

@@ -1,4 +1,4 @@
-//! The task: held to its schema. Free text is first made a task by the model. Text is never policy.
+//! The task: checked against its schema. The model first makes a task of free text. Text is never policy.
 
 use seamgate_core::{
     Disposition, Fault, Request,
@@ -18,7 +18,7 @@ use crate::document::source;
 /// The longest free text, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// Why a text is not a task: in short, and for the model.
+/// The reason why a text is not a task: in short, and for the model.
 struct Refused {
     why: String,
     feedback: String,
@@ -53,7 +53,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the model made of free text.
+    /// Handles the task that the model made of free text.
     pub(super) fn framed(&mut self, text: &str) {
         match self.as_task(text) {
             Ok(task) => {
@@ -71,7 +71,7 @@ impl Run<'_> {
         self.given = self.state.facts.given();
     }
 
-    /// A text as a task, if the schema accepts it; nothing is repaired or left out.
+    /// Returns a text as a task, if the schema accepts it; nothing is repaired or left out.
     fn as_task(&self, text: &str) -> Result<String, Refused> {
         let Some(contract) = &self.profile.task else {
             return Err(Refused { why: "the profile has no task".to_owned(), feedback: String::new() });
@@ -93,7 +93,7 @@ impl Run<'_> {
         self.state.end("task", short(message, 1024));
     }
 
-    /// An output that holds neither call, question nor valid answer.
+    /// Counts an output that holds neither call, question nor valid answer.
     pub(super) fn strike(&mut self, kind: &'static str, feedback: String) {
         self.records.push(Record::Output { kind, message: short(&feedback, 1024) });
         self.state.say(EntryKind::Feedback, feedback);
@@ -104,13 +104,13 @@ impl Run<'_> {
         }
     }
 
-    /// Why the model is asked next.
+    /// Returns why the model is asked next.
     pub(super) fn purpose(&self) -> Purpose {
         if self.state.frame.is_some() { Purpose::Frame } else { Purpose::Step }
     }
 }
 
-/// Whether a document is one object with one member of this name.
+/// Returns the value of a document that is one object with one member of this name.
 pub(super) fn only(document: &Document, name: &str) -> Option<NodeId> {
     let is_one = document.kind(Document::ROOT) == Kind::Object && document.count(Document::ROOT) == 1;
     is_one.then(|| document.member(Document::ROOT, name)).flatten()

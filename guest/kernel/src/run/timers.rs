@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{facts::MAX_NUMBER, tool::Effect};
 
-/// So long is waited for a call or the model, in milliseconds.
+/// The longest wait for a call or the model, in milliseconds.
 const CALL_MS: u64 = 600_000;
 
-/// So long is waited for an answer of a person, and for what became of an uncertain call.
+/// The longest waits for the answer of a person, and for the resolution of an uncertain call, in milliseconds.
 pub(super) const INPUT_MS: u64 = 86_400_000;
 const RESOLUTION_MS: u64 = 7 * 86_400_000;
 
-/// So many uncertain calls are kept where there is no loop.
+/// The most uncertain calls that are kept without a loop.
 const MAX_UNCERTAIN: usize = 16;
 
 impl Run<'_> {
@@ -24,7 +24,7 @@ impl Run<'_> {
         self.state.facts.at
     }
 
-    /// The greatest time seen is the time. While nobody ran it, a run used none.
+    /// Advances the time to the greatest one seen. A run uses no time while nobody runs it.
     pub(super) fn pass_time(&mut self, at: u64, is_resumed: bool) {
         let passed = at.saturating_sub(self.now());
         let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
@@ -34,19 +34,19 @@ impl Run<'_> {
         self.state.facts.at = self.now().max(at);
     }
 
-    /// When waiting ends for a call or a model that is asked now.
+    /// Returns when the wait ends for a call or a model that is asked now.
     pub(super) fn call_expires(&self) -> u64 {
         self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS))
     }
 
-    /// What is left of the milliseconds, and until a parent ends the run.
+    /// Returns the milliseconds that are left in the budget, and until a parent ends the run.
     pub(super) fn ms_left(&self) -> Option<u64> {
         let own = self.budget.ms.map(|limit| limit.saturating_sub(self.state.facts.used.ms));
         let of_parent = self.deadline.map(|deadline| deadline.saturating_sub(self.now()));
         own.into_iter().chain(of_parent).min()
     }
 
-    /// When the approval ends of a call that is not sent yet.
+    /// Returns when the approval expires of a call that is not sent yet.
     fn approval_ends(&self, call: &CallState) -> Option<u64> {
         let facts = &self.state.facts;
         let is_of = |key: &str, digest: &String| key == call.key && Some(digest) == call.digest.as_ref();
@@ -56,8 +56,8 @@ impl Run<'_> {
         ask.filter(|_| call.phase == Phase::Dispatched && is_approved).map(|ask| ask.expires)
     }
 
-    /// End what waited too long, but for the call that an event tells of. What was under way when the run was interrupted is
-    /// left to [`Run::resumed`].
+    /// Ends all waits that have expired, except for the call that an event reports on. Calls that were in flight when
+    /// the run was interrupted are left to [`Run::resumed`].
     pub(super) fn lapse(&mut self, is_resumed: bool, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
         if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
@@ -74,7 +74,7 @@ impl Run<'_> {
                 continue;
             }
             if call.expires.is_none_or(|expires| expires > now) {
-                // Nothing is sent by an approval that has lapsed, not even what is about to be.
+                // Nothing is sent by an expired approval, not even a call that is about to be sent.
                 if self.approval_ends(call).is_some_and(|ends| ends <= now) {
                     self.cancel(index);
                     self.undo(index);
@@ -119,7 +119,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The earliest moment at which something lapses.
+    /// Returns the earliest time at which something expires.
     pub(super) fn wake_at(&self) -> Option<u64> {
         if self.state.status.is_finished() {
             return None;
@@ -144,7 +144,7 @@ impl Run<'_> {
         self.actions.push(Action::Cancel { key, call });
     }
 
-    /// A call that may have had its effect: a person has to say.
+    /// Marks a call as one that may have had its effect. A person has to say whether it did.
     pub(super) fn uncertain(&mut self, index: usize, why: &str) {
         let expires = self.now().saturating_add(RESOLUTION_MS);
         self.ended(index, Outcome::Uncertain);
@@ -153,7 +153,8 @@ impl Run<'_> {
         self.give_up();
     }
 
-    /// Without a loop nothing depends on what became of a call, and runs are long: only the last uncertain ones are kept.
+    /// Forgets old uncertain calls: without a loop nothing depends on their outcome, and runs are long, so only the
+    /// last ones are kept.
     fn give_up(&mut self) {
         let is_uncertain = |call: &CallState| call.phase == Phase::Uncertain;
         let count = self.state.calls.iter().filter(|call| is_uncertain(call)).count();
@@ -166,7 +167,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nobody knows whether a call had its effect.
+    /// Records that nobody knows whether a call had its effect.
     pub(super) fn lost(&mut self, index: usize, expires: Option<u64>, why: &str) {
         let call = &mut self.state.calls[index];
         (call.phase, call.expires) = (Phase::Uncertain, expires);
@@ -174,7 +175,7 @@ impl Run<'_> {
         self.records.push(Record::Settled { call, tool, code: "uncertain", message: why.to_owned() });
     }
 
-    /// Ask a person what became of an uncertain call.
+    /// Asks a person what became of an uncertain call.
     pub(super) fn ask_what_became(&mut self, index: usize, expires: u64) {
         let (key, call) = (self.key(), &self.state.calls[index]);
         let question = format!(

@@ -1,28 +1,28 @@
-//! Many bytes of a text looked at together.
+//! Examines many bytes of a text at once.
 
-/// So many.
+/// The number of bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// Which bytes of a block are of some class: a bit each, that of the first byte lowest.
+/// The classes of the bytes of a block: a bit for each byte, that of the first byte lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Marks {
     /// Letters and digits of ASCII.
     pub(super) letters: u64,
-    /// What may begin an escape, may end a secret, or is not ASCII.
+    /// Bytes that may begin an escape, may end a secret, or are not ASCII.
     pub(super) other: u64,
-    /// What is six steps long wherever it stands.
+    /// Bytes that take six steps, wherever they stand.
     pub(super) six: u64,
-    /// What is one step long.
+    /// Bytes that take one step.
     pub(super) one: u64,
-    /// Those of them that may stand in an address.
+    /// Those bytes of `one` that may stand in an address.
     pub(super) colons: u64,
     /// The letters that some secrets begin with.
     pub(super) begins: u64,
-    /// What ends a sentence where white space follows.
+    /// Bytes that end a sentence if white space follows.
     pub(super) ends: u64,
 }
 
-/// The lowest bits, so many.
+/// Returns a mask of the lowest bits.
 #[inline]
 pub(super) fn below(bits: u32) -> u64 {
     1_u64.checked_shl(bits).map_or(u64::MAX, |bit| bit - 1)
@@ -50,7 +50,7 @@ mod wide {
         u8x16_eq(bytes, u8x16_splat(byte))
     }
 
-    /// Which bytes are among so many after one.
+    /// Returns a mask of the bytes in a range.
     #[inline(always)]
     fn among(bytes: v128, first: u8, last: u8) -> v128 {
         u8x16_le(i8x16_sub(bytes, u8x16_splat(first)), u8x16_splat(last - first))
@@ -79,7 +79,7 @@ mod wide {
         }
     }
 
-    /// How many bytes come, in chunks, before one that may be hidden, escape, or not ASCII.
+    /// Returns the number of bytes, in whole chunks, before one that may be hidden, escape, or not ASCII.
     #[inline]
     pub(in super::super) fn plain(bytes: &[u8]) -> usize {
         let (chunks, _) = bytes.as_chunks::<CHUNK>();
@@ -112,7 +112,7 @@ mod wide {
         }
     }
 
-    /// Compiled to a few instructions on many bytes at once.
+    /// Returns the mask of the bytes for which `is` holds. Compiles to a few instructions on many bytes at once.
     #[inline(always)]
     fn mark(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
         let marked = block.map(|byte| u8::from(is(byte)));
@@ -122,7 +122,7 @@ mod wide {
         eights.iter().rev().fold(0, |mask, eight| mask << 8 | bits(eight))
     }
 
-    /// How many bytes come, in chunks, before one that may be hidden, escape, or not ASCII.
+    /// Returns the number of bytes, in whole chunks, before one that may be hidden, escape, or not ASCII.
     #[inline]
     pub(in super::super) fn plain(bytes: &[u8]) -> usize {
         const CHUNK: usize = 32;

@@ -1,7 +1,8 @@
-//! Text that reads like an instruction to a model. It is told, and stays: the text may only report it.
+//! Finds text that reads like an instruction to a model. It is reported, and stays, because the text may only quote
+//! it.
 //!
-//! Each rule is a few words in an order, each at most so many steps after the one before. The latest place where each word of
-//! a rule stood is all that is remembered, so the time is linear.
+//! Each rule is a sequence of words, each at most a number of steps after the one before. Only the latest place of
+//! each word of a rule is remembered, so the time is linear.
 
 use super::{
     types::{Instruction, Reads},
@@ -9,7 +10,7 @@ use super::{
     words::Word,
 };
 
-/// How many are told, with their spans.
+/// The most places that are reported with their spans.
 pub const MAX_INSTRUCTIONS: usize = 64;
 
 /// The most words of a rule.
@@ -17,7 +18,7 @@ const MOST: usize = 5;
 
 struct Rule {
     kind: Reads,
-    /// For each word, what it may be, and how many steps it may be after the word before. A word is two steps.
+    /// For each word, the roles that it may have, and the most steps after the word before. A word takes two steps.
     words: &'static [(u64, u32)],
 }
 
@@ -61,7 +62,7 @@ static RULES: &[Rule] = &[
     rule(Reads::Address, &[(NOTE, 0), (TO, 3), (MODEL, 6)]),
 ];
 
-/// The rules that have a role in some place.
+/// The rules that contain each role.
 static RULES_OF: [u64; 64] = {
     assert!(RULES.len() <= 64);
     let mut rules = [0; 64];
@@ -81,7 +82,7 @@ static RULES_OF: [u64; 64] = {
     rules
 };
 
-/// The rules that begin with a role.
+/// The rules that begin with each role.
 static BEGIN_WITH: [u64; 64] = {
     let mut rules = [0; 64];
     let mut index = 0;
@@ -96,7 +97,7 @@ static BEGIN_WITH: [u64; 64] = {
     rules
 };
 
-// The words that rules begin with are told whatever was before them.
+// The words that rules begin with are reported in any case.
 const _: () = {
     let mut index = 0;
     while index < RULES.len() {
@@ -105,7 +106,7 @@ const _: () = {
     }
 };
 
-/// The most steps that a word of any rule may be after the one before.
+/// The most steps between two words of any rule.
 const MOST_STEPS: u32 = {
     let (mut most, mut index) = (0, 0);
     while index < RULES.len() {
@@ -120,24 +121,24 @@ const MOST_STEPS: u32 = {
     most
 };
 
-/// Where the words of a rule up to one of them were last: the place of that one, which is none if it is 0, and the first byte
-/// of all.
+/// The last occurrence of the words of a rule up to one of them: the place of that word, or 0 if there was none, and
+/// the first byte of the first word.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     place: u32,
     start: usize,
 }
 
-/// What of a view reads like an instruction.
+/// The places of a view that read like an instruction.
 pub(super) struct Instructions {
     found: Vec<Instruction>,
     left_out: u32,
-    /// Of each rule, once there is a word of any: most texts are short, and have none.
+    /// The state of each rule, once a word of any rule occurs: most texts are short, and contain none.
     reached: Vec<[Reached; MOST]>,
-    /// The rules of which a word was reached, and the place of the last one that was: much later, none of them goes on.
+    /// The rules that have begun, and the place of the last word that was reached. Much later, none of them continues.
     begun: u64,
     last: u32,
-    /// The last words that forbid something, and that make it a condition: place and first byte.
+    /// The last words that forbid something, and that make it a condition: place and first byte of each.
     forbids: (u32, usize),
     condition: (u32, usize),
 }
@@ -155,13 +156,13 @@ impl Instructions {
         }
     }
 
-    /// The places, in order, and how many more there are.
+    /// Returns the places in order, and the number of further ones.
     pub(super) fn found(self) -> (Vec<Instruction>, u32) {
         (self.found, self.left_out)
     }
 
     pub(super) fn add(&mut self, kind: Reads, start: usize, end: usize) {
-        // One that goes on where the last one of its kind is, is that one.
+        // A place that overlaps the last one of its kind extends that one.
         if let Some(last) = self.found.iter_mut().rev().take(4).find(|last| last.kind == kind)
             && start < last.end
         {
@@ -205,13 +206,13 @@ impl Instructions {
         }
     }
 
-    /// The place up to which a word may go on with a rule that has begun.
+    /// Returns the place up to which a word may continue a rule that has begun.
     pub(super) fn upto(&self) -> u32 {
         if self.begun == 0 { 0 } else { self.last.saturating_add(MOST_STEPS) }
     }
 
-    /// Whether a rule of a procedure says this: "do not pay without asking the user", "if it was already approved", "call the
-    /// tool".
+    /// Returns whether the text belongs to a procedure: "do not pay without asking the user", "if it was already
+    /// approved", "call the tool".
     fn is_procedure(&self, text: &[u8], rule: &Rule, start: usize, word: Word) -> bool {
         let is_before = |(place, at): (u32, usize), steps: u32| {
             let ends = |pair: &[u8]| {
@@ -238,7 +239,7 @@ impl Instructions {
             self.reached.resize(RULES.len(), [Reached::default(); MOST]);
         }
         let (rule, reached) = (&RULES[index], &mut self.reached[index]);
-        // From the last word on, so that one word is not two of them.
+        // From the last word on, so that one word does not match two of them.
         for (at, (roles, steps)) in rule.words.iter().enumerate().rev() {
             if word.roles & roles == 0 {
                 continue;
@@ -265,20 +266,20 @@ impl Instructions {
     }
 }
 
-/// Whether what is before a word opens a mark.
+/// Returns whether the bytes before a word open a mark.
 pub(super) fn opens_mark(text: &[u8], start: usize) -> bool {
     start >= 2 && text[start - 1] == b'|' && text[start - 2] == b'<'
 }
 
-/// `<|im_start|>` and the like.
+/// Returns the span of a mark such as `<|im_start|>`.
 fn bar(text: &[u8], start: usize) -> Option<(usize, usize)> {
     let is_inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ');
     let end = start + text[start..].iter().take(40).take_while(is_inside).count();
     text[end..].starts_with(b"|>").then_some((start - 2, end + 2))
 }
 
-/// The span of a mark around one of its words: `[INST]`, `<<SYS>>`, `<start_of_turn>`, `<tool_call>`, `### Instruction:`, or
-/// `system:` at the start of a line, if what follows is meant for a model.
+/// Returns the span of a mark around one of its words: `[INST]`, `<<SYS>>`, `<start_of_turn>`, `<tool_call>`, `###
+/// Instruction:`, or `system:` at the start of a line, if the text after it addresses a model.
 fn mark_of(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let (before, word, after) = (&text[..start], &text[start..end], &text[end..]);
     let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));

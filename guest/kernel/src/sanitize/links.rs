@@ -1,7 +1,8 @@
-//! Links and images that could carry data out, or lead elsewhere than they say: Markdown, and addresses in tags of HTML.
+//! Defangs links and images that could carry data out, or lead elsewhere than they say: Markdown, and addresses in
+//! tags of HTML.
 //!
-//! One is defanged by brackets around a character: the colon of `https[:]//host/`, or the first slash of `[/]/host/`. Whoever
-//! takes them away has the address again; to a renderer it is none.
+//! An address is defanged by brackets around a character: the colon of `https[:]//host/`, or the first slash of
+//! `[/]/host/`. Without the brackets it is the same address again; to a renderer it is no address.
 
 mod labels;
 #[cfg(test)]
@@ -17,27 +18,27 @@ use super::types::Secret;
 use labels::Labels;
 use values::{entity, slashes};
 
-/// A longer path can carry data.
+/// The longest path that is not regarded as carrying data.
 const MAX_PATH: usize = 128;
-/// So can a longer host.
+/// The longest host that is not regarded as carrying data.
 const MAX_HOST: usize = 64;
-/// Labels that are looked at.
+/// The longest label that is examined.
 const MAX_LABEL: usize = 256;
-/// Marks of quotes and lists before a definition.
+/// The most marks of quotes and lists before a definition.
 const MAX_MARKS: usize = 64;
-/// Brackets that may be open at once.
+/// The most brackets that may be open at once.
 const MAX_OPEN: usize = 16;
 
-/// How an address is used.
+/// The use of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use<'t> {
-    /// It is loaded as soon as it is shown.
+    /// Loaded as soon as it is shown.
     Load,
-    /// It is followed by whoever trusts its label.
+    /// Followed by anybody who trusts its label.
     Follow(&'t [u8]),
 }
 
-/// The characters of a view to put into brackets, in order. An address with a secret in it leads out.
+/// Returns the characters of a view to put into brackets, in order. An address with a secret in it leads out.
 pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize> {
     let mut links = Links {
         text,
@@ -57,14 +58,14 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
     let mut secrets = secrets.iter().map(|(_, secret)| secret).peekable();
     let (mut at, mut next) = (0, None);
     loop {
-        // Not looked for again behind a secret before it.
+        // Not searched again after a secret before it.
         if next.is_none_or(|next| next < at) {
             next = Some(memchr3(b'[', b']', b'<', &text[at..]).map_or(text.len(), |next| at + next));
         }
         let place = next.unwrap_or(text.len());
         if let Some(secret) = secrets.next_if(|secret| secret.start <= place) {
             links.attributes(at, secret.start);
-            // What is written for it is in brackets.
+            // The text that replaces it is in brackets.
             let is_image = secret.start > 0 && text[secret.start - 1] == b'!';
             links.labelled(secret.end, secret.start, if is_image { Use::Load } else { Use::Follow(b"") });
             if is_image {
@@ -80,9 +81,9 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
         }
         at = place + 1;
         match text[place] {
-            // What defangs a backslash.
+            // The brackets that defang a backslash.
             b'[' if text[at..].starts_with(b"\\]") && !text[..place].ends_with(b"!") => at += 2,
-            // What is written for another character is a bracket also behind a backslash.
+            // The text that replaces another character is a bracket, even after a backslash.
             b'[' if is_escaped(text, place)
                 && text.get(place + 2) != Some(&b']')
                 && !text[place..].starts_with(b"[redacted:") => {}
@@ -116,7 +117,7 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
     links.found
 }
 
-/// Brackets that are open. Beyond those that are kept, they are only counted.
+/// Open brackets. Those beyond the kept ones are only counted.
 #[derive(Default)]
 struct Open {
     kept: Vec<usize>,
@@ -132,17 +133,17 @@ impl Open {
         }
     }
 
-    /// `true` if one of them begins an image.
+    /// Returns whether one of them begins an image.
     fn has_image(&self, text: &[u8]) -> bool {
         self.kept.iter().any(|start| is_image(text, *start))
     }
 
-    /// Where the bracket is that would be closed next, if that is known.
+    /// Returns the bracket that would be closed next, if it is known.
     fn last(&self) -> Option<usize> {
         if self.more > 0 { None } else { self.kept.last().copied() }
     }
 
-    /// Where the bracket is that this one closes, if that is known.
+    /// Removes the bracket that is closed, and returns it if it is known.
     fn pop(&mut self) -> Option<usize> {
         if self.more > 0 {
             self.more -= 1;
@@ -156,12 +157,12 @@ fn is_image(text: &[u8], bracket: usize) -> bool {
     text[..bracket].ends_with(b"!")
 }
 
-/// Returns whether an odd number of backslashes stands before a place.
+/// Returns whether an odd number of backslashes precedes a place.
 fn is_escaped(text: &[u8], place: usize) -> bool {
     text[..place].iter().rev().take(MAX_LABEL).take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns whether only marks of quotes and lists stand before a place in its line.
+/// Returns whether only marks of quotes and lists precede a place in its line.
 fn is_line_start(before: &[u8]) -> bool {
     let is_mark =
         |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'+' | b'*' | b'.' | b')') || byte.is_ascii_digit();
@@ -169,13 +170,13 @@ fn is_line_start(before: &[u8]) -> bool {
     matches!(before[..before.len() - marks].last(), None | Some(b'\n' | b'\r'))
 }
 
-/// The tag whose attributes are looked at.
+/// The tag whose attributes are examined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tag {
-    /// Its `href` is followed, not loaded.
+    /// A tag whose `href` is followed, not loaded.
     Anchor,
     Meta,
-    /// It sets attributes of others.
+    /// A tag that sets attributes of others.
     Animation,
     Parameter,
     Other,
@@ -187,37 +188,38 @@ struct Links<'t> {
     found: Vec<usize>,
     /// The labels of images whose addresses are in definitions.
     images: Labels,
-    /// The labels of definitions that are defanged only if an image has them, and the character to put into brackets.
+    /// The labels of definitions that are defanged only if an image has them, each with the character to put into
+    /// brackets.
     definitions: Vec<(Option<u16>, usize)>,
-    /// The last address that was walked to its end, so that none is walked again.
+    /// The last address that was read to its end, so that none is read again.
     address: Range<usize>,
-    /// Where the paragraph of the last tag ends: attributes are looked for up to there, because where a tag itself ends depends
-    /// on who reads it.
+    /// The end of the paragraph of the last tag. Attributes are looked for up to there, because readers disagree about
+    /// where a tag itself ends.
     paragraph: usize,
-    /// Where a tag ends to who knows only HTML. That may be after its paragraph.
+    /// The end of a tag for readers that know only HTML, possibly after its paragraph.
     tag_end: usize,
-    /// A tag before has no end in HTML.
+    /// `true` if an earlier tag has no end in HTML.
     is_unclosed: bool,
     style_end: usize,
-    /// Up to here, lists of addresses and style sheets were looked through.
+    /// The place up to which lists of addresses and style sheets were scanned.
     scanned: usize,
     tag: Tag,
 }
 
 impl Links<'_> {
-    /// Where the secret ends that a place is in.
+    /// Returns the end of the secret that contains a place.
     fn secret(&self, place: usize) -> Option<usize> {
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= place);
         self.secrets.get(next).filter(|(_, secret)| secret.start <= place).map(|(_, secret)| secret.end)
     }
 
-    /// What may be the address of a label that ends at a place, and begins at another.
+    /// Defangs the possible address of a label between two places.
     fn labelled(&mut self, end: usize, start: usize, how: Use) {
         match self.text.get(end) {
             Some(b'(') => self.address(end + 1, how),
             Some(b':') => {
                 let (text, close) = (self.text, end - 1);
-                // Where brackets before it are open, the next one before it may begin a line.
+                // If brackets before it are open, the next one before it may begin a line.
                 let is_bracket = |at: &usize| matches!(text[*at], b'[' | b']') && !is_escaped(text, *at);
                 let opening = || (close.saturating_sub(MAX_LABEL)..close).rev().find(is_bracket);
                 let starts = [Some(start), opening().filter(|at| text[*at] == b'[')];
@@ -234,7 +236,7 @@ impl Links<'_> {
         }
     }
 
-    /// From `<` on, followed by a letter: a tag, or an address in angles.
+    /// Reads from after `<`, before a letter: a tag, or an address in angles.
     fn tag(&mut self, at: usize) {
         let text = self.text;
         let length = text[at..].iter().take(32).take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -264,7 +266,7 @@ impl Links<'_> {
         if at >= self.tag_end && !self.is_unclosed {
             match self.end_of_tag(at) {
                 Some(end) => self.tag_end = end,
-                // To who knows only HTML, the rest is no tag.
+                // To a reader that knows only HTML, the rest is no tag.
                 None => self.is_unclosed = true,
             }
         }
@@ -291,8 +293,8 @@ impl Links<'_> {
         self.paragraph = text.len();
     }
 
-    /// Attributes between two places that hold addresses, and `url(…)` in a style, as long as the last tag or its paragraph
-    /// goes on.
+    /// Defangs attributes between two places that contain addresses, and `url(…)` in a style, as long as the last tag
+    /// or its paragraph continues.
     fn attributes(&mut self, from: usize, end: usize) {
         let text = self.text;
         let end = end.min(self.paragraph.max(self.tag_end));
@@ -318,7 +320,7 @@ impl Links<'_> {
                 b'(' => {}
                 _ if is(&["href"]) && self.tag == Tag::Anchor => self.address(place + 1, Use::Follow(b"")),
                 _ if is(&LOADED) => self.address(place + 1, Use::Load),
-                // It was looked through with what it is in.
+                // It was scanned with the value that contains it.
                 _ if place < self.scanned => {}
                 _ if is(&LISTS)
                     || name.len() > 3 && name[..2].eq_ignore_ascii_case(b"on")
@@ -335,24 +337,24 @@ impl Links<'_> {
         }
     }
 
-    /// Defangs the address from a place on.
+    /// Defangs the address at a place.
     fn address(&mut self, from: usize, how: Use) {
         let mut next = self.bracket(from, how);
         while let Some(at) = next {
             self.found.push(at);
-            // The bracket makes a link of what follows.
+            // The bracket turns the text after it into a link.
             let is_link = self.text[at..].starts_with(b":(");
             next = if is_link { self.bracket(at + 2, Use::Follow(b":")) } else { None };
         }
     }
 
-    /// The character to put into brackets of the address from a place on, after white space, quotes and an angle.
+    /// Returns the character to put into brackets of the address at a place, after white space, quotes and an angle.
     fn bracket(&mut self, from: usize, how: Use) -> Option<usize> {
         let (start, is_json) = self.start_of_value(from);
         let rest = &self.text[start..];
         let is_after =
             |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b'>' | b'"' | b'\'' | b'<' | b'`');
-        // Only what begins like an address is walked to its end.
+        // Only a text that begins like an address is read to its end.
         let scheme = scheme(rest, how == Use::Load);
         let odd = slashes(rest, is_json).filter(|at| *at > 0);
         if scheme.is_none() && odd.is_none() && !rest.starts_with(b"//") && entity(rest).is_none() {
@@ -368,13 +370,14 @@ impl Links<'_> {
         }
         let address = &self.text[start..self.address.end.max(begin)];
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
-        // One that begins where the address ends is in it, too: what is written for it does not end an address.
+        // A secret that begins where the address ends belongs to it, too, because the text that replaces it does not
+        // end an address.
         let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start <= self.address.end);
         dangerous(address, scheme, how, is_secret).map(|at| start + at)
     }
 }
 
-/// Attributes with one address that is loaded.
+/// Attributes that contain one address, which is loaded.
 const LOADED: [&str; 14] = [
     "href",
     "src",
@@ -391,14 +394,14 @@ const LOADED: [&str; 14] = [
     "classid",
     "attributionsrc",
 ];
-/// Attributes with several, a style, or a document.
+/// Attributes that contain several addresses, a style, or a document.
 const LISTS: [&str; 6] = ["srcset", "imagesrcset", "ping", "archive", "style", "srcdoc"];
 
 fn is_one(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
 }
 
-/// The length of a scheme before its colon. Browsers skip tabs and line ends in it.
+/// Returns the length of a scheme before its colon. Browsers skip tabs and line ends in it.
 fn scheme(address: &[u8], is_loaded: bool) -> Option<usize> {
     let mut length = 0;
     let at = address.iter().position(|byte| {
@@ -410,7 +413,7 @@ fn scheme(address: &[u8], is_loaded: bool) -> Option<usize> {
     (length >= 2 && address[0].is_ascii_alphabetic() && address[at] == b':').then_some(at)
 }
 
-/// The character of an address to put into brackets, if it could carry data out or lead elsewhere.
+/// Returns the character of an address to put into brackets, if it could carry data out or lead elsewhere.
 fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -> Option<usize> {
     let Some(colon) = scheme else {
         if !address.starts_with(b"//") {
@@ -431,20 +434,21 @@ fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -
     } else if is(&["tel", "hxxp", "hxxps"]) {
         false
     } else {
-        // `std::move` and `main.rs:12` are none.
+        // `std::move` and `main.rs:12` are not addresses.
         !name.contains(&b'.') && rest.first().is_some_and(|byte| byte.is_ascii_graphic() && *byte != b':')
     };
     (is_secret || is_dangerous).then_some(colon)
 }
 
-/// Whether what follows the slashes of an address leads to where data could be carried, or not to where its label says.
+/// Returns whether the part after the slashes of an address leads to a place to which data could be carried, or to
+/// another one than its label says.
 fn leads_out(address: &[u8], how: Use) -> bool {
     let label = match how {
         Use::Load => return true,
         Use::Follow(label) => label,
     };
     let is_host_end = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
-    // What is long is not looked through.
+    // Long addresses are not examined.
     if address.len() > 4 * MAX_PATH {
         return true;
     }
@@ -463,12 +467,12 @@ fn leads_out(address: &[u8], how: Use) -> bool {
         || named(label).is_some_and(|named| !is_same(named, host))
 }
 
-/// The length of a part, without the brackets that defanging puts into it.
+/// Returns the length of a part, without the brackets that defanging puts into it.
 fn length(part: &[u8]) -> usize {
     part.iter().filter(|byte| !matches!(byte, b'[' | b']')).count()
 }
 
-/// The host that a label names, if it names one.
+/// Returns the host that a label names, if it names one.
 fn named(label: &[u8]) -> Option<&[u8]> {
     const TOP: [&[u8]; 28] = [
         b"com", b"org", b"net", b"edu", b"gov", b"mil", b"int", b"info", b"biz", b"dev", b"app", b"cloud", b"ai",

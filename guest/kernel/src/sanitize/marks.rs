@@ -1,4 +1,4 @@
-//! Marks that the kernel writes in place of a text: whoever writes them back destroys that text.
+//! Finds marks that the kernel writes in place of a text. A call that writes them back destroys that text.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use seamgate_core::is_hidden;
 
 use super::{types::Secret, view};
 
-/// The first mark in a text. `is_all`: also one of those that stand for a part of a line.
+/// Returns the first mark in a text. With `is_all`, also finds those that stand for a part of a line.
 pub fn mark_in(text: &str, is_all: bool) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -26,7 +26,7 @@ pub fn mark_in(text: &str, is_all: bool) -> Option<Range<usize>> {
     None
 }
 
-/// `[redacted:KIND]`
+/// Returns the length of `[redacted:KIND]`.
 fn redacted(rest: &[u8]) -> Option<usize> {
     let word = rest.strip_prefix(b"[redacted:")?;
     let is =
@@ -35,7 +35,7 @@ fn redacted(rest: &[u8]) -> Option<usize> {
     Some(rest.len() - word.len() + kind.as_str().len() + 1)
 }
 
-/// `https[:]//`, `[/]/host`, `[&]#`
+/// Returns the length of a defanged part: `https[:]//`, `[/]/host`, `[&]#`.
 fn defanged(text: &[u8], at: usize) -> Option<usize> {
     let [b'[', sign, b']', after @ ..] = &text[at..] else { return None };
     let is_alphanumeric = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -52,13 +52,13 @@ fn defanged(text: &[u8], at: usize) -> Option<usize> {
     is_mark.then_some(3)
 }
 
-/// `\u{200b}`: the code of a hidden character.
+/// Returns the length of the code of a hidden character: `\u{200b}`.
 fn escaped(rest: &[u8]) -> Option<usize> {
     let (character, length) = view::escape(rest).filter(|_| rest.starts_with(b"\\u{"))?;
     (is_hidden(character) && !matches!(character, '\n' | '\t')).then_some(length)
 }
 
-/// `… [12 lines left out]`
+/// Returns the length of `… [12 lines left out]`.
 fn left_out(rest: &[u8]) -> Option<usize> {
     let words = rest.strip_prefix("… [".as_bytes())?;
     let digits = words.iter().take_while(|byte| byte.is_ascii_digit()).count();

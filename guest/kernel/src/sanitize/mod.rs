@@ -1,11 +1,12 @@
-//! Any text from outside -> text that the model may read: hidden characters, secrets, links and instructions.
+//! Sanitizes any text from outside for the model: hidden characters, secrets, links and instructions.
 //!
-//! [`inspect`] looks at the whole of a text, and [`Inspected::write`] writes any piece of it, so that a cut never splits a
-//! secret. [`sanitize`] is both at once. All of it takes linear time, and sanitized text stays as it is when it is sanitized again.
-//! `docs/clean.md` says what is done to each class, and what is not caught.
+//! [`inspect`] examines the whole of a text, and [`Inspected::write`] writes any piece of it, so that a cut never
+//! splits a secret. [`sanitize`] does both at once. All of it takes linear time, and sanitized text stays unchanged
+//! when it is sanitized again. `docs/clean.md` describes how each class is treated, and what is not caught.
 //!
-//! A backslash sequence that was in the text stands for what ours stand for: it is visible, stays as it is, and is read when
-//! secrets and instructions are looked for. Only the counts say which of them were there before.
+//! A backslash sequence in the given text has the same meaning as one that the sanitizer writes: it is visible, stays
+//! unchanged, and is decoded for the search for secrets and instructions. Only the counts show which sequences were
+//! there before.
 
 mod blocks;
 mod instructions;
@@ -31,33 +32,33 @@ use instructions::Instructions;
 use secrets::Secrets;
 use view::{Edge, Gap, Gaps, Is, View};
 
-/// What a text is made into.
+/// The result of sanitizing a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sanitized {
-    /// What the model may read.
+    /// The text that the model may read.
     pub text: String,
-    /// What was found. Spans are of the text as given.
+    /// The findings. Spans refer to the text as given.
     pub found: Found,
 }
 
-/// What is done to the texts of a result. The later one is the stricter one.
+/// The treatment of the texts of a result. The later one is the stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Clean {
-    /// Nothing: the texts are not looked at.
+    /// The texts are not examined.
     None,
-    /// What is found is told, and the texts stay as they are.
+    /// Findings are reported, and the texts stay unchanged.
     Mark,
-    /// They are made ones that the model may read.
+    /// The texts are sanitized.
     #[default]
     Full,
 }
 
-/// Sanitizes a text as far as that is wanted.
+/// Sanitizes a text if `clean` requires it.
 pub(crate) fn sanitize_as(text: &str, clean: Clean) -> String {
     if clean == Clean::Full { sanitize(text).text } else { text.to_owned() }
 }
 
-/// Inspects a text as far as that is wanted.
+/// Inspects a text as far as `clean` requires it.
 pub(crate) fn inspect_as(text: &str, clean: Clean) -> Inspected<'_> {
     match clean {
         Clean::Full => inspect(text),
@@ -66,7 +67,7 @@ pub(crate) fn inspect_as(text: &str, clean: Clean) -> Inspected<'_> {
     }
 }
 
-/// Make a text one that the model may read.
+/// Sanitizes a text for the model.
 pub fn sanitize(text: &str) -> Sanitized {
     let inspected = inspect(text);
     let mut out = String::with_capacity(text.len());
@@ -74,30 +75,30 @@ pub fn sanitize(text: &str) -> Sanitized {
     Sanitized { text: out, found: inspected.found }
 }
 
-/// A text, and all that is to be changed in it.
+/// A text, and all changes to it.
 #[derive(Debug, Clone)]
 pub struct Inspected<'t> {
     pub(crate) text: &'t str,
     /// In order, not overlapping.
     edits: Vec<(Range<usize>, Edit)>,
-    /// What was found in the whole. Spans are of the text as given.
+    /// The findings in the whole text. Spans refer to the text as given.
     pub found: Found,
-    /// How pieces of it are written.
+    /// The treatment of its pieces when they are written.
     pub(crate) clean: Clean,
 }
 
-/// What is written in the place of a span.
+/// The replacement of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edit {
     Redact(Secret),
-    /// The same, in brackets.
+    /// The same text, in brackets.
     Bracket,
 }
 
-/// Find what is hidden, secret or dangerous in the whole of a text, in linear time.
+/// Finds hidden, secret or dangerous parts in the whole of a text, in linear time.
 ///
-/// A string inside JSON is to be decoded before. A string that holds JSON itself is not: an escape in it stays as it is, and
-/// what it stands for is read.
+/// Decode strings inside JSON before. Do not decode a string that contains JSON itself: an escape in it stays
+/// unchanged, and the character that it stands for is examined.
 pub fn inspect(text: &str) -> Inspected<'_> {
     let mut found = Found::default();
     let mut runs = Runs::default();
@@ -149,8 +150,8 @@ pub fn inspect(text: &str) -> Inspected<'_> {
 }
 
 impl Inspected<'_> {
-    /// Write a piece of the text: its secrets redacted, its hidden characters escaped, its links defanged. A secret that is only
-    /// partly in the piece is redacted in it, too. The bounds are moved to those of characters.
+    /// Writes a piece of the text: its secrets redacted, its hidden characters escaped, its links defanged. A secret
+    /// that is only partly in the piece is redacted in it, too. The bounds are moved to character boundaries.
     pub fn write(&self, piece: Range<usize>, out: &mut String) {
         let end = self.text.floor_char_boundary(piece.end);
         let mut at = self.text.floor_char_boundary(piece.start.min(end));
@@ -177,7 +178,7 @@ impl Inspected<'_> {
         self.escape(at..end, out);
     }
 
-    /// Write a piece without edits.
+    /// Writes a piece without edits.
     fn escape(&self, piece: Range<usize>, out: &mut String) {
         let mut from = piece.start;
         if self.clean < Clean::Full {
@@ -194,7 +195,7 @@ impl Inspected<'_> {
     }
 }
 
-/// Write what a character is, as in Rust: `\u{200b}`.
+/// Writes the code of a character, as in Rust: `\u{200b}`.
 fn push_escape(out: &mut String, character: char) {
     let code = u32::from(character);
     let digits = (u32::BITS - code.leading_zeros()).div_ceil(4).max(1);
@@ -203,7 +204,7 @@ fn push_escape(out: &mut String, character: char) {
     out.push('}');
 }
 
-/// Hidden characters in a row.
+/// Finds runs of hidden characters.
 #[derive(Default)]
 struct Runs {
     found: Vec<Range<usize>>,
@@ -212,7 +213,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// So many in a row are told.
+    /// The fewest hidden characters in a row that are reported.
     const LEAST: usize = 8;
 
     fn add(&mut self, gap: Gap) {
@@ -235,7 +236,7 @@ impl Runs {
         }
     }
 
-    /// Put them among the instructions, in order, as far as there is room.
+    /// Adds them to the instructions, in order, as far as there is room.
     fn tell(self, found: &mut Found) {
         let runs =
             self.found.into_iter().map(|run| Instruction { kind: Reads::HiddenText, start: run.start, end: run.end });

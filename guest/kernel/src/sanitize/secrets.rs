@@ -1,4 +1,5 @@
-//! Secrets: forms with a beginning, which `forms.rs` has out of the rules of gitleaks, and values after a name.
+//! Finds secrets: tokens with a known beginning, which `forms.rs` contains from the rules of gitleaks, and values
+//! after a name.
 
 mod forms;
 
@@ -18,13 +19,13 @@ struct Form {
     kind: Secret,
     begin: &'static str,
     of: Of,
-    /// How many characters follow, at least.
+    /// The fewest characters that follow.
     least: u8,
-    /// And at most.
+    /// The most characters that follow.
     most: u8,
 }
 
-/// What a token consists of.
+/// The characters that a token consists of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     /// `0-9a-f`, in either case.
@@ -63,7 +64,7 @@ const fn form(kind: Secret, begin: &'static str, of: Of, least: u8, most: u8) ->
     Form { kind, begin, of, least, most }
 }
 
-/// Where the forms are that begin with a letter.
+/// The range of the forms that begin with each letter.
 static FORMS_OF: [(u8, u8); 128] = {
     let mut of = [(0, 0); 128];
     let mut index = 0;
@@ -79,13 +80,13 @@ static FORMS_OF: [(u8, u8); 128] = {
     of
 };
 
-/// Whether a form begins at a place.
+/// Returns whether a form begins at a place.
 fn has_form(text: &[u8], start: usize) -> bool {
     let (first, end) = FORMS_OF.get(usize::from(text[start])).copied().unwrap_or_default();
     FORMS[usize::from(first)..usize::from(end)].iter().any(|form| text[start..].starts_with(form.begin.as_bytes()))
 }
 
-/// Whether a word without a role may begin a secret, or stand in one.
+/// Returns whether a word without a role may begin a secret, or stand in one.
 #[inline]
 pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
     match text[start] {
@@ -106,7 +107,7 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
 pub(super) const LOOKED_AT: u64 = PREFIX | BEARER | KEY;
 const _: () = assert!(LOOKED_AT & !LEADS == 0);
 
-/// Whether a word may begin a secret, or name one.
+/// Returns whether a word may begin a secret, or name one.
 pub(super) fn is_looked_at(text: &[u8], word: Word) -> bool {
     // A word is wanted because it may begin one, or opens a mark.
     let may_begin = || !opens_mark(text, word.start) || may_begin(text, word.start, word.end);
@@ -117,21 +118,21 @@ pub(super) fn is_looked_at(text: &[u8], word: Word) -> bool {
 #[derive(Default)]
 pub(super) struct Secrets {
     found: Vec<(Secret, Range<usize>)>,
-    /// The first `-----END` from some place on: the place and it.
+    /// The first `-----END` after some place: that place, and its own.
     next_end: Option<(usize, usize)>,
-    /// How far the last two runs of token characters reach, so that none is walked again.
+    /// The last two runs of token characters, so that none is read again.
     runs: [Range<usize>; 2],
-    /// That of an address whose user is being looked at.
+    /// The password of an address whose user is being examined.
     password: Option<Range<usize>>,
-    /// Where the last value ends that is no secret, and how many in it were looked at.
+    /// The end of the last value that is no secret, and the number of values in it that were examined.
     value: (usize, u32),
 }
 
-/// How long a value after a name may be.
+/// The longest value after a name.
 const MAX_VALUE: usize = 512;
 
 impl Secrets {
-    /// In order, not overlapping.
+    /// Returns the secrets in order, not overlapping.
     pub(super) fn found(mut self) -> Vec<(Secret, Range<usize>)> {
         self.add_password();
         self.found
@@ -158,7 +159,7 @@ impl Secrets {
         }
     }
 
-    /// The password of an address comes after its user, whose name may be a secret, too.
+    /// Adds the password of an address. It comes after its user, whose name may be a secret, too.
     fn add_password(&mut self) {
         if let Some(password) = self.password.take() {
             match self.found.last_mut() {
@@ -168,7 +169,7 @@ impl Secrets {
         }
     }
 
-    /// A token that begins with a word of the vocabulary.
+    /// Finds a token that begins with a word of the vocabulary.
     fn prefix(&mut self, text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
         if text[start..].starts_with(b"BEGIN ") {
             return self.private_key(text, start);
@@ -176,7 +177,7 @@ impl Secrets {
         form_at(text, start)
     }
 
-    /// A token that begins with letters of its own, or an address.
+    /// Finds a token that begins with letters of its own, or an address.
     fn begun(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
         let rest = &text[word.start..];
         match rest[0] {
@@ -191,7 +192,7 @@ impl Secrets {
         }
     }
 
-    /// From BEGIN to END, or to where lines of the key end.
+    /// Finds a private key, from BEGIN to END, or to the end of the lines of the key.
     fn private_key(&mut self, text: &[u8], word: usize) -> Option<(Secret, Range<usize>)> {
         let start = word.checked_sub(5)?;
         if !text[start..].starts_with(b"-----") {
@@ -223,7 +224,7 @@ impl Secrets {
         Some((Secret::PrivateKey, start..body + key_lines(&text[body..])))
     }
 
-    /// `header.payload.signature`, the first two of them JSON; or the five parts of an encrypted one.
+    /// Finds `header.payload.signature`, the first two of them JSON; or the five parts of an encrypted token.
     fn jwt(&mut self, text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
         let header = self.run(0, text, start);
         if header - start < 16 || text.get(header) != Some(&b'.') {
@@ -234,7 +235,7 @@ impl Secrets {
         let mut end = payload;
         let mut parts = 2;
         while text.get(end) == Some(&b'.') && parts < 5 {
-            // Each is walked once for what precedes it, because the parts before it are cut off.
+            // Each part is read once for its predecessor, because the parts before it are cut off.
             let length = text[end + 1..].iter().take_while(|byte| Of::Url.has(**byte)).count();
             end += 1 + length;
             parts += 1;
@@ -245,7 +246,7 @@ impl Secrets {
         (is_signed || parts == 5 && end - start > 100).then_some((Secret::Jwt, start..end))
     }
 
-    /// Where a run of characters of a token ends.
+    /// Returns the end of a run of token characters.
     fn run(&mut self, which: usize, text: &[u8], start: usize) -> usize {
         let run = &mut self.runs[which];
         if !run.contains(&start) {
@@ -255,7 +256,7 @@ impl Secrets {
         run.end
     }
 
-    /// `password=…`, `"api_key": "…"`: a value that looks like a secret, after the name of one.
+    /// Finds `password=…` or `"api_key": "…"`: a value that looks like a secret, after the name of one.
     fn assigned(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
         let name = text.get(word.start..word.end)?;
         let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
@@ -326,18 +327,18 @@ impl Secrets {
     }
 }
 
-/// A token of the forms at a place.
+/// Finds a token of the forms at a place.
 fn form_at(text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
     let (first, end) = *FORMS_OF.get(usize::from(*text.get(start)?))?;
     FORMS[usize::from(first)..usize::from(end)].iter().find_map(|form| token(text, start, form))
 }
 
-/// Whether a form is at a place, up to where a word may end.
+/// Finds a token of a form at a place, up to where a word may end.
 fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>)> {
     let rest = text.get(start..)?.strip_prefix(form.begin.as_bytes())?;
     let from = text.len() - rest.len();
-    // What fails costs little, because it may be tried again right after. Names have such beginnings too, but a digit among
-    // so many letters is none of a name.
+    // A failure costs little, because it may be repeated right after. Names have such beginnings too, but a digit
+    // among this many letters does not belong to a name.
     let begin = rest.get(..usize::from(form.least))?;
     let is_random = || {
         let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
@@ -352,7 +353,7 @@ fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>
     is_whole.then_some((form.kind, start..from + length))
 }
 
-/// `adafruit_io = …`: a value of the length that the secrets of a service have, after its name.
+/// Finds `adafruit_io = …`: a value with the length of a service's secrets, after the name of the service.
 fn named(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
     let name = &text[word.start..word.end];
     let is = |(other, ..): &&(&str, u8, u8)| {
@@ -372,16 +373,16 @@ fn named(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
     (is_secret && form_at(text, start).is_none()).then_some((Secret::ServiceToken, range))
 }
 
-/// How far a digit is looked for.
+/// The most characters in which a digit is looked for.
 const MAX_NAME: usize = 64;
 
-/// A run of characters from a place on, if it is long enough.
+/// Returns the run of characters at a place, if it is long enough.
 fn run_of(text: &[u8], start: usize, of: Of, least: usize) -> Option<Range<usize>> {
     let length = text[start..].iter().take_while(|byte| of.has(**byte)).count();
     (length >= least).then_some(start..start + length)
 }
 
-/// `abc8Q~…`: a secret of Azure, by its tilde.
+/// Finds `abc8Q~…`: a secret of Azure, by its tilde.
 fn azure(text: &[u8], tilde: usize) -> Option<(Secret, Range<usize>)> {
     let start = tilde.checked_sub(5)?;
     let is_start = text[start..start + 3].iter().all(|byte| Of::Dotted.has(*byte)) && text[tilde - 2].is_ascii_digit();
@@ -390,12 +391,13 @@ fn azure(text: &[u8], tilde: usize) -> Option<(Secret, Range<usize>)> {
     if !is_start || !is_alone {
         return None;
     }
-    // It has 31 to 34 of them. What follows directly is redacted with it, because that may be a secret, too.
+    // The tilde precedes 31 to 34 characters. Characters that follow directly are redacted with them, because they may
+    // be a secret, too.
     let length = text[tilde + 1..].iter().take_while(has).count();
     (length >= 31).then_some((Secret::AzureKey, start..tilde + 1 + length))
 }
 
-/// What comes after `Bearer`, or after `Authorization: Basic`.
+/// Finds the credentials after `Bearer`, or after `Authorization: Basic`.
 fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
     let spaces = text[word.end..].iter().take(4).take_while(|byte| **byte == b' ').count();
     let is_basic = text[word.start] | 0x20 == b'b' && word.end - word.start == 5;
@@ -414,11 +416,11 @@ fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
     is_secret.then_some((Secret::BearerToken, range))
 }
 
-/// The password of `scheme://user:password@host`, from the end of the scheme.
+/// Finds the password of `scheme://user:password@host`, from the end of the scheme.
 fn address(text: &[u8], scheme: usize) -> Option<Range<usize>> {
     let authority = text[scheme..].strip_prefix(b"://")?;
     let start = scheme + 3;
-    // What was redacted may have had an end in it, and what is defanged belongs to another address.
+    // Redacted text may have contained an end, and defanged text belongs to another address.
     let marks = [&b"[redacted:"[..], b"[:]", b"[/]", b"[&]"];
     let is_end = |(at, byte): (usize, &u8)| {
         !byte.is_ascii_graphic()
@@ -436,12 +438,12 @@ fn address(text: &[u8], scheme: usize) -> Option<Range<usize>> {
     is_secret.then_some(start + colon + 1..start + at)
 }
 
-/// How many bytes of lines of Base64, of headers such as `Proc-Type: …`, and of what separates them come first.
+/// Returns the number of leading bytes that are lines of Base64, headers such as `Proc-Type: …`, and their separators.
 fn key_lines(text: &[u8]) -> usize {
     let mut end = 0;
     loop {
         let mut at = end;
-        // What separates lines, also as it is escaped inside a string.
+        // Separators of lines, also as they are escaped inside a string.
         while let Some(byte) = text.get(at) {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b'+' | b',' => at += 1,
@@ -453,7 +455,7 @@ fn key_lines(text: &[u8]) -> usize {
         let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         let length = line.iter().take_while(is_base64).count();
         let header = line.iter().take(24).take_while(|byte| Of::Url.has(**byte)).count();
-        // A header is one line of ASCII, so that nothing else is cut through.
+        // A header is one line of ASCII, so that no other text is split.
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\\') || !byte.is_ascii();
         let header_end = line.iter().take(200).position(is_end).or((line.len() < 200).then_some(line.len()));
         end = if length >= 16 || length > 0 && end > 0 && is_line_end(&line[length..]) {
@@ -470,7 +472,7 @@ fn is_line_end(text: &[u8]) -> bool {
     matches!(text.first(), None | Some(b'\n' | b'\r' | b'\\' | b'"' | b'\''))
 }
 
-/// Where the value of a name begins, and its quote: after `=`, `:`, `:=` or `=>`.
+/// Returns the start of the value of a name, and its quote: after `=`, `:`, `:=` or `=>`.
 fn value_of(text: &[u8], name_end: usize) -> Option<(usize, Option<u8>)> {
     let mut at = name_end;
     let skip = |at: &mut usize, which: &[u8], most: usize| {
@@ -492,7 +494,7 @@ fn value_of(text: &[u8], name_end: usize) -> Option<(usize, Option<u8>)> {
     Some((at + usize::from(quote.is_some()), quote))
 }
 
-/// Whether a value only stands for a secret: a variable, a template, a mask.
+/// Returns whether a value only stands for a secret: a variable, a template, a mask.
 fn is_placeholder(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     matches!(first, b'$' | b'{' | b'<' | b'%' | b'[' | b'(' | b'@' | b'&')
@@ -501,7 +503,7 @@ fn is_placeholder(value: &[u8]) -> bool {
         || value.windows(3).any(|part| part == b"..." || part == b"***")
 }
 
-/// Whether a value looks like a password: not a word, not code, not a path, not a sentence.
+/// Returns whether a value looks like a password: not a word, not code, not a path, not a sentence.
 fn is_password_like(value: &[u8], is_quoted: bool) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     let is_marked = has(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'+' | b'~' | b'?'));
@@ -517,7 +519,7 @@ fn is_password_like(value: &[u8], is_quoted: bool) -> bool {
         && !value.contains(&b':')
 }
 
-/// Whether a value looks like a key or token: among its characters, so many letters and digits mixed. The name of a type has
+/// Returns whether a value looks like a key or token, with enough letters and digits mixed. The name of a type has
 /// digits too, but in one place.
 fn is_secret_like(value: &[u8]) -> bool {
     let is_mixed =

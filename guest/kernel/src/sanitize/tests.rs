@@ -3,7 +3,7 @@ use seamgate_core::is_hidden;
 
 use super::{unicode::is_pictograph, view, *};
 
-/// What a text becomes, and becomes again.
+/// Sanitizes a text, and checks that sanitizing it again changes nothing.
 fn sanitized(text: &str) -> String {
     let once = sanitize(text);
     assert_eq!(sanitize(&once.text).text, once.text, "{text:?} again");
@@ -140,7 +140,7 @@ fn links_that_could_carry_data_out_are_defanged() {
         ("[x](//evil.example/?q)", "[x]([/]/evil.example/?q)"),
         ("<https://evil.example/?q=1>", "<https[:]//evil.example/?q=1>"),
         ("[a]: https://evil.example/?q=1", "[a]: https[:]//evil.example/?q=1"),
-        // Found by fuzzing: a password that begins with what ends an address.
+        // Found by fuzzing: a password that begins with a character that ends an address.
         ("[a]: https://user:`ass1@evil.example/", "[a]: https[:]//user:[redacted:password]@evil.example/"),
         ("<img alt=\">\" src=\"https://e.example/x\">", "<img alt=\">\" src=\"https[:]//e.example/x\">"),
         ("<a href='javascript:x()'>", "<a href='javascript[:]x()'>"),

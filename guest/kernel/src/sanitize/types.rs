@@ -1,6 +1,6 @@
-//! What is found in a text, by class and kind.
+//! The findings in a text, by class and kind.
 
-/// An enumeration whose words are promised: they stand in observations and journals.
+/// An enumeration whose words are stable, because observations and journals contain them.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$about])*
@@ -8,10 +8,10 @@ macro_rules! words {
         pub enum $name { $($(#[$each])* $variant,)* }
 
         impl $name {
-            /// All, in the order in which they are listed everywhere.
+            /// All variants, in the order in which they are always listed.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
-            /// The word for it in documents.
+            /// Returns its word in documents.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)* }
             }
@@ -25,13 +25,13 @@ macro_rules! words {
     };
 }
 
-/// What can be counted: an enumeration with a word for each.
+/// A kind of finding that can be counted: an enumeration with a word for each variant.
 pub trait Kind: Copy + 'static {
-    /// All, in a fixed order.
+    /// All variants, in a fixed order.
     const ALL: &[Self];
-    /// The word for it in documents.
+    /// Returns its word in documents.
     fn as_str(self) -> &'static str;
-    /// Its place among all.
+    /// Returns its index among all.
     fn index(self) -> usize;
 }
 
@@ -40,13 +40,14 @@ words! {
     Hidden {
         /// Unicode tags, U+E0000 to U+E007F: an invisible copy of ASCII.
         Tag = "tags",
-        /// Variation selectors where there is nothing to vary, or several in a row.
+        /// Variation selectors with nothing to vary, or several in a row.
         VariationSelector = "variation_selectors",
-        /// Without width: spaces, joiners outside of words and emoji, soft hyphens, fillers, byte order marks.
+        /// Characters without width: spaces, joiners outside of words and emoji, soft hyphens, fillers, byte order
+        /// marks.
         ZeroWidth = "zero_width",
-        /// What turns the direction of writing.
+        /// Characters that change the direction of writing.
         Bidi = "bidi",
-        /// C0 and C1, but for line ends and tabs.
+        /// C0 and C1, except for line ends and tabs.
         Control = "controls",
         /// Terminal sequences, each counted once.
         Ansi = "ansi",
@@ -92,7 +93,7 @@ words! {
 }
 
 words! {
-    /// What a piece of text reads like.
+    /// The kind of instruction that a piece of text reads like.
     Reads {
         /// A demand to leave earlier instructions, or new ones in their place.
         Override = "override",
@@ -110,12 +111,12 @@ words! {
         Concealment = "concealment",
         /// Words to a model as such: "if you are an AI".
         Address = "address",
-        /// So many hidden characters in a row that they can hold a message.
+        /// A run of hidden characters that is long enough to contain a message.
         HiddenText = "hidden_text",
     }
 }
 
-/// How often each kind was found.
+/// The number of findings of each kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Counts<const N: usize>([u32; N]);
 
@@ -126,38 +127,38 @@ impl<const N: usize> Default for Counts<N> {
 }
 
 impl<const N: usize> Counts<N> {
-    /// Count one more.
+    /// Counts one finding.
     pub(super) fn add(&mut self, kind: impl Kind) {
         self.0[kind.index()] = self.0[kind.index()].saturating_add(1);
     }
 
-    /// Add what was found in another text.
+    /// Adds the findings of another text.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more);
         }
     }
 
-    /// Of all kinds.
+    /// Returns the number of findings of all kinds.
     pub fn total(&self) -> u32 {
         self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 
-/// Characters escaped, by class.
+/// The number of escaped characters, by class.
 pub type Escaped = Counts<{ Hidden::ALL.len() }>;
-/// Secrets redacted, by kind.
+/// The number of redacted secrets, by kind.
 pub type Redacted = Counts<{ Secret::ALL.len() }>;
 
 macro_rules! counts_of {
     ($counts:ty, $kind:ty) => {
         impl $counts {
-            /// How often this was found.
+            /// Returns the number of findings of this kind.
             pub fn of(&self, kind: $kind) -> u32 {
                 self.0[kind.index()]
             }
 
-            /// What was found at all, in the fixed order: words and counts.
+            /// Returns the words and counts of the kinds that were found, in the fixed order.
             pub fn found(&self) -> impl Iterator<Item = (&'static str, u32)> {
                 <$kind>::ALL.iter().map(|kind| (kind.as_str(), self.of(*kind))).filter(|(_, count)| *count > 0)
             }
@@ -177,7 +178,7 @@ counts_of!(Redacted, Secret);
 /// A piece of text that reads like an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// What it reads like.
+    /// The kind of instruction.
     pub kind: Reads,
     /// Its first byte in the text as given.
     pub start: usize,
@@ -185,23 +186,23 @@ pub struct Instruction {
     pub end: usize,
 }
 
-/// What was found in the whole text, before anything is cut.
+/// The findings in the whole text, before anything is cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Characters escaped, by class.
+    /// The escaped characters, by class.
     pub escaped: Escaped,
-    /// Images, links and addresses in tags that could carry data out.
+    /// The number of images, links and addresses in tags that could carry data out.
     pub defanged: u32,
-    /// Secrets, by kind.
+    /// The redacted secrets, by kind.
     pub redacted: Redacted,
-    /// What reads like an instruction: the first [`super::MAX_INSTRUCTIONS`].
+    /// The texts that read like an instruction: the first [`super::MAX_INSTRUCTIONS`].
     pub instructions: Vec<Instruction>,
-    /// How many more there are.
+    /// The number of further ones.
     pub instructions_left_out: u32,
 }
 
 impl Found {
-    /// Whether the text was ordinary in every respect.
+    /// Returns whether nothing was found.
     pub fn is_nothing(&self) -> bool {
         self.escaped.total() == 0 && self.defanged == 0 && self.redacted.total() == 0 && self.instructions.is_empty()
     }

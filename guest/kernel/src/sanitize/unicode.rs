@@ -1,11 +1,11 @@
-//! What the cleaner knows of characters, by the tables of Unicode 17.0.
+//! Properties of characters, by the tables of Unicode 17.0.
 //!
-//! [`seamgate_core::is_hidden`] has the list of hidden characters. These tables say where one of them is ordinary text: a
-//! test holds them to `icu_properties`, so a new version of Unicode is seen.
+//! [`seamgate_core::is_hidden`] contains the list of hidden characters. These tables say where one of them is ordinary
+//! text. A test compares them with `icu_properties`, so that a new version of Unicode is noticed.
 
 use super::types::Hidden;
 
-/// Which class of hidden characters one belongs to.
+/// Returns the class of a hidden character.
 pub(super) fn class(character: char) -> Hidden {
     match character {
         '\u{e0000}'..='\u{e007f}' => Hidden::Tag,
@@ -28,7 +28,7 @@ pub(super) fn class(character: char) -> Hidden {
     }
 }
 
-/// `Extended_Pictographic`.
+/// Characters with the property `Extended_Pictographic`.
 #[rustfmt::skip]
 const PICTOGRAPHS: [(u32, u32); 156] = [
     (0xa9, 0xa9), (0xae, 0xae), (0x203c, 0x203c), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
@@ -68,7 +68,7 @@ fn is_within(ranges: &[(u32, u32)], character: char) -> bool {
     after > 0 && code <= ranges[after - 1].1
 }
 
-/// Whether a character is, or may be shown as, an emoji.
+/// Returns whether a character is, or may be shown as, an emoji.
 pub(super) fn is_pictograph(character: char) -> bool {
     is_within(&PICTOGRAPHS, character)
 }
@@ -78,8 +78,8 @@ fn is_han(character: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
-/// Blocks of scripts whose words are written with joiners: Arabic, Syriac, N'Ko, those of India and South East Asia,
-/// Mongolian.
+/// Returns whether a character is in a block of scripts whose words are written with joiners: Arabic, Syriac, N'Ko,
+/// those of India and South East Asia, Mongolian.
 fn is_joined(character: char) -> bool {
     const BLOCKS: [(u32, u32); 20] = [
         (0x600, 0x8ff),
@@ -110,9 +110,9 @@ fn is_variation_selector(character: char) -> bool {
     class(character) == Hidden::VariationSelector
 }
 
-/// Whether a hidden character is ordinary text where it stands: a selector after a character that has variants, a joiner
-/// between emoji, or inside a word of a script that is written with them. `before` ends right before it, `after` begins
-/// right after.
+/// Returns whether a hidden character is ordinary text where it stands: a selector after a character that has
+/// variants, a joiner between emoji, or inside a word of a script that is written with them. `before` ends right
+/// before it, `after` begins right after.
 pub(super) fn is_ordinary(before: &str, character: char, after: &str) -> bool {
     let mut backwards = before.chars().rev();
     let (Some(last), next) = (backwards.next(), after.chars().next()) else { return false };
@@ -125,7 +125,7 @@ pub(super) fn is_ordinary(before: &str, character: char, after: &str) -> bool {
                 || is_joined(last) && !next.is_some_and(seamgate_core::is_hidden)
         }
         '\u{200c}' => is_joined(last) && next.is_some_and(is_joined),
-        // Two in a row are never ordinary: neither of them stays.
+        // Two in a row are never ordinary, so neither of them stays.
         _ if next.is_some_and(is_variation_selector) => false,
         '\u{fe0e}' | '\u{fe0f}' => {
             is_pictograph(last) || matches!(last, '0'..='9' | '#' | '*') && next == Some('\u{20e3}')
@@ -142,11 +142,11 @@ pub(super) fn is_ordinary(before: &str, character: char, after: &str) -> bool {
     }
 }
 
-/// What a character is for comparing words.
+/// The role of a character when words are compared.
 pub(super) enum Folded {
-    /// Nothing: it stands on, in or between letters.
+    /// Ignored: it stands on, in or between letters.
     Nothing,
-    /// Not part of a word. So much further apart are the words around it.
+    /// Not part of a word. The words around it are this many steps further apart.
     Gap(u8),
     /// Part of a word.
     Letter(u32),
@@ -154,7 +154,7 @@ pub(super) enum Folded {
     Ideograph(u32),
 }
 
-/// The characters that most words consist of, folded, or one of the two below, or 0 for a gap.
+/// The folded forms of the characters that most words consist of: a letter, [`NOTHING`], or 0 for a gap.
 static FOLDED: [u16; 0x600] = {
     let mut folded = [0; 0x600];
     let mut code = 0;
@@ -170,7 +170,7 @@ static FOLDED: [u16; 0x600] = {
 };
 const NOTHING: u16 = 1;
 
-/// A letter of these scripts in lower case.
+/// Returns a letter of these scripts in lower case.
 const fn lower(code: u32) -> u32 {
     match code {
         0xc0..=0xde | 0x391..=0x3a9 | 0x410..=0x42f => code + 0x20,
@@ -185,7 +185,7 @@ const fn lower(code: u32) -> u32 {
     }
 }
 
-/// A character above U+007F, folded: case, width, accents, and letters that look like Latin ones.
+/// Folds a character above U+007F: case, width, accents, and letters that look like Latin ones.
 #[inline]
 pub(super) fn fold(code: u32) -> Folded {
     if let Some(folded) = FOLDED.get(code as usize) {
@@ -196,7 +196,7 @@ pub(super) fn fold(code: u32) -> Folded {
         };
     }
     match code {
-        // What most texts consist of, first.
+        // The characters that most texts consist of come first.
         0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x3041..=0x30ff | 0x3005..=0x3007 | 0xf900..=0xfaff | 0x20000..=0x3fffd => {
             Folded::Ideograph(code)
         }
@@ -256,8 +256,8 @@ fn latin(index: u32) -> Folded {
     Folded::Letter(u32::from(b'a') + index)
 }
 
-/// A letter in lower case, folded: accents fall, and what looks like a Latin letter is one. Words of the vocabulary are
-/// folded by it when this is compiled.
+/// Folds a letter in lower case: removes accents, and replaces letters that look like Latin ones. Words of the
+/// vocabulary are folded with it at compile time.
 pub(super) const fn fold_letter(code: u32) -> u32 {
     // The letters from U+00E0 on, from U+0100 on, and from U+1E00 on, without their accents.
     const LATIN_1: &[u8; 32] = b"aaaaaaaceeeeiiiidnooooo/ouuuuyty";

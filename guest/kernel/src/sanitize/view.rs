@@ -1,7 +1,7 @@
-//! A text as it is matched: without hidden characters, and with JSON escapes read.
+//! A view of a text for matching: without hidden characters, and with JSON escapes decoded.
 //!
-//! What is found in it is told by places in the text as given. Nothing is kept for each hidden character, because a hostile
-//! text consists of them: both directions read the text again, which gives the same.
+//! Findings are reported by their places in the text as given. Nothing is stored for each hidden character, because a
+//! hostile text consists of them: both directions read the text again, with the same result.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -9,7 +9,7 @@ use seamgate_core::{is_hidden, kernel_api::sort_by_key};
 
 use super::{blocks, unicode::is_ordinary};
 
-/// A piece of the text that is not in the view as it stands.
+/// A piece of the text that the view does not contain as it stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
     pub(super) start: usize,
@@ -19,14 +19,14 @@ pub(super) struct Gap {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Is {
-    /// A hidden character; from ESC on, also the ASCII text of a terminal sequence.
+    /// A hidden character; with ESC, also the ASCII text of a terminal sequence.
     Hidden(char),
-    /// An escape as JSON, JavaScript or Rust write it, with the character that it stands for.
+    /// An escape in the form of JSON, JavaScript or Rust, with the character that it stands for.
     Escape(char),
 }
 
 impl Gap {
-    /// What the view has in its place.
+    /// Returns the character that replaces it in the view.
     fn shows(self) -> Option<char> {
         match self.is {
             Is::Escape(character) if !is_skipped(character) => Some(character),
@@ -37,7 +37,7 @@ impl Gap {
     }
 }
 
-/// Whether the view leaves a character out, wherever it stands.
+/// Returns whether the view leaves a character out, wherever it stands.
 fn is_skipped(character: char) -> bool {
     is_hidden(character) && !matches!(character, '\n' | '\t' | '\r')
 }
@@ -95,7 +95,7 @@ impl Iterator for Gaps<'_> {
     }
 }
 
-/// Whether a byte can begin a hidden character or an escape.
+/// `true` for each byte that can begin a hidden character or an escape.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut byte = 0;
@@ -103,7 +103,7 @@ const SPECIAL: [bool; 256] = {
         special[byte] = byte != b'\n' as usize && byte != b'\t' as usize;
         byte += 1;
     }
-    // The first bytes of what `is_hidden` has: a test holds them equal.
+    // The first bytes of the characters of `is_hidden`: a test compares them.
     let first = [0x7f, b'\\', 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3];
     let mut index = 0;
     while index < first.len() {
@@ -113,10 +113,10 @@ const SPECIAL: [bool; 256] = {
     special
 };
 
-/// How many bytes come before the first that may be special.
+/// Returns the number of bytes before the first that may be special.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    // Where one is, the next is often near.
+    // After a special byte, the next one is often near.
     const NEAR: usize = 8;
     const CHUNK: usize = 32;
     if let Some(place) = bytes.iter().take(NEAR).position(|&byte| SPECIAL[usize::from(byte)]) {
@@ -134,8 +134,8 @@ pub(super) fn plain(bytes: &[u8]) -> usize {
     }
 }
 
-/// The character that an escape at the start of some bytes stands for, and its length: `\u0041`, a pair of surrogates, or
-/// `\u{41}`.
+/// Returns the character that an escape at the start of some bytes stands for, and its length: `\u0041`, a pair of
+/// surrogates, or `\u{41}`.
 pub(super) fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let digits = bytes.strip_prefix(b"\\u")?;
     if let Some(digits) = digits.strip_prefix(b"{") {
@@ -158,18 +158,19 @@ fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
 }
 
-/// How many bytes of a terminal sequence follow ESC or its C1 form: what a colour and the like consist of. All else stays,
-/// because it may be part of a link or a secret.
+/// Returns the number of bytes of a terminal sequence after ESC or its C1 form: colors and the like. Everything else
+/// stays, because it may be part of a link or a secret.
 fn sequence(character: char, bytes: &[u8]) -> usize {
     let parameters = match (character, bytes.first()) {
-        // What was redacted is none.
+        // Redacted text is not a sequence.
         _ if bytes.starts_with(b"[redacted:") => return 0,
         ('\u{9b}', _) => bytes,
         (_, Some(b'[')) => &bytes[1..],
         _ => return 0,
     };
     let length = parameters.iter().take_while(|byte| matches!(byte, 0x30..=0x3f)).count();
-    // Colours, and what programs that show progress write. The letter of any other might be the first of a secret.
+    // Colors, and sequences that programs write to show progress. The letter of any other sequence might be the first
+    // of a secret.
     let is_known = match parameters.get(length) {
         Some(b'm' | b'K' | b'J' | b'H' | b'B'..=b'F') => true,
         Some(b'h' | b'l') => parameters.first() == Some(&b'?'),
@@ -178,14 +179,14 @@ fn sequence(character: char, bytes: &[u8]) -> usize {
     bytes.len() - parameters.len() + length + usize::from(is_known)
 }
 
-/// A text as it is matched.
+/// A text in the form in which it is matched.
 pub(super) struct View<'t> {
     given: &'t str,
     pub(super) text: Cow<'t, str>,
 }
 
 impl<'t> View<'t> {
-    /// Read a text, and tell each gap.
+    /// Reads a text, and passes each gap to `each`.
     pub(super) fn new(given: &'t str, mut each: impl FnMut(Gap)) -> Self {
         let mut text = String::new();
         let mut from = 0;
@@ -205,7 +206,7 @@ impl<'t> View<'t> {
         View { given, text: Cow::Owned(text) }
     }
 
-    /// Say where places of the view are in the text as given: each begins something, or ends it.
+    /// Converts places of the view to places in the text as given. Each place begins something, or ends it.
     pub(super) fn locate<'s>(&self, places: impl Iterator<Item = (&'s mut usize, Edge)>) {
         if matches!(self.text, Cow::Borrowed(_)) {
             return;
@@ -219,7 +220,7 @@ impl<'t> View<'t> {
     }
 }
 
-/// Which edge of a span a place is.
+/// The edge of a span that a place marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edge {
     End,
@@ -229,13 +230,14 @@ pub(super) enum Edge {
 /// Goes through a text and its view together.
 struct Cursor<'t> {
     gaps: std::iter::Peekable<Gaps<'t>>,
-    /// Two places that are the same one, in the view and in the text.
+    /// The same place, in the view and in the text.
     shown: usize,
     given: usize,
 }
 
 impl Cursor<'_> {
-    /// Where a place of the view is in the text: behind the gaps there if something starts at it, before them if it ends.
+    /// Returns the place in the text of a place of the view: after the gaps there if something starts at it, before
+    /// them if it ends.
     fn seek(&mut self, place: usize, edge: Edge) -> usize {
         while let Some(gap) = self.gaps.peek() {
             let until = self.shown + (gap.start - self.given);

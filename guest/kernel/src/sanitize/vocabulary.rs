@@ -1,4 +1,4 @@
-//! The words by which secrets and instructions are found, in lower case. Two ideographs are a word.
+//! The words that identify secrets and instructions, in lower case. Two ideographs are a word.
 
 use super::services;
 
@@ -25,7 +25,8 @@ roles! {
     CONDITION
 }
 
-/// The roles without which no rule begins, no mark stands, and no secret does. Most words with a role have none of these.
+/// The roles without which no rule begins, and there is no mark and no secret. Most words with a role have none of
+/// these.
 pub(super) const LEADS: u64 = IGNORE
     | BYPASS
     | PRIOR
@@ -59,7 +60,8 @@ pub(super) const LEADS: u64 = IGNORE
 
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
-    // What is asked to be left, in English, Spanish, Portuguese, French, Italian, German, Russian, Chinese, Arabic.
+    // Words that ask to leave something, in English, Spanish, Portuguese, French, Italian, German, Russian, Chinese,
+    // Arabic.
     (IGNORE, "ignore disregard forget"),
     (IGNORE, "ignora ignorad ignoren olvida olvide olvidad omite descarta desestima"),
     (IGNORE, "esqueça esquece desconsidere desconsidera descarte"),
@@ -70,7 +72,7 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     (IGNORE, "忽略 无视 無視 忘记 忘記 忽视 忽視 别管 不管"),
     (IGNORE, "تجاهل انس"),
     (BYPASS, "override bypass discard skip overrule"),
-    // Where the verb comes last: German, Japanese, Korean, Hindi.
+    // Languages in which the verb comes last: German, Japanese, Korean, Hindi.
     (IGNORE_LAST, "ignorieren vergessen missachten 無視 忘れ 무시하고 무시하세요 무시해 무시해라 अनदेखा नज़रअंदाज़ भूल"),
     (PRIOR, "previous prior above earlier preceding foregoing former preceeding previously past"),
     (PRIOR, "anterior anteriores previas previos previa previo precedentes antes"),
@@ -170,14 +172,14 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     (TELL, "telling informing notifying alerting"),
     (THE, "the this your"),
     (IF, "if"),
-    // What makes an approval a condition, or a rule.
+    // Words that make an approval a condition, or a rule.
     (CONDITION, "if whether unless when once until after before where which that wenn falls sobald si cuando quand se"),
     (MODEL, "ai llm chatbot assistant agent gpt claude copilot gemini"),
     (NOTE, "note attention dear hey message instructions notice"),
-    // Marks of roles, and what follows one that is meant for a model.
+    // Marks of roles, and words after one that addresses a model.
     (MARK, "inst sys system assistant developer human instruction response start end tool function invoke"),
     (NEXT, "you the ignore disregard do please always never from override approval approved all user your"),
-    // What secrets follow.
+    // Names before secrets.
     (KEY, "password passwd passphrase pwd dbpassword userpassword adminpassword pgpassword"),
     (KEY, "secret secretkey secretaccesskey clientsecret apikey apisecret appsecret accesskey accountkey"),
     (KEY, "sharedaccesskey privatekey signingkey encryptionkey token accesstoken authtoken apitoken refreshtoken"),

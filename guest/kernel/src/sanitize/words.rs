@@ -1,4 +1,5 @@
-//! A text in words, as secrets and instructions are looked for: each word folded, hashed, and looked up once.
+//! Splits a text into words for the search for secrets and instructions: each word is folded, hashed, and looked up
+//! once.
 
 use super::{
     blocks::{BLOCK, Marks, below},
@@ -11,26 +12,26 @@ use super::{
 pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What the vocabulary says of it.
+    /// Its roles in the vocabulary.
     pub(super) roles: u64,
-    /// Whether it is one of those that are wanted whatever their roles.
+    /// `true` if it is wanted regardless of its roles.
     pub(super) is_wanted: bool,
-    /// Its place in steps: a word is two, an ideograph is one, and what separates sentences is some.
+    /// Its place in steps: a word takes two, an ideograph one, and separators of sentences several.
     pub(super) place: u32,
 }
 
 const SEED: u32 = 0x811c_9dc5;
-/// For two ideographs, which are looked up as one word.
+/// The seed for two ideographs, which are looked up as one word.
 const IDEOGRAPHS: u32 = 0x3c6e_f372;
 
 const fn step(hash: u32, letter: u32) -> u32 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x9e37_79b1)
 }
 
-/// What a byte of ASCII is.
+/// The classes of bytes that take no steps: letters of ASCII, and bytes that are not ASCII.
 const LETTER: u8 = 0xff;
 const OTHER: u8 = 0xfe;
-/// How many steps a byte that is in no word takes, or [`LETTER`], or [`OTHER`] for what is not ASCII.
+/// The number of steps that a byte outside of words takes, or [`LETTER`], or [`OTHER`] for bytes that are not ASCII.
 const STEPS: [u8; 256] = {
     let mut steps = [0; 256];
     let mut byte = 0;
@@ -47,28 +48,29 @@ const STEPS: [u8; 256] = {
     steps
 };
 
-/// Tells each word that may lead to something: that has one of the roles [`LEADS`], or that `is_wanted` for where it begins and ends.
-/// `take` returns the place up to which words of other roles matter, too.
+/// Passes each word to `take` that may lead to something: that has one of the roles [`LEADS`], or that `is_wanted`
+/// accepts by its start and end. `take` returns the place up to which words of other roles matter, too.
 ///
-/// `is_wanted` may want a word that begins with `A`, `d` or `e`, that `~` or `:` follows, or that is right after `|`.
+/// `is_wanted` may accept a word that begins with `A`, `d` or `e`, that `~` or `:` follows, or that is right after
+/// `|`.
 pub(super) fn each(text: &str, is_wanted: impl Fn(&[u8], usize, usize) -> bool, take: impl FnMut(Word) -> u32) {
     Words { bytes: text.as_bytes(), at: 0, place: 0, upto: 0, ideograph: None, is_wanted, take }.all();
 }
 
-/// So many bytes are there for a block.
+/// The number of bytes that must be available for a block.
 const AHEAD: usize = BLOCK + LONG;
 
-/// Fewer bytes of a block are looked at one after the other.
+/// The fewest bytes of a block that are examined at once. Fewer are examined one after the other.
 const LEAST: u32 = 16;
 
 struct Words<'t, W, T> {
     bytes: &'t [u8],
     at: usize,
-    /// In steps.
+    /// The place in steps.
     place: u32,
-    /// The place up to which all words with roles are told.
+    /// The place up to which all words with roles are reported.
     upto: u32,
-    /// The ideograph before, and where it starts.
+    /// The previous ideograph, and its start.
     ideograph: Option<(u32, usize)>,
     is_wanted: W,
     take: T,
@@ -76,7 +78,7 @@ struct Words<'t, W, T> {
 
 impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> {
     fn all(&mut self) {
-        // Where a block was of no use, none is looked at for some bytes.
+        // After a block that was not worth it, none is tried for some bytes.
         let mut slow = 0;
         while self.at < self.bytes.len() {
             if self.at >= slow {
@@ -89,16 +91,16 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
         }
     }
 
-    /// Take the words of a block of ASCII, as far as they are whole. Gives whether that was worth it.
+    /// Takes the whole words of a block of ASCII. Returns whether that was worth it.
     fn block(&mut self) -> bool {
         let from = self.at;
-        // The first letters of each word are there, also of a short one at the end.
+        // The first letters of each word are available, also of a short one at the end.
         let Some(ahead) = self.bytes.get(from..).and_then(<[u8]>::first_chunk::<AHEAD>) else { return false };
         let Some(block) = ahead.first_chunk::<BLOCK>() else { return false };
         let marks = Marks::of(block);
         let limit = marks.other.trailing_zeros();
         let inside = below(limit);
-        // A word may go on after the last byte, and a sentence may end there.
+        // A word may continue after the last byte, and a sentence may end there.
         let last = inside & !(inside >> 1);
         let end = if marks.letters & last != 0 {
             u64::BITS - (inside & !marks.letters).leading_zeros()
@@ -123,7 +125,7 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
             ends &= ends - 1;
         }
         let place = |upto: u64| {
-            // Not all processors can count bits: it takes long, and often there are only words.
+            // Counting bits is slow on processors without an instruction for it, and often there are only words.
             let more =
                 if (six | one) & upto == 0 { 0 } else { 6 * (six & upto).count_ones() + (one & upto).count_ones() };
             2 * (starts & upto).count_ones() + more
@@ -163,13 +165,13 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
         true
     }
 
-    /// Returns whether a word with these roles at this place may lead to something, or go on with it.
+    /// Returns whether a word with these roles at this place may lead to something, or continue it.
     #[inline]
     fn matters(&self, roles: u64, place: u32) -> bool {
         roles & LEADS != 0 || roles != 0 && place <= self.upto
     }
 
-    /// Take what comes next: a word, or what is none.
+    /// Takes the next word, or the next bytes outside of words.
     fn next(&mut self) {
         let bytes = self.bytes;
         let Some(&byte) = bytes.get(self.at) else { return };
@@ -179,7 +181,7 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
             at += 1;
             self.place = self.place.saturating_add(match byte {
                 b'.' | b'!' | b'?' if bytes.get(at).is_none_or(u8::is_ascii_whitespace) => 6,
-                // An escape of a line end or tab is none of a letter.
+                // The escape of a line end or tab does not belong to a letter.
                 b'\\' if matches!(bytes.get(at), Some(b'n' | b'r' | b't')) => {
                     at += 1;
                     1
@@ -247,23 +249,25 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
     }
 }
 
-/// The bit that makes a letter of ASCII a small one. Digits have it.
+/// The bit that turns a letter of ASCII into a lower-case one. Digits have it.
 const SMALL: u8 = 0x20;
 
-/// How many letters of a word of ASCII are looked at together.
+/// The number of letters of a word of ASCII that are examined together.
 const LONG: usize = 8;
 
-/// The first letters of a word of ASCII in lower case, as a number of its own for each word that has no more.
+/// Returns the first letters of a word of ASCII in lower case, as a number that is unique for words with no more
+/// letters.
 #[inline(always)]
 const fn key(letters: u64, length: u32) -> u64 {
     // Drops what follows a short word.
     (letters | u64::from_le_bytes([SMALL; LONG])) << (u64::BITS - 8 * length)
 }
 
-/// How many entries [`MAY_HAVE_ROLES`] has, as a power of two.
+/// The number of entries of [`MAY_HAVE_ROLES`], as a power of two.
 const FEW: u32 = 15;
 
-/// By the key of a word of ASCII, two bits: whether the vocabulary may have it with a role that leads, and with any.
+/// Two bits for each key of a word of ASCII: whether the vocabulary may contain it with a role that leads, and with
+/// any.
 static MAY_HAVE_ROLES: [u64; (2 << FEW) / 64] = {
     let mut bits = [0; (2 << FEW) / 64];
     let mut group = 0;
@@ -298,16 +302,16 @@ static MAY_HAVE_ROLES: [u64; (2 << FEW) / 64] = {
     bits
 };
 
-/// The entry of words with a key.
+/// Returns the entry of words with a key.
 #[inline(always)]
 const fn entry(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FEW)) as usize
 }
 
-/// Words of so many letters may begin a secret that is not parted from the rest.
+/// The number of letters of a word from which on it may begin a secret that is not separated from the rest.
 pub(super) const LONG_WORD: usize = 16;
 
-/// Where so many letters begin as [`LONG_WORD`] says.
+/// Returns where [`LONG_WORD`] letters in a row begin.
 #[inline(always)]
 const fn long(letters: u64) -> u64 {
     let two = letters & letters >> 1;
@@ -317,7 +321,7 @@ const fn long(letters: u64) -> u64 {
 }
 const _: () = assert!(long(0xffff << 7) == 1 << 7 && LONG_WORD == 16);
 
-/// The words of a block that the vocabulary may have: those with a role that leads, and those with any.
+/// Returns the words of a block that the vocabulary may contain: those with a role that leads, and those with any.
 // As a loop of its own it takes half the time: most words match nothing, and it carries little state from word to word.
 #[inline(never)]
 fn may_have_roles(ahead: &[u8; AHEAD], starts: u64, letters: u64) -> (u64, u64) {
@@ -352,7 +356,7 @@ const WORDS: usize = {
     count
 };
 
-/// The hash of each word with what it is, in the order of the hashes.
+/// The hash of each word with its roles, in the order of the hashes.
 const TABLE: ([u32; WORDS], [u64; WORDS]) = {
     let (mut hashes, mut roles) = ([0; WORDS], [0; WORDS]);
     let (mut count, mut group) = (0, 0);
@@ -406,7 +410,7 @@ static ROLES: [u64; WORDS] = TABLE.1;
 
 const BITS: u32 = 10;
 
-/// Where the hashes begin that start with some bits.
+/// The index of the first hash with each prefix of bits.
 static STARTS: [u16; (1 << BITS) + 1] = {
     let mut starts = [0; (1 << BITS) + 1];
     let (mut prefix, mut at) = (0, 0);
@@ -420,8 +424,8 @@ static STARTS: [u16; (1 << BITS) + 1] = {
     starts
 };
 
-/// What the vocabulary says of a word. Its hash alone is compared: who finds another word of that hash has found one more
-/// way to be flagged.
+/// Returns the roles of a word in the vocabulary. Only its hash is compared: another word with the same hash is only
+/// one more way to be flagged.
 #[inline]
 fn roles(hash: u32) -> u64 {
     let prefix = (hash >> (32 - BITS)) as usize;
@@ -434,12 +438,12 @@ fn roles(hash: u32) -> u64 {
     roles
 }
 
-/// What the vocabulary says of a word of ASCII.
+/// Returns the roles of a word of ASCII in the vocabulary.
 pub(super) fn roles_of(word: &[u8]) -> u64 {
     roles(word.iter().fold(SEED, |hash, &byte| step(hash, u32::from(byte | SMALL))))
 }
 
-/// A character of UTF-8, and its length.
+/// Returns a character of UTF-8, and its length.
 #[inline]
 const fn decode(text: &[u8], at: usize) -> (u32, usize) {
     const fn more(text: &[u8], at: usize) -> u32 {
@@ -481,7 +485,7 @@ mod tests {
         words.place
     }
 
-    /// Calls `with` for texts of words that the vocabulary has, and of what stands beside them.
+    /// Calls `with` for texts of words of the vocabulary, and of characters that stand beside them.
     fn each_text(mut with: impl FnMut(&str)) {
         let vocabulary: Vec<&str> = VOCABULARY.iter().flat_map(|(_, words)| words.split(' ')).collect();
         let other = [
@@ -573,7 +577,7 @@ mod tests {
                 let (mut secrets, mut instructions) = (Secrets::default(), Instructions::new());
                 tell(text, is_slow, if is_all { u32::MAX } else { 0 }, |word| {
                     *count += 1;
-                    // Of all words, whether they are wanted or not.
+                    // All words, whether they are wanted or not.
                     let is_looked_at = match is_all {
                         true => word.roles & secrets::LOOKED_AT != 0 || may_begin(bytes, word.start, word.end),
                         false => secrets::is_looked_at(bytes, word),

@@ -10,7 +10,7 @@ use crate::{
     tool::Definition,
 };
 
-/// What folders and hosts of a profile must be.
+/// The requirements on folders and hosts of a profile.
 pub(super) const FOLDERS: &str = "must be a folder without '..', '\\', ':' or '~' at its beginning";
 pub(super) const HOSTS: &str = "must be a host in ASCII, without scheme and port, or '*.' and a host";
 
@@ -64,7 +64,7 @@ impl Reader<'_, '_> {
         Case { when, places, permit: self.permit(at, groups) }
     }
 
-    /// Holds the members that the conditions of a case name to what the pinned definition of the tool describes.
+    /// Checks that the members that the conditions of a case name exist in the pinned definition of the tool.
     fn can_hold(&mut self, tool: NodeId, at: NodeId, case: &Case, pinned: Option<&Definition>, own: Option<&Schema>) {
         let document = self.document;
         if let Some(when) = self.member(at, "when") {

@@ -1,4 +1,5 @@
-//! The entries of `tools`, and the tools that each stands for: one, or those of its pinned definitions that its pattern matches.
+//! The entries of `tools`, and the tools that each stands for: one tool, or the pinned definitions that its pattern
+//! matches.
 
 use seamgate_core::{
     Violation,
@@ -12,7 +13,7 @@ use crate::{
     pattern::{is_pattern, matches, rank},
 };
 
-/// What is expected where a condition names something that a definition lacks.
+/// The expected values if a condition names something that a definition lacks.
 pub(super) const PATH: &str = "a path of the tool's arguments";
 pub(super) const MEMBERS: &str = "members of the tool's arguments";
 
@@ -89,8 +90,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Reads each of some tools. Of a pattern, what one tool lacks that a condition names is no error if another one has
-    /// it. Scopes and origins hold each tool, so a tool without their path is an error.
+    /// Reads each of some tools. For a pattern, it is no error if one tool lacks something that a condition names, as
+    /// long as another one has it. Scopes and origins apply to each tool, so a tool without their path is an error.
     pub(super) fn each_meant<T>(
         &mut self,
         meant: Vec<Meant>,
@@ -133,7 +134,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns those of the highest rank.
+/// Returns the items of the highest rank.
 fn highest<T>(ranked: impl Iterator<Item = (usize, T)>) -> Vec<T> {
     let mut best: (usize, Vec<T>) = (0, Vec::new());
     for (rank, one) in ranked {

@@ -2,13 +2,13 @@
 
 use super::{Links, is_escaped};
 
-/// Longer ones are no labels.
+/// The longest label.
 const MAX_REFERENCE: usize = 1000;
 
-/// Labels, by their hashes: two that share one count as the same.
+/// Labels, by their hashes: two that share one are regarded as the same.
 pub(super) struct Labels {
     found: [u64; 64],
-    /// A label that is not compared.
+    /// `true` if it contains a label that is not compared.
     has_any: bool,
     has_some: bool,
 }
@@ -20,7 +20,7 @@ impl Default for Labels {
 }
 
 impl Labels {
-    /// Adds a label. `None` is any.
+    /// Adds a label. `None` matches any.
     pub(super) fn add(&mut self, label: Option<u16>) {
         self.has_some = true;
         match label {
@@ -36,12 +36,13 @@ impl Labels {
 }
 
 impl Links<'_> {
-    /// The hash of a label between two places, without its case and all that is no letter. `None` if it is not compared.
+    /// Returns the hash of a label between two places, without its case and all characters that are not letters or
+    /// digits. `None` if it is not compared.
     pub(super) fn label(&self, start: usize, end: usize) -> Option<u16> {
         let label = self.text.get(start..end)?;
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
         let has_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start < end);
-        // A redacted one is any.
+        // A redacted one matches any.
         if has_secret || label.len() > MAX_REFERENCE || memchr::memmem::find(label, b"[redacted:").is_some() {
             return None;
         }
@@ -52,7 +53,7 @@ impl Links<'_> {
         label.is_ascii().then_some((hash >> 20) as u16)
     }
 
-    /// The label that follows an image directly.
+    /// Adds the label that directly follows an image.
     pub(super) fn reference(&mut self, at: usize) {
         if self.secret(at).is_some() {
             self.images.add(None);

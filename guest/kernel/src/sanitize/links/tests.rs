@@ -1,6 +1,6 @@
 use crate::sanitize::sanitize;
 
-/// Constructs by which a renderer loads an address without a click. `@` is the address.
+/// Constructs with which a renderer loads an address without a click. `@` is the address.
 const LOADS: &[&str] = &[
     // Markdown.
     "![x](@)",
@@ -98,7 +98,7 @@ const LOADS: &[&str] = &[
     "<img src=a.png onerror=\"fetch('@')\">",
 ];
 
-/// An address as a browser would take it.
+/// Addresses that a browser accepts.
 const ADDRESSES: &[&str] = &[
     "https://evil.example/a.png",
     "http://evil.example",
@@ -110,7 +110,7 @@ const ADDRESSES: &[&str] = &[
     "https://user:pass1@evil.example/?q=1",
 ];
 
-/// The same where a value of HTML is read.
+/// Addresses that a browser accepts in a value of HTML.
 const IN_HTML: &[&str] = &[
     "\\\\evil.example/a",
     "/\\evil.example/a",
@@ -125,7 +125,7 @@ const IN_HTML: &[&str] = &[
     "/\t/evil.example/a",
 ];
 
-/// The entities in a text read, once.
+/// Returns a text with its entities read once.
 fn read(text: &str) -> String {
     let mut out = text.replace("[&]", "\0");
     for (entity, character) in [
@@ -143,7 +143,7 @@ fn read(text: &str) -> String {
     out.replace('\\', "/").to_ascii_lowercase()
 }
 
-/// Whether an address is still there, and no bracket before its slashes.
+/// Returns whether an address is still there, without a bracket before its slashes.
 fn is_alive(text: &str) -> bool {
     let text = read(text);
     let is_live = |(at, _)| {
@@ -153,9 +153,9 @@ fn is_alive(text: &str) -> bool {
     ["//evil", "https:/evil", "pass1@evil"].iter().any(|address| text.match_indices(address).any(is_live))
 }
 
-/// What is wrong with what becomes of a construct.
+/// Describes what is wrong with a construct after sanitizing.
 fn wrong(construct: &str, address: &str) -> Option<String> {
-    // What CSS has an `@` of its own for stays.
+    // An `@` that belongs to CSS stays.
     let text = construct.replace("@import", "\u{1}import").replace("@font", "\u{1}font").replace('@', address);
     let text = text.replace('\u{1}', "@");
     assert!(is_alive(&text), "{text:?}");

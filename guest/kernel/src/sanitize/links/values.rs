@@ -1,11 +1,12 @@
-//! Values of attributes: where they begin and end, and the addresses in those that hold several.
+//! Values of attributes: finds their bounds, and the addresses in those that contain several.
 
 use std::ops::Range;
 
 use super::{super::secrets::ends, Links, Use, is_one};
 
 impl Links<'_> {
-    /// Where a value begins, after white space, quotes and an angle, and whether a string of JSON escapes its quote.
+    /// Returns the start of a value, after white space, quotes and an angle, and whether a string of JSON escapes its
+    /// quote.
     pub(super) fn start_of_value(&self, from: usize) -> (usize, bool) {
         let (mut at, mut is_json) = (from, false);
         while let Some(byte) = self.text.get(at) {
@@ -26,7 +27,7 @@ impl Links<'_> {
         (at, is_json)
     }
 
-    /// The value of an attribute, from its `=` on: up to the quote that it begins with, or white space.
+    /// Returns the value of an attribute, from its `=` on: up to the quote that it begins with, or white space.
     pub(super) fn value(&self, from: usize) -> Range<usize> {
         let (start, _) = self.start_of_value(from);
         let quote = self.text[from..start].iter().copied().find(|byte| matches!(byte, b'"' | b'\''));
@@ -34,7 +35,7 @@ impl Links<'_> {
         start..self.find(start, &is_end).unwrap_or(self.text.len())
     }
 
-    /// The next of some bytes that is in no secret.
+    /// Returns the next of some bytes that is not inside a secret.
     pub(super) fn find(&self, from: usize, is: &dyn Fn(u8) -> bool) -> Option<usize> {
         let mut at = from;
         loop {
@@ -46,13 +47,13 @@ impl Links<'_> {
         }
     }
 
-    /// Whether a value begins with a number of seconds.
+    /// Returns whether a value begins with a number of seconds.
     pub(super) fn is_time(&self, from: usize) -> bool {
         let (start, _) = self.start_of_value(from);
         self.text.get(start).is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'&'))
     }
 
-    /// Where a tag ends in HTML: at `>` outside of quoted values.
+    /// Returns the end of a tag in HTML: at `>` outside of quoted values.
     pub(super) fn end_of_tag(&self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
@@ -68,7 +69,7 @@ impl Links<'_> {
         }
     }
 
-    /// Where a style sheet ends.
+    /// Returns the end of a style sheet.
     pub(super) fn end_of_style(&self, from: usize) -> usize {
         const END: &[u8] = b"</style";
         let mut at = from;
@@ -100,7 +101,7 @@ impl Links<'_> {
                 // A bracket may be put right before a scheme.
                 b':' if rest.get(1) != Some(&b']') && SCHEMES.iter().any(|name| ends(&text[from..place], name)) => {
                     self.found.push(place);
-                    // The bracket makes a link of it.
+                    // The bracket turns it into a link.
                     if rest.get(1) == Some(&b'(') {
                         self.address(place + 2, Use::Follow(b":"));
                     }
@@ -127,11 +128,11 @@ impl Links<'_> {
     }
 }
 
-/// Schemes that something is loaded by.
+/// Schemes of addresses that are loaded.
 const SCHEMES: [&[u8]; 10] = [b"http", b"https", b"ftp", b"ftps", b"ws", b"wss", b"file", b"data", b"blob", b"script"];
 
-/// Where the bracket goes if slashes begin some bytes, after which a host comes: 0 for `//`. Browsers take backslashes for
-/// slashes, and skip tabs and line ends. `is_json`: a backslash escapes the next one or a slash.
+/// Returns the place of the bracket if some bytes begin with slashes that precede a host: 0 for `//`. Browsers take
+/// backslashes for slashes, and skip tabs and line ends. With `is_json`, a backslash escapes the next one or a slash.
 pub(super) fn slashes(rest: &[u8], is_json: bool) -> Option<usize> {
     let (mut at, mut count) = (0, 0);
     while let Some(byte) = rest.get(at) {
@@ -153,15 +154,15 @@ pub(super) fn slashes(rest: &[u8], is_json: bool) -> Option<usize> {
     if !is_host || rest.starts_with(b"//") {
         return is_host.then_some(0);
     }
-    // White space and quotes end a host. What is redacted belongs to none.
+    // White space and quotes end a host. Redacted text belongs to none.
     let is_host = |byte: &&u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'<' | b'>');
     let letter = host.iter().take(64).take_while(is_host).position(u8::is_ascii_alphanumeric)?;
     let is_redacted = host[..letter].ends_with(b"[") && host[letter..].starts_with(b"redacted:");
     (!is_redacted && host.get(letter + 1) != Some(&b']')).then_some(at + letter)
 }
 
-/// Where part of an address is hidden behind an entity of HTML, as in `java&#115;cript:`, also in a document that is the value
-/// of another.
+/// Returns the place at which part of an address is hidden behind an entity of HTML, as in `java&#115;cript:`, also in
+/// a document that is the value of another.
 pub(super) fn entity(address: &[u8]) -> Option<usize> {
     let at = address.iter().take(24).position(|byte| matches!(byte, b'&' | b'?' | b'#' | b'.' | b' ' | b'['))?;
     let mut rest = address[at..].strip_prefix(b"&")?;
@@ -174,7 +175,7 @@ pub(super) fn entity(address: &[u8]) -> Option<usize> {
     is_entity.then_some(at)
 }
 
-/// Whether what follows a backslash is the code of a colon, slash or backslash.
+/// Returns whether the bytes after a backslash are the code of a colon, slash or backslash.
 fn is_escape_of_css(rest: &[u8]) -> bool {
     let zeros = rest.iter().take(4).take_while(|byte| **byte == b'0').count();
     let code = rest[zeros..].get(..2);
