@@ -112,7 +112,7 @@ struct Waiting {
     arguments: String,
     ask: Ask,
     profiles: Rc<Profiles>,
-    /// Whether its process goes on by itself when it is approved.
+    /// `true` if the process of the call continues by itself when the call is approved.
     goes_on: bool,
 }
 
@@ -317,7 +317,7 @@ fn children(run: &Path) -> Vec<PathBuf> {
     children
 }
 
-/// What a person says here.
+/// Returns the decision of a person on this terminal or command line.
 fn said(
     arguments: &Arguments,
     one: &Waiting,
@@ -383,7 +383,7 @@ fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<Signi
     }
 }
 
-/// What a token says. It holds for this call of this run, and no other.
+/// Reads a decision from a signed token, which is valid only for this call of this run.
 fn signed(file: &Path, one: &Waiting) -> Result<ApprovalEvent> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;

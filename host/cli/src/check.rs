@@ -263,7 +263,7 @@ fn line(name: &str, kind: &str, json: &str) -> Result<()> {
     print_json(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
 }
 
-/// What editors and CI are told of a verdict: each violation, and each item in quarantine, at its place.
+/// Converts a verdict for editors and CI: each violation, and each quarantined item, with its location.
 fn as_checked(
     arguments: &Arguments,
     judged: &Result<Verdict>,

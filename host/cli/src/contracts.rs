@@ -119,7 +119,7 @@ fn register(gate: &mut Gate, path: &Path, source: &ContractSource) -> Result<(St
     Ok((info.agent, source.text().to_owned()))
 }
 
-/// Whether a file is a profile, by its name.
+/// Returns whether a file is a profile, by its name.
 pub(crate) fn is_profile(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".profile.json")
 }

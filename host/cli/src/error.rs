@@ -106,7 +106,7 @@ fn with_drawing(error: ContractError) -> Error {
 pub(crate) struct Unwritten(io::Error);
 
 impl Unwritten {
-    /// Whether the reader of standard output has closed it.
+    /// Returns whether the reader of standard output has closed it.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }

@@ -1,4 +1,4 @@
-//! What was found in files, written for people, programs, editors and CI: `--format`.
+//! Writes findings in files for people, programs, editors and CI: `--format`.
 
 use std::{fmt::Write, time::Duration};
 
@@ -29,7 +29,7 @@ pub(crate) enum Format {
 pub(crate) struct Checked {
     pub(crate) name: String,
     pub(crate) findings: Vec<Finding>,
-    /// Whether it failed, which decides the exit status.
+    /// `true` if it failed, which decides the exit status.
     pub(crate) failed: bool,
     pub(crate) elapsed: Duration,
 }
@@ -75,7 +75,7 @@ pub(crate) fn drawn(finding: &Finding) -> String {
     drawing.under(level.primary_title(escape_terminal(&title)).id(escape_terminal(&finding.code)))
 }
 
-/// Whether a text fits beside a mark.
+/// Returns whether a text fits beside a mark.
 fn is_short(text: &str) -> bool {
     text.chars().count() <= 60 && !text.contains('\n')
 }
@@ -152,7 +152,7 @@ fn github(checked: &[Checked]) -> String {
     out
 }
 
-/// What is wrong, and what would be right.
+/// Returns the problem and how to fix it.
 fn whole(finding: &Finding) -> String {
     match &finding.help {
         Some(help) => format!("{} ({help})", sentence(finding)),

@@ -106,7 +106,7 @@ enum Command {
     Man(manual::Manual),
 }
 
-/// Whether there are colours without a terminal, too: where `FORCE_COLOR` says so. `NO_COLOR` says more.
+/// Returns whether `FORCE_COLOR` asks for colours even without a terminal. `NO_COLOR` takes precedence.
 fn has_color() -> bool {
     let says = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")

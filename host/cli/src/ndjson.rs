@@ -153,7 +153,7 @@ impl<R: Read> Requests<R> {
         Ok(of)
     }
 
-    /// Whether the next request can be had without waiting.
+    /// Returns whether the next request is available without waiting.
     fn is_there(&self) -> bool {
         self.next.is_some()
             || self.input.buffer().split(|&byte| byte == b'\n').rev().skip(1).any(|line| !is_blank(line))

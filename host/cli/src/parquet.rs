@@ -42,15 +42,15 @@ pub struct Progress {
     pub kinds: [usize; 5],
 }
 
-/// Why a job ended early. Nothing was written.
+/// The reason why a job ended early. Nothing was written.
 pub enum Ended {
-    /// What is wrong.
+    /// A description of the error.
     Failed(String),
     /// A signal ended it.
     Signal(u8),
 }
 
-/// What judges Parquet files, and says how far it is.
+/// A function that judges Parquet files and reports its progress.
 pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
 
 /// Judge a file.

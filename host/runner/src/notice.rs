@@ -22,7 +22,7 @@ pub struct Notice<'n> {
     pub agent: &'n str,
     /// Its tool, as NAME or SERVER/NAME.
     pub tool: String,
-    /// What a person is asked.
+    /// The question for the person.
     pub ask: &'n Ask,
 }
 

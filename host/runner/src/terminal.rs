@@ -35,7 +35,7 @@ pub struct Terminal {
     input: Mutex<os::Input>,
 }
 
-/// What was read.
+/// The result of reading the terminal.
 enum Typed {
     /// A line, without its end.
     Line(String),
@@ -54,7 +54,7 @@ pub struct TerminalPrompt<'q, T> {
     pub prompt: &'q dyn Fn(&str) -> String,
     /// Takes an answer: a line, and the code. Otherwise, the question is asked again, with another code.
     pub take: &'q dyn Fn(&str, &str) -> Option<T>,
-    /// What to say of a line that is no answer.
+    /// The reply to a line that is not a valid answer.
     pub invalid: &'q str,
     /// Ends the wait.
     pub over: &'q dyn Fn() -> Option<T>,
@@ -113,7 +113,7 @@ const MAX_ROWS: usize = 60;
 const HEAD: usize = 30;
 const TAIL: usize = 15;
 
-/// What is said to an answer before the whole text was read.
+/// The reply to an answer that comes before the whole text was shown.
 const NOT_READ: &str = "Not all of it was shown yet, so that decides nothing.";
 
 fn show(rows: &[String]) {
@@ -125,7 +125,7 @@ fn show(rows: &[String]) {
     rows[rows.len() - TAIL..].iter().for_each(|row| say(row));
 }
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 enum Next<T> {
     Line(String),
     /// The wait is over.
@@ -154,7 +154,7 @@ fn next_line<T>(input: &mut os::Input, prompt: &str, over: &dyn Fn() -> Option<T
     }
 }
 
-/// What came of a text that was shown page by page.
+/// The result of showing a text page by page.
 enum Paged<T> {
     /// All of it was shown.
     Read,

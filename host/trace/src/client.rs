@@ -1,4 +1,4 @@
-//! What the client of a gate was sent for its calls, as far as the journal says.
+//! The messages that the client of a gate received for its calls, as far as the journal shows them.
 
 use std::{collections::BTreeMap, fmt::Write};
 

@@ -120,7 +120,7 @@ pub(crate) struct Sampler<'p> {
     pool: &'p Pool,
     /// The number of values in a hundred that are wild: at the edge of a schema, and beyond. The others are ordinary.
     wildness: usize,
-    /// Whether the value that is made now is wild.
+    /// `true` if the value that is generated now is wild.
     wild: bool,
     left: usize,
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 pub(super) struct Client {
     /// The value of `--client`.
     pub(super) name: &'static str,
-    /// What a person does with the entry, as a sentence goes on.
+    /// The user's task with the entry, as the rest of a sentence.
     pub(super) task: &'static str,
     form: Form,
     /// The text by which the client passes on a variable of its own environment, with `NAME` for its name. `None`: the value

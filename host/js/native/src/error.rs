@@ -3,7 +3,7 @@
 use napi::Error;
 use seamgate::{BakeError, Fault, FileError, JournalError, LoadError, RunError, StepError};
 
-/// What a function gives.
+/// The result of a function that JavaScript calls.
 pub(crate) type Result<T> = napi::Result<T, &'static str>;
 
 /// There is no verdict.

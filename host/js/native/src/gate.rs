@@ -112,7 +112,7 @@ impl NativeGate {
         self.gate().component().digest().to_owned()
     }
 
-    /// What the component holds, as JSON text.
+    /// Returns the contents of the component, as JSON text.
     #[napi]
     pub fn inspect(&self) -> Result<String> {
         json(&self.gate().inspect().map_err(fault)?)

@@ -26,20 +26,20 @@ self_cell!(
 #[napi(object)]
 pub struct NativeJournal {
     pub path: String,
-    /// Whether to go on with its last run.
+    /// `true` to continue the last run of the journal.
     pub resume: bool,
     pub keep_outputs: bool,
-    /// What the producer is, for `resume` to hold it to.
+    /// The identity of the producer, which `resume` compares.
     pub producer: String,
     pub prompt: String,
 }
 
-/// What to do next.
+/// The next thing to do.
 #[napi(object)]
 pub struct NativeNext {
-    /// Why it is over; none where the producer is to be asked.
+    /// The reason why the attempts are over; `None` if the producer is to be asked.
     pub stop: Option<String>,
-    /// What to tell the producer; none in its first attempt.
+    /// The feedback for the producer; `None` in its first attempt.
     pub feedback: Option<String>,
     pub attempt: u32,
 }
@@ -74,7 +74,7 @@ impl NativeAttempts {
 
 #[napi]
 impl NativeAttempts {
-    /// What to do next. Writes the decision down, and that the attempt starts.
+    /// Returns what to do next. Journals the decision, and that the attempt starts.
     #[napi]
     pub fn next(&mut self) -> Result<NativeNext> {
         let (step, count) =

@@ -1,4 +1,4 @@
-//! What comes with an output, and how a gate is set up.
+//! Options of an output, and of a gate.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -37,7 +37,7 @@ impl NativeLimits {
     }
 }
 
-/// What comes with an output, as `schemas/request.schema.json` has it.
+/// Everything that comes with an output, as in `schemas/request.schema.json`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extras {

@@ -25,7 +25,7 @@ self_cell!(
     }
 );
 
-/// What is asked of a journal that JavaScript keeps: the name of a method, and its arguments as texts. It gives texts.
+/// A call to a journal that JavaScript keeps: the name of a method and its arguments, as texts. Returns texts.
 type Asked = FnArgs<(String, Vec<String>)>;
 
 /// The folder of a journal, or a function that keeps the lines.
@@ -76,7 +76,7 @@ impl NativeRun {
 
 #[napi]
 impl NativeRun {
-    /// What to do after an event, each as JSON text.
+    /// Returns the actions to perform after an event, each as JSON text.
     #[napi]
     pub fn send(&self, event: String) -> Result<Vec<String>> {
         self.idle()?.with_dependent_mut(|_, run| run.send_json(&event)).map_err(error::step)
@@ -109,7 +109,7 @@ impl NativeRun {
         Ok(self.idle()?.with_dependent(|_, run| run.state().to_owned()))
     }
 
-    /// What `restore` takes.
+    /// Returns a snapshot for `restore`.
     #[napi(getter)]
     pub fn snapshot(&self) -> Result<String> {
         Ok(self.idle()?.with_dependent(|_, run| run.snapshot()))

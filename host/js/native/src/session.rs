@@ -39,7 +39,7 @@ impl NativeSession {
 
 #[napi]
 impl NativeSession {
-    /// What is known after a further piece, as JSON text.
+    /// Returns what is known after another chunk, as JSON text.
     #[napi]
     pub fn push(&mut self, chunk: Uint8Array) -> Result<String> {
         let Some(kept) = &mut self.kept else {

@@ -29,9 +29,9 @@ const READ_ARTIFACT_DEFINITION: &str = r#"{"name":"read_artifact","description":
 #[derive(Default)]
 struct Source {
     listed: Listed,
-    /// Whether the server says that it has tools. `None` before it was asked.
+    /// `true` if the server declares that it has tools. `None` before it was asked.
     has_tools: Option<bool>,
-    /// Whether it may report changes of its tools. `None` before it was asked.
+    /// `true` if it may report changes to its tools. `None` before it was asked.
     tells_changes: Option<bool>,
     /// The gate's subscription to changes, if it has one.
     subscription: Option<u64>,

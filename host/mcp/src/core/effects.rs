@@ -1,4 +1,4 @@
-//! What comes into the core of a gate, and what it wants done.
+//! The inputs of a gate's core, and the effects that it requests.
 
 use seamgate::{Action, EventKind, Fault, Record};
 
@@ -47,12 +47,12 @@ pub enum Outcome {
     Done {
         /// Its records.
         records: Vec<Record>,
-        /// What is to be done.
+        /// The actions to perform.
         actions: Vec<Action>,
-        /// After an event that lists tools: the tools that the model may see, as the kernel says it.
+        /// After an event that lists tools: the tools that the model may see, according to the kernel.
         surface: Option<String>,
     },
-    /// The run does not take it.
+    /// The run rejects the event.
     Refused(Fault),
 }
 

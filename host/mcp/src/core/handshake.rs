@@ -25,13 +25,13 @@ pub(super) struct Handshake {
     answers: Vec<Option<Answer>>,
     /// The parameters of the client's request.
     params: Option<Raw>,
-    /// Whether the client of the session can show a form.
+    /// `true` if the client of the session can show a form.
     pub(super) has_forms: bool,
-    /// Whether the client has finished the handshake.
+    /// `true` if the client has finished the handshake.
     is_finished: bool,
 }
 
-/// What a server says about its tools.
+/// The tool capability that a server declares.
 pub(super) struct ToolCapability {
     pub(super) has_tools: bool,
     pub(super) tells_changes: bool,

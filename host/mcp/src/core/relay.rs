@@ -104,7 +104,7 @@ pub(super) fn on_answer(
     links.judge(server, [judgment], Purpose::Answer { id, method, answer });
 }
 
-/// Gives the client a server's answer that was judged.
+/// Sends the client a server's answer that was judged.
 pub(super) fn answer(
     server: UpstreamId,
     id: &Id,
@@ -169,8 +169,8 @@ pub(super) fn on_notification(server: UpstreamId, method: String, params: Option
     links.judge(server, [judgment], Purpose::ToClient { method, params });
 }
 
-/// Gives the client a notification that was judged. One that belongs to a subscription names it as the client does, and goes nowhere if the
-/// client has no such subscription.
+/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name of that
+/// subscription; if the client has no such subscription, it is dropped.
 pub(super) fn notify(server: UpstreamId, method: &str, params: Option<&RawValue>, judged: Judged, links: &mut Links) {
     let Some(params) = params else {
         if matches!(judged, Judged::Unchanged | Judged::Cleaned(_)) {
@@ -218,7 +218,7 @@ pub(super) fn on_progress(server: UpstreamId, params: Option<&RawValue>, links: 
     }
 }
 
-/// Gives the client a server's progress, with a message that passed.
+/// Sends the client a server's progress, with a message that passed.
 pub(super) fn tell_progress(mut told: String, message: Option<&str>, links: &mut Links) {
     if let Some(message) = message {
         told.push_str(&format!(",\"message\":{message}"));

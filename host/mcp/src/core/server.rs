@@ -46,16 +46,16 @@ pub(super) struct Server {
     pub(super) asked: BTreeMap<u64, Asked>,
     last_id: u64,
     state: State,
-    /// Whether its input is closed, because the session ends.
+    /// `true` if its input is closed because the session ends.
     is_closed: bool,
     /// The number of starts since it last ran steadily.
     starts: u32,
     /// Messages that nobody asked for, less those that the time since allows; and the time of that count.
     unasked: u64,
     unasked_at: u64,
-    /// The number of lines that are no messages.
+    /// The number of lines that are not valid messages.
     pub(super) invalid_lines: usize,
-    /// Whether it has ever answered.
+    /// `true` if it has ever answered.
     pub(super) has_answered: bool,
 }
 

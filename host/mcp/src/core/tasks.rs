@@ -43,7 +43,7 @@ pub(super) struct Task {
 /// A server's description of a task.
 pub(super) struct Told {
     pub(super) task: String,
-    /// What it says beside what the task came to.
+    /// The description without the outcome of the task.
     pub(super) text: String,
     /// The time that the task has, in seconds.
     pub(super) ttl_s: u64,

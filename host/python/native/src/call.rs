@@ -1,4 +1,4 @@
-//! What a call is given.
+//! The arguments of a call.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use seamgate::{Finish, Observation, Request, Usage};
 
 use crate::fault::Unfit;
 
-/// What an agent produced.
+/// The output of an agent.
 pub(crate) struct Output {
     /// As the caller gave it.
     pub(crate) given: Py<PyAny>,
@@ -91,7 +91,7 @@ impl<'py> Plain<'py> {
 /// Lists by their names.
 pub(crate) type Lists = BTreeMap<String, Vec<String>>;
 
-/// What belongs to an output: why its producer stopped, lists, and evidence.
+/// The rest of a request: why the producer stopped, lists, and evidence.
 pub(crate) struct Beside {
     finish: Finish,
     lists: Lists,

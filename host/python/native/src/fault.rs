@@ -1,4 +1,5 @@
-//! What Rust calls errors, as exceptions. Each has texts as its arguments; Python makes of them what users see.
+//! Rust's errors as Python exceptions. Their arguments are texts, from which Python builds the exceptions that users
+//! see.
 
 use std::error::Error;
 

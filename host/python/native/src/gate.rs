@@ -121,12 +121,12 @@ impl Gate {
         self.now().component().digest().to_owned()
     }
 
-    /// What the component holds, as JSON text.
+    /// Returns the contents of the component, as JSON text.
     fn inspect(&self, py: Python) -> PyResult<String> {
         apart(py, || self.now().inspect().map(|inspection| json(&inspection)))
     }
 
-    /// Register a contract: what it is, as JSON text.
+    /// Registers a contract. Returns its description as JSON text.
     fn register(&self, py: Python, contract: &str) -> PyResult<String> {
         self.register_with(py, |gate| gate.register(contract).map(|info| json(&info)))
     }

@@ -15,29 +15,29 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::fault;
 
-/// How long a thread waits between two looks for Ctrl-C.
+/// The interval at which a waiting thread checks for Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// What may end the work of a thread.
+/// The events that may interrupt the work of a thread.
 #[derive(Clone, Default)]
 enum Ends {
     #[default]
     Nothing,
-    /// A signal whose handler raises something.
+    /// A signal whose handler raises an exception.
     Signals,
-    /// Another thread, which sets this.
+    /// Another thread, which sets this flag.
     Flag(Arc<AtomicBool>),
 }
 
 thread_local! {
     static ENDS: RefCell<Ends> = const { RefCell::new(Ends::Nothing) };
-    /// What a handler of a signal raised.
+    /// The exception that a signal handler raised.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-    /// Whether this is the thread whose signals Python handles, once that is known.
+    /// `true` if this is the thread whose signals Python handles; `None` while that is unknown.
     static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Sets what may end the work of this thread, until it is dropped.
+/// Sets what may interrupt the work of this thread, until it is dropped.
 struct Ending(Ends);
 
 impl Ending {
@@ -88,7 +88,7 @@ fn is_main_thread(py: Python) -> PyResult<bool> {
 ///
 /// # Errors
 ///
-/// What the handler of a signal raised meanwhile: `KeyboardInterrupt` for Ctrl-C.
+/// Returns the exception that the handler of a signal raised meanwhile: `KeyboardInterrupt` for Ctrl-C.
 pub(crate) fn detached<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let made = py.detach(|| {
         let _ending = Ending::by(Ends::Signals);
@@ -111,11 +111,11 @@ pub(crate) fn until<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A value that threads use one after the other.
+/// A value that threads use in turn.
 pub(crate) struct Turns<T> {
-    /// What it is, for messages.
+    /// The name of the value, for messages.
     name: &'static str,
-    /// How long a thread waits for its turn.
+    /// The longest time that a thread waits for its turn.
     most: Duration,
     line: Mutex<Line>,
     over: Condvar,
@@ -123,12 +123,12 @@ pub(crate) struct Turns<T> {
     value: Mutex<T>,
 }
 
-/// Who uses a value, and who waits for it.
+/// The threads that use a value or wait for it.
 #[derive(Default)]
 struct Line {
     /// The thread whose turn it is.
     user: Option<ThreadId>,
-    /// How many threads wait for theirs.
+    /// The number of threads that wait for their turn.
     waiting: usize,
 }
 

@@ -52,7 +52,7 @@ impl Held {
         self.given.bind(py)
     }
 
-    /// What the call took: fuel, memory, seconds, and the component's digest.
+    /// Returns the usage of the call: fuel, memory, seconds, and the component's digest.
     fn usage(&self) -> (u64, usize, f64, &str) {
         let Usage { fuel, memory, elapsed, component, .. } = &self.usage;
         (*fuel, *memory, elapsed.as_secs_f64(), component)

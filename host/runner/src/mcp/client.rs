@@ -96,7 +96,7 @@ pub enum Unanswered {
     Failed {
         /// A description.
         message: String,
-        /// Whether the server may have acted on the request.
+        /// `true` if the server may have acted on the request.
         may_have_run: bool,
     },
 }

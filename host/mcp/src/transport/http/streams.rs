@@ -1,7 +1,9 @@
-//! What the gate tells a client, by streams: each request has one, which ends with its answer, and one is for what answers nothing.
+//! The streams of messages from the gate to a client. Each request has a stream, which ends with its answer; the
+//! general stream carries messages that answer nothing.
 //!
-//! With a session, a stream outlives its connection: the client comes back for the rest. Without one, the end of the connection cancels
-//! the request. There the gate sees ids of ours, because those of two clients may be the same, and the client sees its own.
+//! With a session, a stream outlives its connection, and the client resumes it. Without a session, the end of the
+//! connection cancels the request; the gate then renames request ids, because two clients may use the same ones, and
+//! each client sees its own.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -33,13 +35,13 @@ const MAX_UNHEARD: usize = 256;
 /// The interval at which a writer that waits for room checks again.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The stream of what answers nothing.
+/// The general stream, for messages that answer nothing.
 pub(super) const GENERAL: u64 = 0;
 
-/// The streams of a session, or of all who have none.
+/// The streams of a session, or of all clients without a session.
 pub(super) struct Streams {
     is_stateless: bool,
-    /// Where the gate gets what the client writes.
+    /// The gate's queue for what the client writes.
     pub(super) gate: OnceLock<SyncSender<Happened>>,
     state: Mutex<State>,
     changed: Condvar,
