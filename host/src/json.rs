@@ -142,7 +142,7 @@ fn unmarked(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\')).count()
 }
 
-/// Whether a text is one value of JSON, without line ends between its words.
+/// Returns whether a text is one JSON value without newlines between its tokens.
 pub(crate) fn is_json(text: &str) -> bool {
     !text.as_bytes().contains(&b'\n') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What Linux tells of the pages of a memory. Elsewhere, nothing.
+//! Information about the pages of a memory that Linux provides. Other systems provide none.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
@@ -11,7 +11,8 @@ mod linux {
 
     use rustix::process::{Pid, getpid};
 
-    /// What [`open_pagemap`] opened, and the process that it tells of: after a fork, that is still the parent.
+    /// The file that [`open_pagemap`] opened, and the process whose pages it lists. After a fork, that is still the
+    /// parent.
     static PAGEMAP: OnceLock<(Pid, File)> = OnceLock::new();
 
     /// Opens the list of the pages that were written to, and keeps it open.
@@ -47,7 +48,7 @@ mod linux {
         unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
     }
 
-    /// Whether pages may be swapped out: there is a place for them, or nobody says.
+    /// Returns whether pages may be swapped out: there is swap space, or the system does not say.
     pub(crate) fn has_swap() -> bool {
         // Below its heading, each line is a place.
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
@@ -73,8 +74,8 @@ mod linux {
         matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
     }
 
-    /// Gives pages back to the kernel, which then have their first content. Returns whether the kernel took them: it does not take
-    /// locked pages, and those keep their content.
+    /// Returns pages to the kernel, which restores their first content. Returns whether the kernel took them: it does
+    /// not take locked pages, and those keep their content.
     pub(crate) fn forget(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
         // has there, bytes of the file or zeros, and all of these are bytes.

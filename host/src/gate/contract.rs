@@ -79,7 +79,7 @@ pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind
 
 /// A contract on disk, whole: with the schemas that it names by path, and where each piece of it comes from.
 ///
-/// What is wrong with a contract is told by its place in the whole document. [`ContractSource::place`] finds the file.
+/// Faults locate the mistakes of a contract in the whole document; [`ContractSource::place`] finds the file.
 ///
 /// ```no_run
 /// let source = seamgate::ContractSource::read("triage.contract.json".as_ref())?;

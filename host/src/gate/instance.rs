@@ -43,14 +43,14 @@ use crate::{
 pub struct Instance<'g> {
     sandbox: &'g Sandbox,
     registry: &'g Registry,
-    /// Whether it is for one call.
+    /// `true` if it serves only one call.
     once: bool,
     live: Option<Live<'g>>,
-    /// Whether the live instance was called.
+    /// `true` if the live instance was called.
     used: bool,
-    /// The agents whose contracts it has.
+    /// The agents whose contracts are registered in it.
     agents: Vec<String>,
-    /// The agents whose profiles it has.
+    /// The agents whose profiles are registered in it.
     profiles: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ impl<'g> Instance<'g> {
         self.ongoing(bytes, |exports| exports.finish(session, finish, invalid_utf8))
     }
 
-    /// Whether the component has the kernel, too.
+    /// Returns whether the component has the kernel as well.
     pub(crate) fn has_kernel(&self) -> bool {
         self.sandbox.has_kernel()
     }
@@ -314,7 +314,7 @@ impl<'g> Instance<'g> {
         }
     }
 
-    /// What an instance that gets these begins from.
+    /// Returns the snapshot from which an instance with these contracts and profiles begins.
     fn snapshot(&self, (agents, profiles): (&[&str], &[&str])) -> Option<&'g Arc<MemorySnapshot>> {
         let registry = self.registry;
         match (profiles.first(), agents.first()) {
@@ -514,7 +514,7 @@ mod tests {
         (live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory"), was_kept)
     }
 
-    /// Whether this system tells enough for instances to be kept.
+    /// Returns whether this system reports enough about its pages to keep instances.
     fn keeps() -> bool {
         let page = vec![1; 2 * system::page_size()];
         system::page_faults().is_some() && system::written(&page).is_some()

@@ -425,7 +425,7 @@ impl Gate {
         self.sandbox.component()
     }
 
-    /// What the component holds.
+    /// Returns the contents of the component.
     ///
     /// ```
     /// let inspection = seamgate::Gate::new()?.inspect()?;
@@ -489,7 +489,7 @@ impl Gate {
         infos.iter().map(|info| ProfileInfo::read(info)).collect()
     }
 
-    /// What fresh instances begin from.
+    /// Returns the snapshots from which fresh instances begin.
     #[cfg(test)]
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = &crate::sandbox::snapshot::MemorySnapshot> {
         self.registry.snapshots()

@@ -18,11 +18,11 @@ pub(crate) struct Registry {
 pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
-    /// What a fresh instance may begin from.
+    /// The snapshot from which a fresh instance may begin.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
-/// What an instance needs to answer a request that is JSON text.
+/// The agents whose contracts and profiles an instance needs to answer a request in JSON.
 #[derive(Default)]
 pub(crate) struct Needed {
     pub(crate) contracts: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Needed {
 pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
-    /// What a fresh instance may begin from.
+    /// The snapshot from which a fresh instance may begin.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
@@ -100,9 +100,9 @@ impl Registry {
         self.contracts.values().map(|registered| &registered.info)
     }
 
-    /// What an instance needs to answer a request that is JSON text. A verdict needs the contract that the request names, a
-    /// decision the profile; any other operation may need all. The component reads the request itself, and says what is
-    /// wrong with it.
+    /// Returns the agents that an instance needs to answer a request in JSON. A verdict needs the contract that the
+    /// request names, a decision the profile; any other operation may need all. The component parses the request
+    /// itself, and reports what is wrong with it.
     pub(crate) fn needed_for(&self, request: &str) -> Needed {
         #[derive(serde::Deserialize)]
         struct RequestHead {

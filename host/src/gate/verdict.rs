@@ -1,4 +1,4 @@
-//! What a gate answers, and the events that it logs.
+//! The answers of a gate, and the events that it logs.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use serde::de::IgnoredAny;
 
 use crate::types::{Disposition, Report, document::Document, fault::Fault, limits::Usage};
 
-/// The verdict on one output, and what it took.
+/// The verdict on one output, and its usage.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The verdict.
     pub report: Report,
-    /// What it took. It stands beside the report: reports are the same bytes everywhere, times are not.
+    /// The usage. It is not part of the report because reports are the same bytes everywhere, and times are not.
     pub usage: Usage,
 }
 
@@ -22,7 +22,7 @@ pub struct Verdict {
 pub struct Answer {
     /// The answer as JSON text: `{"id":…,"report":{…}}`, or `{"id":…,"fault":{…}}`.
     pub json: String,
-    /// What it took.
+    /// The usage.
     pub usage: Usage,
 }
 
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-/// Whether a text is an answer as `wire` describes it, on one line.
+/// Returns whether a text is an answer as `wire` describes it, on one line.
 fn is_answer(json: &str) -> bool {
     let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
     let names: Vec<&str> = members.into_keys().collect();

@@ -28,13 +28,13 @@ use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 /// checkpoint takes two syncs.
 const CHECKPOINT_STEPS: u64 = 64;
 
-/// What makes a step of an event. Tests have another one than the gate.
+/// Computes steps from events. Tests have another implementation than the gate.
 pub(crate) trait Kernel: Sync {
-    /// The step, as JSON text.
+    /// Returns the step, as JSON text.
     fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault>;
-    /// The digest of an agent's profile.
+    /// Returns the digest of an agent's profile.
     fn profile(&self, agent: &str) -> Result<String, Fault>;
-    /// The digest of the component.
+    /// Returns the digest of the component.
     fn component(&self) -> String;
 }
 
@@ -129,17 +129,17 @@ pub struct Run<'g, J> {
     now: Now,
 }
 
-/// What follows from the events so far.
+/// The result of the events so far.
 #[derive(Debug, Default)]
 struct Now {
     step: u64,
     state: String,
     wake_at: Option<u64>,
-    /// What was decided in the last step.
+    /// The records of the last step.
     records: Vec<String>,
 }
 
-/// What events of a journal led to.
+/// The result of replaying the events of a journal.
 struct Replayed {
     now: Now,
     /// After the last line.
@@ -391,7 +391,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(digest)
     }
 
-    /// What the kernel answers to an event.
+    /// Returns the kernel's answer to an event.
     fn ask(&self, now: &Now, event: &str) -> Result<Answered, Fault> {
         let state = (now.step > 0).then_some(now.state.as_str());
         Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)

@@ -220,12 +220,12 @@ impl End {
         [&MARK[..], &self.named.to_le_bytes(), &self.whole.to_le_bytes()].concat()
     }
 
-    /// Whether the file is of this key.
+    /// Returns whether the file belongs to this key.
     fn is_of(&self, key: &str) -> bool {
         self.named == crc32fast::hash(key.as_bytes())
     }
 
-    /// Whether the open file of this length has the code of the checksum.
+    /// Returns whether the open file of this length has the code of the checksum.
     fn is_right(&self, file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 256 * 1024];

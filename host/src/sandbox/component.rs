@@ -43,7 +43,7 @@ static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/harness.digest"));
 pub struct Component {
     wasm: Wasm,
     builtin: bool,
-    /// Whether the library may call its core module itself.
+    /// `true` if the library may call its core module directly.
     straight: bool,
     digest: ComponentDigest,
 }
@@ -97,7 +97,7 @@ impl Component {
         engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
 
-    /// What precompiled code must have in common with this library and machine, as one word.
+    /// Returns what precompiled code must have in common with this library and machine, as one word.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -109,12 +109,12 @@ impl Component {
         &self.wasm
     }
 
-    /// Whether it is the built-in one, whose types and answers need no check.
+    /// Returns whether it is the built-in component, whose types and answers need no check.
     pub(crate) fn is_builtin(&self) -> bool {
         self.builtin
     }
 
-    /// Whether it is the built-in one of a build that embeds none.
+    /// Returns whether it is the built-in component of a build that embeds none.
     pub(crate) fn is_missing(&self) -> bool {
         self.builtin && self.wasm.is_empty()
     }
@@ -188,7 +188,7 @@ impl Component {
     }
 }
 
-/// What tells a component from all others: a hash of it, or of what makes it another than the built-in one.
+/// Returns a hash that identifies a component: of its bytes, or of the parts that differ from the built-in one.
 // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
 fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Hash {
     let Some(module) = module else {
@@ -203,14 +203,14 @@ fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Has
     hasher.finalize()
 }
 
-/// What precompiled code must have in common with an engine, as one word.
+/// Returns what precompiled code must have in common with an engine, as one word.
 fn compatibility(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
-/// What a component holds.
+/// The contents of a component.
 #[derive(Debug, Clone, serde::Serialize)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -218,7 +218,7 @@ pub struct Inspection {
     pub agents: Vec<ContractInfo>,
     /// The profiles baked into it, by ascending agent.
     pub profiles: Vec<ProfileInfo>,
-    /// The names that it imports: none, for a validator.
+    /// The names that it imports; empty for a validator.
     pub imports: Vec<String>,
     /// The interfaces that it exports.
     pub exports: Vec<String>,
@@ -226,6 +226,6 @@ pub struct Inspection {
     pub bytes: usize,
     /// `sha256:` and the digest of its bytes.
     pub digest: String,
-    /// Whether its registry is sealed: it takes no further contracts.
+    /// `true` if its registry is sealed, so that it takes no further contracts.
     pub sealed: bool,
 }

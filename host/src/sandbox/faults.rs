@@ -34,7 +34,7 @@ thread_local! {
 /// A number of page faults of this thread, from before a call.
 pub(crate) struct PageFaults {
     before: u64,
-    /// Whether it was counted before the call, and not after the last one.
+    /// `true` if it was counted before the call, and not after the last one.
     is_exact: bool,
 }
 

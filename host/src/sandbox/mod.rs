@@ -43,7 +43,7 @@ use crate::{
     },
 };
 
-/// What instances are made of.
+/// The parts from which instances are created.
 pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
@@ -52,7 +52,7 @@ pub(crate) struct Sandbox {
     large: OnceLock<Option<Instances>>,
     /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
     held: OnceLock<Option<Instances>>,
-    /// Whether large and held instances may have engines of their own.
+    /// `true` if large and held instances may have engines of their own.
     apart: bool,
     limits: Limits,
     slots: Slots<WarmInstance>,
@@ -83,7 +83,7 @@ pub(crate) struct Live<'s> {
     watch: Option<Watch>,
 }
 
-/// What an instance takes up.
+/// The slot or seat that an instance occupies.
 enum Place<'s> {
     Slot(Slot<'s, WarmInstance>),
     Seat { _seat: Seat },
@@ -183,7 +183,7 @@ impl Sandbox {
         &self.limits
     }
 
-    /// Whether the component has the kernel, too.
+    /// Returns whether the component has the kernel as well.
     pub(crate) fn has_kernel(&self) -> bool {
         match &self.ordinary.kind {
             Kind::Component(_, interfaces) => interfaces.has_kernel(),
@@ -404,14 +404,14 @@ impl Live<'_> {
         yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
     }
 
-    /// Drop it, and have its slot hold nothing.
+    /// Drops the instance and empties its slot.
     pub(crate) fn forget(mut self) {
         if let Exports::Module(exports) = &self.exports {
             let _ = system::forget(exports.memory().data_mut(&mut self.store));
         }
     }
 
-    /// Whether it was kept since an earlier call.
+    /// Returns whether it was kept since an earlier call.
     #[cfg(test)]
     pub(crate) fn was_kept(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_known)

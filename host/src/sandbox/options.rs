@@ -18,9 +18,9 @@ use crate::types::limits::Limits;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// What runs in the sandbox. Default: the built-in component.
+    /// The component that runs in the sandbox. Default: the built-in component.
     pub component: Component,
-    /// What one call may use.
+    /// The limits of one call.
     pub limits: Limits,
     /// How many instances can run at once, at least one. A further call waits, at most as long as a call may take
     /// ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of

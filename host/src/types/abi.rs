@@ -87,7 +87,7 @@ impl<'m> Reader<'m> {
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Whether the second of two cases is there, as in `option` and `result`.
+    /// Returns whether the second of two cases is present, as in `option` and `result`.
     #[inline]
     fn is_second(&self, at: usize) -> Result<bool> {
         match self.byte(at)? {

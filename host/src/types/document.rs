@@ -26,7 +26,7 @@ use crate::json::{is_json, minified};
 #[derive(Clone)]
 pub struct Document {
     text: OnceLock<String>,
-    /// What it is written from, where it did not come as text.
+    /// The piece from which the text is written, if it did not come as text.
     piece: Option<Piece>,
 }
 
@@ -34,7 +34,7 @@ pub struct Document {
 #[derive(Clone)]
 struct Piece {
     text: String,
-    /// Whether the component is the built-in one.
+    /// `true` if the component is the built-in one.
     is_trusted: bool,
 }
 
@@ -60,7 +60,7 @@ impl Document {
         }
     }
 
-    /// Whether it is one line of JSON, as what is written here always is.
+    /// Returns whether it is one line of JSON, as everything written here is.
     pub(crate) fn is_sound(&self) -> bool {
         self.piece.is_some() || is_json(self)
     }

@@ -103,7 +103,7 @@ impl Usage {
     }
 }
 
-/// What one call used. It is never a part of the report.
+/// The resources that one call used. They are never part of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {

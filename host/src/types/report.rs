@@ -1,10 +1,10 @@
-//! What is asked of a report beside its members.
+//! Methods of a report and its parts.
 
 use super::{Disposition, Progress, Report, Violation, Wanted, document::Document};
 use crate::json::{is_json, json};
 
 impl Disposition {
-    /// Whether a report with it has an output.
+    /// Returns whether a report with this disposition has an output.
     pub(crate) fn emits(self) -> bool {
         matches!(self, Disposition::Accepted | Disposition::Partial)
     }
@@ -35,20 +35,20 @@ impl Report {
         None
     }
 
-    /// Whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing, and nothing
-    /// is asked for again.
+    /// Returns whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing,
+    /// and nothing is requested again.
     pub fn is_repaired(&self) -> bool {
         self.disposition == Disposition::Partial && self.wanted == Wanted::Nothing
     }
 
-    /// What is wrong with a rejected output; empty for others.
+    /// Returns the violations of a rejected output; empty for other outputs.
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
     }
 }
 
 impl Progress {
-    /// What is known as JSON text, members in the order of the WIT record.
+    /// Returns the progress as JSON text, with members in the order of the WIT record.
     pub fn to_json(&self) -> String {
         json(self)
     }

@@ -69,8 +69,9 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// What the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has `evidence`,
-    /// there is no verdict without this ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
+    /// Sets what the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has
+    /// `evidence` and this is missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default:
+    /// none.
     ///
     /// ```
     /// use seamgate::{Confidence, Disposition, Gate, Observation, Request};
@@ -115,7 +116,7 @@ impl<'t> Request<'t> {
         Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
     }
 
-    /// Whether it is an agent and an output and nothing else.
+    /// Returns whether it has only an agent and an output.
     pub(crate) fn is_plain(&self) -> bool {
         self.lists.is_empty() && self.evidence.is_none() && self.invalid_utf8.is_none()
     }
@@ -169,9 +170,10 @@ pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
 }
 
 impl Observation {
-    /// What the producer saw of a result, byte for byte. `id` is what claims cite it by: 1 to 256 bytes, and no other has it.
+    /// Creates an observation of the text that the producer saw, byte for byte. Claims cite it by `id`, which has 1 to
+    /// 256 bytes and is unique.
     ///
-    /// It allows least: low confidence, and no claim of absence.
+    /// By default, it allows the least: low confidence, and no claim of absence.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Observation {
             id: id.into(),
@@ -206,7 +208,7 @@ impl Observation {
         self
     }
 
-    /// Whether all of the result was seen. Default: no.
+    /// Sets whether the producer saw all of the result. Default: `false`.
     #[must_use]
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;

@@ -37,7 +37,7 @@ pub(crate) struct Artifact {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reference {
     pub(crate) artifact: String,
-    /// Whether the artifact is the text of a string, and not JSON.
+    /// `true` if the artifact is the text of a string, and not JSON.
     #[serde(default)]
     text: bool,
 }

@@ -99,11 +99,11 @@ pub enum JournalError {
     #[error("cannot {doing} {}{}", path.display(), advice(source))]
     #[non_exhaustive]
     Io {
-        /// What was to be done: `read`, `append to` …
+        /// The operation that failed: `read`, `append to` …
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -112,7 +112,7 @@ pub enum JournalError {
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// What the user can do about an error of the system.
+/// Returns advice for the user about an error of the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

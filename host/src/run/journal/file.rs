@@ -47,10 +47,10 @@ const MAX_CHECKPOINTS: usize = 4;
 #[derive(Debug)]
 pub struct FileJournal {
     folder: PathBuf,
-    /// What is whole.
+    /// The whole steps in the file.
     whole: Whole,
     torn: Option<Torn>,
-    /// Folders in which names may be lost in a crash.
+    /// Folders whose new entries a crash may lose.
     unsynced: Vec<PathBuf>,
     is_synced: bool,
 }
@@ -107,12 +107,13 @@ impl FileJournal {
     /// The journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its lines. This is
     /// for short processes that go on with a run by a [snapshot](crate::Run::snapshot) of the same position.
     ///
-    /// Who can write the position can write the run: the lines before the last one are not checked. Where another writer was there
-    /// since, [`is_behind`](FileJournal::is_behind) says so, and appending fails with [`JournalError::Conflict`].
+    /// Whoever can write the position can also forge the run, because the lines before the last one are not checked. If
+    /// another writer appended since, [`is_behind`](FileJournal::is_behind) returns `true`, and appending fails with
+    /// [`JournalError::Conflict`].
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotAJournal`] if the text is no position.
+    /// [`JournalError::NotAJournal`] if the text is not a valid position.
     pub fn open_at(folder: impl AsRef<Path>, position: &str) -> Result<Self, JournalError> {
         let mut words = position.split(' ');
         let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
@@ -136,7 +137,7 @@ impl FileJournal {
         self
     }
 
-    /// Whether what is appended is synced. Gives whether it was until now.
+    /// Sets whether appended lines are synced. Returns the previous setting.
     pub(crate) fn set_synced(&mut self, is_synced: bool) -> bool {
         std::mem::replace(&mut self.is_synced, is_synced)
     }
@@ -154,7 +155,7 @@ impl FileJournal {
         Ok(())
     }
 
-    /// Whether the file has grown, or is another one: another writer was there.
+    /// Returns whether another writer has appended to the file or replaced it.
     pub fn is_behind(&self) -> bool {
         fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
     }
@@ -180,7 +181,7 @@ impl FileJournal {
         &self.folder
     }
 
-    /// What is left of a step that a crash ended. It is in the file until the next step takes its place.
+    /// Returns the rest of a step that a crash cut off. It stays in the file until the next step replaces it.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -194,7 +195,7 @@ impl FileJournal {
         self.whole.bytes + self.torn.as_ref().map_or(0, |torn| torn.bytes)
     }
 
-    /// Whether the file is as this journal left it or found it: no other writer was there.
+    /// Returns whether the file is as this journal left or found it, so that no other writer has changed it.
     fn is_own(&self, file: &mut File) -> io::Result<bool> {
         if file.metadata()?.len() != self.length() {
             return Ok(false);

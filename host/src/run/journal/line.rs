@@ -9,7 +9,7 @@ use crate::digest::digest;
 /// The longest line, in bytes: 64 MiB.
 pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// What the next line begins with.
+/// The beginning of the next line.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Chain {
     /// The number of the next line.
@@ -18,10 +18,10 @@ pub(crate) struct Chain {
     before: String,
 }
 
-/// What a line holds, as JSON text.
+/// The content of a line, as JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'l> {
-    /// What run it is.
+    /// The description of the run.
     Run(&'l str),
     Event(&'l str),
     Record(&'l str),
@@ -49,7 +49,7 @@ struct RawLine<'l> {
 
 /// Why a line is not the next one.
 pub(crate) enum Wrong {
-    /// What is wrong with the line itself.
+    /// A description of what is wrong with the line itself.
     Here(String),
     /// It does not follow the line before it: one of the two is changed.
     Chain,
@@ -109,7 +109,7 @@ impl Chain {
         self.before = digest(line.as_bytes());
     }
 
-    /// Whether a line is the last one.
+    /// Returns whether a line is the last one.
     pub(crate) fn ends_with(&self, line: &str) -> bool {
         self.before == digest(line.as_bytes())
     }
@@ -119,8 +119,8 @@ impl Chain {
         Chain { n: n + 1, before: digest(line.as_bytes()) }
     }
 
-    /// Whether some bytes are what a crash can leave of the next line: its beginning, and zeros that a file system may put
-    /// where nothing was written yet. What is neither was changed.
+    /// Returns whether the bytes can be the rest of the next line after a crash: its beginning, and zeros that a file
+    /// system may put where nothing was written yet. Any other bytes were tampered with.
     pub(crate) fn is_cut(&self, bytes: &[u8]) -> bool {
         let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
         let bytes = &bytes[..bytes.len() - zeros];
@@ -143,7 +143,7 @@ impl Chain {
         is_begun && is_json
     }
 
-    /// Whether a line can be the one after the next, as the next is this.
+    /// Returns whether `other` has the digest of `this`, as the line after it would.
     fn is_followed(&self, this: &str, other: &str) -> bool {
         serde_json::from_str::<RawLine>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
     }

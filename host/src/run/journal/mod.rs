@@ -18,7 +18,7 @@ pub use scan::Torn;
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// What is kept beside the lines, each under the digest of its text.
+/// The kind of a blob that is kept beside the lines, under the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blob {
@@ -37,13 +37,14 @@ pub type Lines<'j> = Box<dyn Iterator<Item = Result<String, JournalError>> + 'j>
 ///
 /// [`Run`]: crate::Run
 pub trait Journal {
-    /// What errors call this journal, such as a path.
+    /// Returns the name of this journal for errors, such as a path.
     fn name(&self) -> String;
 
-    /// How many lines this journal has, as far as its owner knows. Another writer may have added some.
+    /// Returns the number of lines of this journal, as far as its owner knows. Another writer may have added some.
     fn count(&self) -> u64;
 
-    /// The lines from one on. The first has the number 0. Only the lines that [`count`](Journal::count) counts are given.
+    /// Returns the lines from one on. The first has the number 0. Only lines that [`count`](Journal::count) counts are
+    /// returned.
     ///
     /// # Errors
     ///

@@ -14,17 +14,17 @@ use crate::{digest::digest, file::open_regular};
 /// The longest step, in bytes: 256 MiB. It is read as a whole.
 const MAX_STEP: usize = 256 * 1024 * 1024;
 
-/// What a [`JournalLine`] holds (`schemas/run-journal.schema.json`).
+/// The kind of a [`JournalLine`] (`schemas/run-journal.schema.json`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineKind {
-    /// What run it is: the first line.
+    /// The first line, which describes the run.
     Run,
     /// An event, with which a step begins.
     Event,
-    /// What the step decided.
+    /// A decision of the step.
     Record,
-    /// What the host must do next.
+    /// An action that the host must perform next.
     Action,
     /// The end of a step.
     State,
@@ -36,9 +36,9 @@ pub enum LineKind {
 pub struct JournalLine {
     /// Its number, from 0.
     pub n: u64,
-    /// What it holds.
+    /// The kind of its content.
     pub kind: LineKind,
-    /// What it holds, as JSON text: the event, the record, ….
+    /// Its content as JSON text: the event, the record, ….
     pub json: String,
 }
 

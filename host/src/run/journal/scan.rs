@@ -10,11 +10,11 @@ use std::{
 use super::{Checked, JournalError, Line, fs::failed, line::MAX_LINE};
 use crate::digest::digest;
 
-/// What follows the last whole step of a journal: a crash ended the writing of the next one.
+/// The bytes after the last whole step of a journal, which a crash left of the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Torn {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub bytes: u64,
     /// The numbers of the lines that they begin. The last one may lack its end.
     pub lines: Range<u64>,

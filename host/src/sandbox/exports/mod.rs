@@ -29,7 +29,7 @@ pub(crate) enum SessionHandle {
     Module(u32),
 }
 
-/// What a function answers: the outer error ended the instance.
+/// The answer of a function. The outer error terminated the instance.
 pub(crate) type Returned<T> = wasmtime::Result<Result<T, Fault>>;
 
 /// A call into an instance: its exports, and the clock that runs.

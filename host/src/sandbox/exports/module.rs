@@ -157,7 +157,7 @@ pub(crate) struct ModuleExports<'i> {
     handles: Handles,
 }
 
-/// What an instance is called by.
+/// The handles with which an instance is called.
 pub(crate) struct Handles {
     instance: Instance,
     pub(crate) memory: Memory,
@@ -167,7 +167,7 @@ pub(crate) struct Handles {
     fast_validate: Func,
 }
 
-/// What `fast_validate` accepts (`guest/src/fast_path.rs`).
+/// An output that `fast_validate` accepts (`guest/src/fast_path.rs`).
 struct Accepted {
     agent: String,
     schema_id: Option<String>,
