@@ -1,13 +1,13 @@
-//! What cleaning costs: ordinary texts, and the most hostile ones that are known, beside ordinary logs.
+//! Measures sanitizing: ordinary texts, and the most hostile ones that are known, compared with ordinary logs.
 
 use std::{hint::black_box, time::Instant};
 
 use seamgate_kernel::sanitize::sanitize;
 
-/// Each text has so many bytes.
+/// The size of each text, in bytes.
 const BYTES: usize = 5_000_000;
 
-/// The least time of so many counts.
+/// The number of rounds, of which the fastest is reported.
 const ROUNDS: usize = 3;
 
 /// The pieces that texts are made of, the ordinary logs first.

@@ -101,10 +101,10 @@ impl Program {
     }
 }
 
-/// What is measured.
+/// The engines to measure.
 pub(crate) struct Engines {
     pub(crate) all: Vec<Engine>,
-    /// In words, those whose programs are not there.
+    /// Descriptions of the engines whose programs are missing.
     pub(crate) skipped: Vec<String>,
     /// seamgate's command line, with the component that holds all contracts.
     pub(crate) with_all_contracts: Program,

@@ -40,7 +40,7 @@ pub(crate) struct Headline {
     unit: Unit,
     /// The aim, and what is wanted at least.
     wanted: Option<[f64; 2]>,
-    /// Whether more is better.
+    /// `true` if a larger value is better.
     more: bool,
 }
 
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// What is wanted, with the times of the machine for which they are.
+    /// Returns the wanted value, converted with the reference times for which it holds.
     fn wanted(self, value: f64) -> String {
         match self {
             Unit::Peer(_) => Unit::Peer(Some(PEER_MICROS)).text(value),
@@ -80,7 +80,7 @@ impl Unit {
 }
 
 impl Headline {
-    /// So many times something, and less is better.
+    /// Creates a headline of a ratio where less is better.
     fn times(what: &'static str, value: Option<f64>, wanted: [f64; 2]) -> Self {
         Headline { what, value, unit: Unit::Times, wanted: Some(wanted), more: false }
     }
@@ -119,7 +119,7 @@ impl Headline {
         if self.more { value >= wanted } else { value <= wanted }
     }
 
-    /// What is said where the figure is not what is wanted at least.
+    /// Returns a message if the figure misses its minimum.
     pub(crate) fn miss(&self) -> Option<String> {
         let (value, [_, least]) = (self.value?, self.wanted?);
         (!self.meets(value, least)).then(|| format!("{}: {}, wanted {}", self.what, self.value(), self.wanted()[1]))
@@ -355,12 +355,13 @@ impl Run<'_> {
         (geometric_mean(ratios), count)
     }
 
-    /// What an engine takes for one document.
+    /// Returns the time of an engine for one document, in µs.
     fn micros(&self, engine: &str, document: &str) -> Option<f64> {
         Some(self.nanos(self.engine(engine)?, self.plan.document(document).ok()?)? / 1e3)
     }
 
-    /// What a fresh instance takes beside a warm one, in µs: the median over contracts of the median over their small documents.
+    /// Returns how much longer a fresh instance takes than a warm one, in µs: the median over contracts of the median
+    /// over their small documents.
     fn instantiation(&self) -> Option<f64> {
         let (fresh, warm) = (self.engine(FRESH)?, self.engine(WARM)?);
         let sets = 0..self.plan.stored_sets;

@@ -1,6 +1,6 @@
-//! What decisions, observations and steps cost: natively, in a warm instance, and in a fresh one with the profile baked in; beside
-//! reading the same documents with `serde_json`; and how fast texts are cleaned. `cargo xtask bench` runs this, and
-//! `results/kernel.md` is what it writes.
+//! Measures decisions, observations and steps: natively, in a warm instance, and in a fresh one with the profile baked
+//! in; compared with reading the same documents with `serde_json`. Also measures how fast texts are sanitized. `cargo
+//! xtask bench` runs this, and it writes `results/kernel.md`.
 
 mod cleaning;
 
@@ -25,7 +25,7 @@ const ROUND: Duration = Duration::from_millis(40);
 
 const AGENT: &str = "reader";
 
-/// So many events has the long run.
+/// The number of events of the long run.
 const EVENTS: usize = 1_000;
 
 fn profile() -> String {
@@ -69,7 +69,7 @@ fn text(bytes: usize) -> String {
 
 struct Job {
     name: String,
-    /// What it is about: the call, the result or the state.
+    /// The document to process: the call, the result or the state.
     document: String,
     what: What,
 }

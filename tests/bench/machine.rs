@@ -11,7 +11,7 @@ pub(crate) struct Machine {
     pub(crate) processors: String,
     /// How many processes wanted to run in the minute before. The machine should have nothing else to do.
     pub(crate) load: String,
-    /// What `node` and `python3` say that they are.
+    /// The version output of `node` and `python3`.
     pub(crate) runtimes: Vec<String>,
 }
 

@@ -1,8 +1,9 @@
-//! What seamgate costs, next to validating in one's own process: three runs, one machine, one table, one chart.
+//! Measures the cost of seamgate against validating in one's own process: three runs, one machine, one table, one
+//! chart.
 //!
-//! `cargo xtask bench` installs the engines and runs this; `results/` is what it writes. Every engine is a program of
-//! its own (`engines/`), started once, that answers when it is asked to judge a document. So all of them judge the same
-//! document within the same second, and what else the machine does meets them alike.
+//! `cargo xtask bench` installs the engines and runs this, which writes `results/`. Every engine is a program of its
+//! own (`engines/`), started once, that judges a document on request. All of them judge the same document within the
+//! same second, so that other load on the machine affects them alike.
 
 mod apart;
 mod chart;

@@ -10,12 +10,12 @@ use crate::{
     plan::{ANSWER, LARGE_OUTPUT, Plan, RECORDS, SMALL, TRIVIAL},
 };
 
-/// What was found, by engine and by document.
+/// The measurements, by engine and by document.
 pub(crate) struct Measured {
     pub(crate) engines: Vec<Answers>,
     /// Documents a second by one thread and by two, in fresh instances after a warm one was used, and natively.
     pub(crate) threads: [[f64; 2]; 2],
-    /// How many times as many two threads judge.
+    /// The factor by which two threads judge more documents.
     pub(crate) gains: [f64; 2],
     pub(crate) large_output: LargeOutput,
     /// The nanoseconds of a warm call for [`ANSWER`], alone and in a fence.
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
     pub(crate) with_all_contracts_millis: f64,
 }
 
-/// What a large output does to the fresh calls after it.
+/// The effect of a large output on the fresh calls after it.
 pub(crate) struct LargeOutput {
     /// The nanoseconds of a small fresh call, before and after.
     pub(crate) nanos: [f64; 2],
@@ -36,7 +36,7 @@ pub(crate) struct LargeOutput {
     pub(crate) ratio: f64,
 }
 
-/// What one engine answered.
+/// The answers of one engine.
 pub(crate) struct Answers {
     pub(crate) documents: Vec<Option<Answer>>,
     pub(crate) first_millis: Option<f64>,
@@ -44,7 +44,7 @@ pub(crate) struct Answers {
     pub(crate) peak_kb: Option<f64>,
 }
 
-/// What one engine makes of one document.
+/// The result of one engine for one document.
 pub(crate) enum Answer {
     Verdict { valid: bool, nanos: f64, reason: Option<String> },
     None { error: String },

@@ -1,4 +1,5 @@
-//! What is measured: schemas of SchemaStore with their documents, and one contract with documents that grow.
+//! The plan of the measurements: schemas of SchemaStore with their documents, and one contract with documents of
+//! increasing size.
 
 use std::{
     ffi::OsStr,
@@ -11,13 +12,13 @@ use seamgate::{BakeError, Component, Gate, Limits, Options};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What every engine's program reads.
+/// The plan, which every engine's program reads.
 #[derive(Serialize)]
 pub(crate) struct Plan {
-    /// Those of SchemaStore, and then those of the benchmark's own.
+    /// The sets of SchemaStore, followed by the benchmark's own.
     pub(crate) sets: Vec<Set>,
     pub(crate) documents: Vec<Document>,
-    /// How many sets are SchemaStore's.
+    /// The number of sets that are SchemaStore's.
     #[serde(skip)]
     pub(crate) stored_sets: usize,
     /// The component with all contracts baked in.

@@ -128,7 +128,7 @@ impl Job {
     }
 }
 
-/// Whether a folder is that of one of the drafts.
+/// Returns whether a folder belongs to one of the drafts.
 pub(crate) fn is_draft(folder: &str) -> bool {
     DRAFTS.iter().any(|(draft, _)| *draft == folder)
 }

@@ -28,7 +28,7 @@ struct Test {
     group: String,
     /// Unlike that of any other test.
     name: String,
-    /// What seamgate says, where that is not what the suite expects.
+    /// The answer of seamgate, if it differs from the suite's expectation.
     failure: Option<Said>,
 }
 
@@ -66,7 +66,7 @@ fn beside(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance").join(name)
 }
 
-/// What is kept by hand beside this.
+/// Reads a file that is maintained by hand beside this one.
 fn kept<T: DeserializeOwned>(name: &str) -> Result<T> {
     let text = fs::read(beside(name)).with_context(|| name.to_owned())?;
     serde_json::from_slice(&text).with_context(|| name.to_owned())

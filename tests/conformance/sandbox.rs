@@ -81,12 +81,12 @@ impl Sandbox {
     }
 }
 
-/// Whether a report says that the text is JSON, whatever else is wrong with it.
+/// Returns whether a report treats the text as JSON, whatever else is wrong with it.
 pub(crate) fn is_json(report: &Report) -> bool {
     report.error.as_ref().is_none_or(|error| error.error == ErrorKind::OutputValidationFailed)
 }
 
-/// What a verdict says.
+/// The summary of a verdict.
 pub(crate) struct Said {
     /// `accepted`, the keyword of the first violation, or the code of the fault.
     pub(crate) word: String,

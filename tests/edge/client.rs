@@ -19,7 +19,7 @@ pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,

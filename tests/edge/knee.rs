@@ -49,7 +49,7 @@ struct Held {
     cpu: f64,
 }
 
-/// What is asked, and what a request of it came to.
+/// A kind of request and its measurements.
 struct Load {
     what: &'static str,
     bytes: usize,

@@ -27,7 +27,7 @@ use load::{Asked, CLIENTS, Run};
 use server::{SERVED, Server};
 use wit_parser::WorldKey;
 
-/// What is served, without HTTP.
+/// The component to serve, without HTTP.
 const BAKED: &str = "target/edge/gate.wasm";
 
 /// This program's own folder.
@@ -36,8 +36,8 @@ const HERE: &str = "tests/edge";
 /// The longest body that the edge reads.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
-/// What `guest/edge/README.md` recommends: the limits that a gate has by default. One number is the fuel of all requests:
-/// a gate gives as much to one of 1.8 MB.
+/// The limits that `guest/edge/README.md` recommends: a gate's default limits. The fuel is one number for all requests,
+/// the amount that a gate gives to one of 1.8 MB.
 const LIMITS: [&str; 7] = [
     "-Wfuel=1000000000",
     "-Wtimeout=5s",
@@ -48,7 +48,7 @@ const LIMITS: [&str; 7] = [
     "--max-concurrent-connections=512",
 ];
 
-/// So many requests over connections that are kept, and so many over new ones.
+/// The number of requests over persistent connections, and over new ones.
 const REQUESTS: [usize; 2] = [20_000, 4_000];
 
 /// How much more memory the server may occupy at the end of a run than when a quarter of it was done, in KiB.
@@ -96,7 +96,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What is served can reach nothing but the request that it is given.
+/// Checks that the served component can reach nothing but its request.
 fn only_http() -> Result<()> {
     let decoded = wit_component::decode(&fs::read(SERVED)?)?;
     let wit_component::DecodedWasm::Component(resolve, world) = decoded else {
@@ -381,7 +381,7 @@ fn table(runs: &[Run]) -> String {
     table
 }
 
-/// What this machine is, and how busy it is.
+/// Describes this machine and its load.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 /// `cargo xtask edge` installs it here.
 const WASMTIME: &str = "target/edge/wasmtime/bin/wasmtime";
 
-/// What it serves.
+/// The component that it serves.
 pub(crate) const SERVED: &str = "target/edge/served.wasm";
 
 /// A server that runs.
@@ -70,7 +70,7 @@ impl Server {
         Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// Whether it still runs, which nothing that is asked may change.
+    /// Checks that it still runs, whatever was requested.
     pub(crate) fn runs(&mut self) -> Result<()> {
         let ended = self.process.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");

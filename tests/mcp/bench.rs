@@ -85,7 +85,7 @@ fn row(name: &str, how: &str, times: &[Duration], [added, aim, spent]: [&str; 3]
     format!("| {name} | {how} | {half} | {most} | {added} | {aim} | {spent} |")
 }
 
-/// What so many in a hundred do not pass.
+/// Returns the percentile of sorted durations.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let at = (sorted.len() * percent).div_ceil(100).max(1) - 1;
     sorted.get(at).copied().unwrap_or_default()

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 /// The command line that was built beside this program.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// What the gate allows.
+/// The profile of the gate.
 const PROFILE: &str = "tests/mcp/load.profile.json";
 
-/// A server, and what talks to it.
+/// A server, or the gate in front of it, and the pipes to it.
 pub(crate) struct Session {
     process: Process,
     stdin: ChildStdin,

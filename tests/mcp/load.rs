@@ -27,11 +27,11 @@ use crate::{
 /// The folder of the journal.
 const FOLDER: &str = "target/mcp/load";
 
-/// So many calls, so many of them at the same time.
+/// The number of calls, and how many of them run concurrently.
 const CALLS: u64 = 10_000;
 const AT_ONCE: usize = 8;
 
-/// How long one answer may take.
+/// The longest time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much more memory the gate may occupy at the end than when a quarter of the calls was done, in KiB.
@@ -54,10 +54,10 @@ pub(crate) fn load() -> Result<String> {
     Ok(rows.join("\n"))
 }
 
-/// What all that call share.
+/// The state that all callers share.
 struct Shared {
     stdin: Mutex<ChildStdin>,
-    /// Who waits for what has this id or progress token.
+    /// The channels that wait for messages, by id or progress token.
     waiting: Mutex<HashMap<u64, Sender<Value>>>,
     /// How often each id was asked with, and answered.
     answered: Mutex<HashMap<u64, u64>>,

@@ -1,5 +1,5 @@
-//! What the gate for the Model Context Protocol costs a call, and what it does under load: `mcp bench`, `mcp load`. `mcp server` is the
-//! server that both ask. `cargo xtask mcp` starts them.
+//! Measures what the MCP gate adds to a call, and how it behaves under load: `mcp bench`, `mcp load`. `mcp server` is
+//! the upstream server of both. `cargo xtask mcp` starts them.
 
 mod bench;
 mod client;

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// Documents for each schema.
 const DOCUMENTS: usize = 4;
 
-/// What a peer is compared on.
+/// The subject of a comparison with a peer.
 #[derive(Clone, Copy, PartialEq)]
 enum Made {
     /// All keywords, of all dialects.
@@ -83,7 +83,7 @@ impl Asked {
     }
 }
 
-/// What a peer says of a schema.
+/// A peer's answer for a schema.
 #[derive(Deserialize)]
 struct Answer {
     seed: u64,
@@ -110,7 +110,7 @@ struct Reason {
     document: Vec<String>,
     /// Our verdict.
     valid: Option<bool>,
-    /// What the peer's error holds: it has no verdict.
+    /// The error of a peer without a verdict.
     error: Option<String>,
 }
 
@@ -229,7 +229,7 @@ fn compare(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What a program answers to lines, one for each.
+/// Returns a program's answers to lines, one for each.
 fn ask(program: &str, arguments: &[String], lines: Vec<String>) -> Result<Vec<Answer>> {
     let mut peer = Command::new(program)
         .args(arguments)

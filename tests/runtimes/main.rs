@@ -21,10 +21,10 @@ use seamgate_tests::{
 };
 use wasmtime::{Engine, InstanceAllocationStrategy};
 
-/// What is installed and written goes here.
+/// The folder for installed and written files.
 const FOLDER: &str = "target/runtimes";
 
-/// The variable that leaves out what takes minutes.
+/// The variable that skips the tests that take minutes.
 const QUICK: &str = "QUICK";
 
 /// This program's own folder.
@@ -44,7 +44,7 @@ const JAVA: [&str; 6] = [
 /// A runtime, and what it answers to each request.
 struct Runtime {
     name: String,
-    /// Whether each request must take the fuel that it takes in the library.
+    /// `true` if each request must use the same fuel as in the library.
     same_fuel: bool,
     answers: Vec<Answer>,
 }
@@ -276,13 +276,13 @@ fn in_process(program: &Path, arguments: &[&Path], requests: &Path) -> Result<Ve
     String::from_utf8(output.stdout)?.split_terminator('\n').map(answer).collect()
 }
 
-/// What a program says that it is.
+/// Returns the version that a program reports.
 fn version(program: &Path) -> Result<String> {
     let output = Command::new(program).arg("--version").output().with_context(|| program.display().to_string())?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// What stands in a file between two texts.
+/// Returns the text between two others in a file.
 fn locked(file: &str, before: &str, after: &str) -> Result<String> {
     let (_, rest) = file.split_once(before).with_context(|| format!("{before} is not there"))?;
     Ok(rest.split(after).next().unwrap_or(rest).trim().to_owned())

@@ -38,7 +38,7 @@ pub struct CallCase {
     pub listed: Option<String>,
     /// `must.txt`.
     pub must: String,
-    /// What the tool returned, where an observation is asked for.
+    /// The tool's result, if an observation is wanted.
     pub result: Option<String>,
 }
 

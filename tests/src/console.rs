@@ -39,7 +39,7 @@ fn without_figures(line: &str) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether these lines are those, where `…` stands for any lines.
+/// Returns whether the lines match the expected ones, in which `…` stands for any lines.
 fn matches(expected: &[&str], is: &[&str]) -> bool {
     match expected.split_first() {
         None => is.is_empty(),
@@ -50,7 +50,7 @@ fn matches(expected: &[&str], is: &[&str]) -> bool {
     }
 }
 
-/// What a block of `console` shows when its commands are run. `None`: as it stands there.
+/// Returns the output of a `console` block when its commands run again. `None` if it is unchanged.
 pub fn again(folder: &Path, shown: &[&str]) -> Option<Vec<String>> {
     let mut result = Vec::new();
     let mut differs = false;

@@ -16,7 +16,7 @@ pub struct Fixture {
     pub name: String,
     /// In WebAssembly's binary format.
     pub wasm: Vec<u8>,
-    /// What is done with it, and how that must end: from lines `;; WHAT: OUTCOME` at the head of the text.
+    /// The operations and their expected outcomes, from lines `;; WHAT: OUTCOME` at the head of the text.
     pub expected: Vec<(String, String)>,
 }
 

@@ -15,15 +15,15 @@ use serde_json::{Value, value::RawValue};
 pub struct Attack {
     /// `GROUP/NAME`.
     pub name: String,
-    /// What it is, in a sentence.
+    /// A description of it, in a sentence.
     pub about: String,
     /// The outcome that it must have.
     pub must: String,
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
 }
 
-/// What an attack asks of a gate.
+/// The request that an attack sends to a gate.
 #[derive(Debug, Clone)]
 pub enum Asked {
     /// A verdict on an output by a contract.

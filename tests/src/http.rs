@@ -42,7 +42,7 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// What ends this connection while it is read.
+    /// Returns a handle that can end this connection while it is read.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl Connection {
         Ok(if length == 0 { None } else { Some(String::from_utf8(piece)?) })
     }
 
-    /// Whether nothing comes any more.
+    /// Returns whether the connection has ended.
     ///
     /// # Errors
     ///

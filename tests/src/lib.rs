@@ -38,15 +38,15 @@ pub use random::Random;
 pub struct Case {
     /// `GROUP/NAME`.
     pub name: String,
-    /// What the agent produced.
+    /// The output of the agent.
     pub output: Vec<u8>,
-    /// What it produced in attempts after the first.
+    /// Its outputs in attempts after the first.
     pub more: Vec<Vec<u8>>,
     /// The contract as text.
     pub contract: String,
-    /// Members of the request beside the output.
+    /// Members of the request other than the output.
     pub members: Value,
-    /// Where the expected verdict stands.
+    /// The folder of the expected verdict.
     pub folder: PathBuf,
 }
 
@@ -152,7 +152,7 @@ impl Case {
         }
     }
 
-    /// What the producer saw, where the request says it.
+    /// Returns what the producer saw, if the request has it.
     pub fn evidence(&self) -> Option<Vec<seamgate::Observation>> {
         let evidence = self.members.get("evidence")?.as_array()?;
         // What is left out allows least.

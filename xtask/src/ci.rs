@@ -1,4 +1,4 @@
-//! What CI runs, in parts.
+//! The checks of CI, in parts.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ const PARTS: [Part; 20] = [
     Part { name: "fuzz", about: "10,000 inputs of each fuzz target", run: || fuzz::fuzz(Span::Inputs(10_000), &[]) },
 ];
 
-/// What every part after it needs.
+/// The part that every later part needs.
 const BUILD: &str = "build";
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {

@@ -25,13 +25,13 @@ use crate::{
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
-/// What is installed and made goes here.
+/// The folder for what is installed and built.
 const FOLDER: &str = "target/cross";
 
 /// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/cross/debian.txt";
 
-/// The packages of the workspace that are built. Always these three, so that Wasmtime has the same features each time.
+/// The packages of the workspace to build. Always these three, so that Wasmtime has the same features each time.
 const BUILD: [&str; 9] = [
     "build",
     "--release",
@@ -82,7 +82,7 @@ pub(crate) fn cross() -> Result<()> {
     package::digests(Path::new(PACKAGES), &[program, wheel])
 }
 
-/// What Cargo made for the other processor.
+/// Returns the path of a file that Cargo built for the other processor.
 fn made(name: &str) -> PathBuf {
     Path::new(FOLDER).join(TARGET).join("release").join(name)
 }
@@ -95,7 +95,7 @@ fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What builds for the other processor, and what runs what is built.
+/// The tools that build for the other processor, and run the programs.
 struct Platform<'a> {
     /// The folder with Debian's packages.
     root: &'a Path,

@@ -1,4 +1,4 @@
-//! What a package that is published has inside: a bill of materials (CycloneDX 1.6), and the licences of all of it.
+//! Writes the contents of a published package: a bill of materials (CycloneDX 1.6), and the licences of all components.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

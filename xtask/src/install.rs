@@ -10,12 +10,12 @@ use anyhow::{Context, Result};
 
 use crate::run::{command, output, run, say};
 
-/// Whether there is a `python3` that makes virtual environments.
+/// Returns whether there is a `python3` that creates virtual environments.
 pub(crate) fn has_python() -> bool {
     output(command("python3").args(["-m", "venv", "--help"])).is_some()
 }
 
-/// Whether there is a `node` with its installer.
+/// Returns whether there is a `node` with npm.
 pub(crate) fn has_node() -> bool {
     ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
 }
@@ -67,7 +67,7 @@ pub(crate) fn pip(folder: &Path) -> Command {
     pip
 }
 
-/// Whether a folder has all that these files pin. If not, it is removed.
+/// Returns whether a folder contains everything that these files pin. If not, it is removed.
 pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
         return Ok(true);

@@ -27,7 +27,7 @@ const SEAMGATE: &str = "target/release/seamgate";
 /// The page that gets AgentDojo's table.
 const PAGE: &str = "docs/mcp-security.md";
 
-/// What can be run, by name.
+/// A part that can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
 const PARTS: [Part; 6] = [
     ("differential", differential),

@@ -74,7 +74,7 @@ fn for_older_systems() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Whether there is a native half for this platform: it is for Linux on x86-64.
+/// Returns whether there is a native half for this platform: it supports only Linux on x86-64.
 fn is_native() -> bool {
     let is_native = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
     if !is_native {
@@ -201,14 +201,14 @@ pub(crate) fn test() -> Result<()> {
     run(tool(&python, pytest).current_dir(PACKAGE).env("PYTHONPATH", pure))
 }
 
-/// What a clean environment is asked.
+/// The program that runs in a clean environment.
 pub(crate) const TRIAL: &str = "import seamgate
 report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here: ```json\\n4\\n```')
 assert report.success and report.data == 4, report
 print('xtask:', seamgate.__version__, seamgate.backend)";
 
-/// Install each wheel into an environment of its own that has nothing else but what the wheel needs, and use it: the library,
-/// and the command line where it is inside.
+/// Installs each wheel into an environment that contains nothing but the wheel's dependencies, and uses it: the
+/// library, and the command line if the wheel has it.
 pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     for wheel in wheels {
         let clean = Path::new(FOLDER).join("clean");

@@ -18,7 +18,7 @@ use crate::{
 /// The recipes, their tests, and the files that pin the frameworks.
 const RECIPES: &str = "docs/recipes";
 
-/// What the programs in Node read.
+/// The files that the Node programs read.
 const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
 
 /// The programs of `ask`, whose types are checked.
@@ -36,10 +36,10 @@ const TYPED: [&str; 8] = [
 /// Where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
-/// What reads the spans of a trace with OpenTelemetry's own messages.
+/// The program that reads the spans of a trace with OpenTelemetry's own messages.
 const SPANS: &str = "tests/otlp";
 
-/// Run the tests of all recipes, each with the package as it is published.
+/// Runs the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
     in_go()?;
     let python = in_python()?;

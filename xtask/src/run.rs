@@ -61,7 +61,7 @@ pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
     Ok(())
 }
 
-/// What a command prints; none if it fails.
+/// Returns the output of a command, or `None` if it fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

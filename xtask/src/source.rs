@@ -16,7 +16,7 @@ use crate::{
 /// The files that pin them.
 const PINNED: &str = "tests/sources";
 
-/// What pip needs to read the metadata of a source.
+/// The build backends that pip needs to read the metadata of a source.
 const BUILDERS: &str = "target/sources/python";
 
 /// The source distribution of SchemaStore, which the benchmark and the conformance suites share.

@@ -139,11 +139,11 @@ fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
     }))
 }
 
-/// What many calls in fresh instances take.
+/// The cost of many calls in fresh instances.
 struct Calls {
-    /// The median time of one.
+    /// The median time of a call.
     nanos: f64,
-    /// The mean for one.
+    /// The mean number of page faults of a call.
     page_faults: f64,
 }
 

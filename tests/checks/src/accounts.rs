@@ -30,8 +30,8 @@ pub fn every_byte_is_accounted_for(output: &str, report: &Report) -> Result<(), 
     if report.disposition == Disposition::Accepted { permits(output, report, chosen) } else { Ok(()) }
 }
 
-/// What is accepted is JSON as it stands; what is left out beside it is prose, or another candidate that the contract's
-/// `select` passed over.
+/// Checks that an accepted candidate is JSON as it stands, and that the text left out around it is prose or another
+/// candidate that the contract's `select` passed over.
 fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<(), String> {
     let (start, end) = place(chosen.span);
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&output[start..end]) {

@@ -1,10 +1,10 @@
-//! What the changes of a report say, held to the report.
+//! Checks the changes of a report against the report.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// The changes of a report, applied to the candidate chosen, give the text that was validated: without the items in
-/// quarantine, what it says is the report's output. `items` is the contract's path of them.
+/// Checks that the changes of a report, applied to the chosen candidate, give the text that was validated. Without the
+/// quarantined items, its value is the report's output. `items` is the contract's path of them.
 ///
 /// # Errors
 ///

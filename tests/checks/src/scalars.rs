@@ -1,7 +1,7 @@
-//! What a text says, read without the core: nothing here knows how a text is repaired.
+//! Reads the values in a text without the core: nothing here knows how a text is repaired.
 //!
-//! [`scalars`] reads JSON. [`words`] reads any text, broken or not, and passes over those comments only that everybody
-//! would take for comments: where there is a doubt, what stands there is counted.
+//! [`scalars`] reads JSON. [`words`] reads any text, valid or not, and skips only unambiguous comments: in case of
+//! doubt, the text is counted.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     is_one.then(|| text.len() - rest.len() + (rest.find('\n').unwrap_or(rest.len())))
 }
 
-/// What there is more of in one list than in others together.
+/// Returns the texts that are more frequent in one list than in the others together.
 pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in found {
@@ -144,8 +144,8 @@ pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<
     from.iter().filter(is_missing).cloned().collect()
 }
 
-/// What a report's changes put right keeps each word that stood there, and what they take out as a comment looks like one:
-/// it has an end, and no bracket or member of what is around it. Holds of reports by contracts without items.
+/// Checks that a report's repairs keep each word of the original, and that text removed as a comment looks like one: it
+/// has an end, and contains no bracket or member of its surroundings. Holds for reports by contracts without items.
 ///
 /// # Errors
 ///
@@ -172,7 +172,7 @@ pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether what comes after a text can be nothing but a comment.
+/// Returns whether the text can only be a comment, given the text before it.
 fn is_comment(text: &str, before: &str) -> bool {
     if text.starts_with("/*") {
         return text.len() > 3 && text.ends_with("*/") && text.matches('"').count().is_multiple_of(2);

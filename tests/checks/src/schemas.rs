@@ -28,7 +28,7 @@ pub const DIALECTS: [&str; 5] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// What texts, names and patterns are taken from.
+/// The vocabulary for texts, names and patterns.
 #[derive(Clone, Copy)]
 pub struct Words {
     /// Names of members.

@@ -23,7 +23,7 @@ const LIST: &str = r##""schema":{"type":"object","required":["list"],"properties
     "id":{"type":"string","pattern":"^[a-z]+$"},"size":{"type":"integer","minimum":0},"tags":{"type":"array",
     "uniqueItems":true,"items":{"enum":["a","b","c"]}}}}}}},"items":{"path":"$.list[*]"##;
 
-/// What is said of where the document stands, in each way there is.
+/// All forms of `extract`, which says where the document is.
 const EXTRACTS: [&str; 16] = [
     r#""extract":{}"#,
     r#""extract":{"select":"first"}"#,
@@ -64,7 +64,7 @@ pub fn parse() -> &'static [Pair] {
     })
 }
 
-/// What is only syntax is put right.
+/// Contracts that repair syntax.
 pub fn repair() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: contracts, and what must hold of every report.
+//! The common part of the fuzz targets: contracts, and the invariants of every report.
 //!
 //! An input is one byte that chooses a contract, and then a text. A target panics where something does not hold.
 
@@ -12,7 +12,7 @@ pub fn split(input: &[u8]) -> Option<(usize, String)> {
     Some((usize::from(*choice), String::from_utf8_lossy(text).into_owned()))
 }
 
-/// What a report on this text says.
+/// Returns the report on this text.
 ///
 /// # Panics
 ///

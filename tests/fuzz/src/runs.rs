@@ -1,4 +1,4 @@
-//! What must hold of every step, whatever state and event are.
+//! Invariants of every step, whatever the state and event are.
 
 use std::collections::BTreeMap;
 

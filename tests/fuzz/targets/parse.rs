@@ -6,7 +6,7 @@ use seamgate_core::{Disposition, ErrorKind};
 use seamgate_fuzz::{contracts, judge};
 use serde_json::Value;
 
-/// What JSON's grammar allows and `serde_json` does not; and how the gate names what it rejects of the same.
+/// Errors of `serde_json` on text that JSON's grammar allows, and the gate's keyword when it rejects the same.
 const BEYOND: [(&str, &str); 4] = [
     ("number out of range", "number_range"),
     ("surrogate", "lone_surrogate"),
@@ -14,7 +14,7 @@ const BEYOND: [(&str, &str); 4] = [
     ("recursion limit exceeded", "caps.depth"),
 ];
 
-/// What `serde_json` takes and the gate does not.
+/// The keywords with which the gate rejects text that `serde_json` accepts.
 const REFUSED: [&str; 6] =
     ["duplicate_member", "number_range", "caps.depth", "caps.string_bytes", "caps.array_items", "caps.object_members"];
 

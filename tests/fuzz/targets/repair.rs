@@ -1,5 +1,5 @@
-//! What is only syntax is put right: what is JSON is left alone, nothing is lost or invented, and the changes
-//! are what was done.
+//! Checks that only syntax is repaired: JSON is left alone, nothing is lost or invented, and the changes describe what
+//! was done.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -161,7 +161,7 @@ fn an_interrupted_run_resumes_safely() {
     assert_eq!(place.journal().of("event", "resolution").count(), 1);
 }
 
-/// What the real service would write when it is back.
+/// Writes the metrics that the real service would write when it is back.
 fn sample(home: &Path) {
     let path = home.join("metrics.ndjson");
     let metrics = fs::read_to_string(&path).expect("metrics");

@@ -26,10 +26,10 @@ const KILLS: u64 = 100;
 /// After a line of the journal, a process lives so many microseconds longer at the most: a call takes about as long.
 const LONGER_US: usize = 40_000;
 
-/// What is in a system call when its process is killed may end that.
+/// The time to wait for system calls, which may complete after their process is killed.
 const SETTLED: Duration = Duration::from_millis(20);
 
-/// A run that nobody kills.
+/// A run that is not killed.
 struct Whole {
     document: Value,
     lines: usize,
@@ -101,7 +101,7 @@ impl Killer<'_> {
         None
     }
 
-    /// What must hold after each kill.
+    /// Checks the invariants that hold after each kill.
     fn look(&mut self) {
         self.counts.kills.fetch_add(1, Relaxed);
         nothing_is_unapproved(self.place);
@@ -144,7 +144,7 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// So many runs of a script, as many at once as there are processors.
+/// Runs a script this many times, with as many in parallel as there are processors.
 fn many(runs: u64, script: &str) -> Counts {
     let (whole, counts) = (Whole::of(script), Counts::default());
     let first = number("SEED", 0);

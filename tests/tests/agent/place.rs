@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::journal::Lines;
 
-/// What takes longer than this hangs.
+/// The longest time before an operation counts as hanging.
 const LONG: Duration = Duration::from_secs(60);
 
 /// In place of the real restart, where a test runs often: the metric that the real service would write, then the line that counts
@@ -31,10 +31,10 @@ static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     path.parent().expect("a folder").to_owned()
 });
 
-/// What the real service wrote under a real load, and when. Its times must not be too old for the agent.
+/// The files that the real service wrote under real load, and when. Their times must not be too old for the agent.
 static WRITTEN: Mutex<Option<(Instant, PathBuf)>> = Mutex::new(None);
 
-/// How long it can be used: the agent looks back 10 minutes.
+/// The time for which they can be used: the agent looks back 10 minutes.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
 /// Files of the service, without those of a process.

@@ -666,8 +666,8 @@ fn what_is_known_of_a_stream_is_told_while_it_comes() {
     assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));
 }
 
-/// What a folder or a contract leads to is a file, and not too large; what the user names may be a pipe. Nothing takes all
-/// memory, and nothing is waited for.
+/// Paths that a folder or a contract leads to must be files of limited size; a path that the user names may be a pipe.
+/// None of them exhausts memory or blocks.
 #[cfg(unix)]
 mod files {
     use std::{
@@ -679,7 +679,7 @@ mod files {
 
     const MAX: usize = 8 << 20;
 
-    /// What may be where a file is looked for, and what is said of it.
+    /// The things that may be found in place of a file.
     #[derive(Debug, Clone, Copy)]
     enum Found {
         Endless(&'static str),
@@ -996,7 +996,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// What somebody has put where a file is written on the way is not followed.
+    /// A link that somebody put in place of a temporary file is not followed.
     #[test]
     fn bake_follows_no_link_of_others() {
         let folder = temporary("bake-link");

@@ -529,7 +529,7 @@ fn server_that_fails_to_start_is_told_with_the_variables_that_it_lacks() {
     assert!(!err(&missing).contains("variables"), "{}", err(&missing));
 }
 
-/// What `--client` takes.
+/// Returns the values of `--client`.
 fn clients() -> Vec<String> {
     let place = Place::new("clients-all", &json!([]));
     let said = err(&place.init(&["--client", ""]));

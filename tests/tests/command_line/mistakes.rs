@@ -13,9 +13,9 @@ struct Mistake {
     kind: &'static str,
     contract: String,
     schema: String,
-    /// Whether it stands in the schema's file.
+    /// `true` if it is in the schema's file.
     in_schema: bool,
-    /// Where what is told of it may begin.
+    /// The range in which its location may begin.
     at: Range<usize>,
 }
 

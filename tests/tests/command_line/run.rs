@@ -20,24 +20,24 @@ use std::{
 use seamgate::{Fault, Finish, Gate, Limits, Outcome, Produced, Request, RunError, Stop};
 use serde_json::Value;
 
-/// What takes longer than this hangs.
+/// The longest time before an operation counts as hanging.
 const LONG: Duration = Duration::from_secs(60);
 
 const GREETER: &str = r#"{"agent": "greeter", "retry": {"limit": 2}, "schema": {"type": "object",
     "required": ["greeting"], "properties": {"greeting": {"type": "string"}}, "additionalProperties": false}}"#;
 
-/// What all scripts of agents begin with: in `log` is noted what this session starts.
+/// The beginning of all agents' scripts, which notes in `log` what this session starts.
 const SCRIPT: &str = r#"N=$SEAMGATE_ATTEMPT; F=$SEAMGATE_FINISH_FILE; echo start $N >>log
 hello() { echo '{"greeting": "hello"}'; }; third() { case $N in 1) echo 1 ;; 2) echo {} ;; *) hello ;; esac; }; "#;
 
-/// What is printed of a `hello`.
+/// The output for a `hello`.
 const PRINTED: &str = "{\"greeting\":\"hello\"}\n";
 
 /// A folder with contracts, in which `seamgate run` runs, and a mark by which the processes of its agents are known.
 struct Place {
     folder: PathBuf,
     mark: String,
-    /// What the shell that starts it does first.
+    /// The first command of the shell that starts it.
     setup: &'static str,
 }
 
@@ -423,7 +423,8 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", "exec 3<&0; (trap '' TERM; sleep 100) <&3 & hello", 0, 1, ""),
 ];
 
-/// What has a verdict in the end has it again on `--resume`, and the agent is not asked; what has none is tried again.
+/// An attempt with a verdict has the same one on `--resume`, without asking the agent; an attempt without one is
+/// repeated.
 #[test]
 fn each_end_has_its_status_and_leaves_no_process() {
     let end = |number: usize, (arguments, script, status, attempts, said): (&str, &str, i32, usize, &str)| {
@@ -551,7 +552,8 @@ fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     place.run("--journal journal --resume", script).is(0, &first.out, &[1]);
 }
 
-/// What begins otherwise is somebody's file, and what a run lacks cannot be made up: neither is written to.
+/// A file that does not begin as a journal is the user's, and a run without a line cannot be reconstructed: neither is
+/// written to.
 #[test]
 fn what_is_no_journal_or_lacks_a_line_is_an_error() {
     let place = Place::new("no-journal");
@@ -936,7 +938,7 @@ mod kills {
     }
 }
 
-/// What is printed to nobody is not given up: it is printed by the next session.
+/// An output that could not be printed is not lost: the next session prints it.
 #[test]
 fn an_output_that_cannot_be_printed_is_a_fault() {
     let place = Place::new("stdout");

@@ -1,4 +1,5 @@
-//! What `seamgate agent` reaches: model servers, MCP servers, tool programs and other agents, also those that misbehave.
+//! Tests what `seamgate agent` connects to: model servers, MCP servers, tool programs and other agents, including those
+//! that misbehave.
 #![cfg(unix)]
 
 use std::{
@@ -89,7 +90,7 @@ impl Place {
         records.filter(|record| record["type"] == kind).collect()
     }
 
-    /// What the model read of the only call.
+    /// Returns the observation of the only call.
     fn observation(&self) -> Value {
         let mut all = self.records("observation");
         assert_eq!(all.len(), 1, "{all:?}");

@@ -1,4 +1,4 @@
-//! What a person types on a terminal decides about the call that is shown there, and about no other.
+//! Tests that what a person types on a terminal decides only the call that is shown there.
 #![cfg(unix)]
 
 use std::{
@@ -18,7 +18,7 @@ use rustix::{
 };
 use serde_json::{Value, json};
 
-/// What takes longer than this does not come.
+/// The longest time to wait for something.
 const LONG: Duration = Duration::from_secs(60);
 /// How long an answer has to have an effect that it must not have.
 const SHORT: Duration = Duration::from_millis(400);
@@ -74,7 +74,7 @@ impl Place {
         self.read("acted")
     }
 
-    /// What was decided, as the journal has it: calls and decisions.
+    /// Returns the decisions in the journal: calls and decisions.
     fn decided(&self) -> Vec<(String, String)> {
         let text = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
         self.events("approval").iter().map(|event| (text(event, "key"), text(event, "decision"))).collect()
@@ -226,8 +226,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// What people and pastes bring before anything is asked: words that approve elsewhere, rejections, codes that are guessed, the
-/// beginning of a line.
+/// Input that people and pastes produce before the question: words that approve elsewhere, rejections, guessed codes,
+/// the beginning of a line.
 const AHEAD: [&str; 12] =
     ["y\n", "y\ny\n", "yes\n", "Y\n\n\n", "approve\n", "n\n", "bcdf\n", "c1\n", "1\n", "y", "n", "y\r\ny\r\n"];
 

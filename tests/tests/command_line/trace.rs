@@ -609,7 +609,7 @@ fn a_run_of_ten_thousand_events() {
     }
 }
 
-/// What a browser makes of a page.
+/// Parses a page as a browser does.
 mod page {
     use std::collections::BTreeSet;
 

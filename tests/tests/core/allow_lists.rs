@@ -111,7 +111,7 @@ fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &st
     }
 }
 
-/// What is the same wherever it is asked: a report, or the fault, as JSON text.
+/// Returns the result, a report or a fault, after checking that every API gives the same one.
 fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], output: &str) -> Result<Report, Fault> {
     let compiled = Contract::compile(&contract.text).expect("a contract");
     let request = Request { agent: "a".to_owned(), output, lists: lists.to_vec(), ..Request::default() };

@@ -297,7 +297,7 @@ fn a_number_with_another_digit_is_not_supported() {
     }
 }
 
-/// What is hostile about claims and evidence, and how far each is from the limits of a call.
+/// Hostile claims and evidence, with their distance from the limits of a call.
 #[test]
 fn hostile_claims_end_in_a_verdict_or_at_a_limit() {
     let mut gate = seamgate::Gate::new().expect("a gate");

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// How many outputs are judged by each contract.
 const OUTPUTS: usize = 20_000;
 
-/// What a part of an output is. Each holds one document with a number.
+/// The kind of a part of an output. Each part holds one document with a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Prose,
@@ -212,7 +212,7 @@ struct By {
     select: &'static str,
 }
 
-/// What a contract says, in each way there is.
+/// All forms of a contract's `extract`.
 const CONTRACTS: [(&str, bool, Embedded, bool, &str); 9] = [
     (r#""extract":{}"#, true, Embedded::None, false, "last"),
     (r#""extract":{"markers":["json"],"select":"first"}"#, false, Embedded::None, false, "first"),
@@ -241,17 +241,17 @@ fn contracts() -> Vec<By> {
     CONTRACTS.into_iter().map(by).collect()
 }
 
-/// What becomes of an output.
+/// The expected result of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     /// The document with this number.
     Number(usize),
-    /// It, or nothing: whether it is repaired is another question.
+    /// This document or none: whether it is repaired is tested elsewhere.
     AtMost(usize),
     Nothing,
 }
 
-/// What a user would want of an output, by the rules.
+/// Returns what a user would want of an output, by the rules.
 fn wanted(output: &Output, by: &By) -> Wanted {
     let parts = output.seen();
     let of =
@@ -362,7 +362,7 @@ fn what_is_taken_is_what_the_model_takes() {
     assert_eq!(agreed, total);
 }
 
-/// What is told in flight is of no reasoning and of no quote, wherever those can be known by then.
+/// Items reported in flight never come from reasoning or quotes, as far as those are recognizable by then.
 #[test]
 fn nothing_is_told_of_reasoning() {
     let text = r#"{"agent":"a","schema":true,"extract":{"embedded":true},"items":{"path":"$.list[*]","schema":true}}"#;

@@ -1,10 +1,11 @@
-//! What a producer is told: all that is wrong as far as it fits, in words it can use, and by the alternative it meant.
+//! Tests the feedback to a producer: it reports all violations that fit, in words that the producer can use, and by the
+//! alternative of a union that it meant.
 
 use seamgate_core::{Contract, Disposition, Report, Request, Violation, validate};
 use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
-/// How many outputs are told of, and how many values of unions.
+/// The number of outputs, and of values of unions.
 const OUTPUTS: usize = 10_000;
 const UNIONS: usize = 20_000;
 
@@ -138,7 +139,7 @@ fn violations(report: &Report) -> Vec<(Option<usize>, &Violation)> {
     of_document.chain(of_items).collect()
 }
 
-/// Whether a line says this, of this place or of another.
+/// Returns whether a line reports this violation, at this place or another.
 fn says(line: &str, violation: &Violation) -> bool {
     line.contains(&format!(": {}", violation.message))
 }
@@ -155,7 +156,7 @@ fn is_mentioned(feedback: &str, violation: &Violation) -> bool {
     feedback.lines().any(|line| is_of(&line))
 }
 
-/// What a line more, or a place more in a line that is there, would take.
+/// Returns the room that another line needs, or another place in an existing line.
 fn room_for(feedback: &str, violation: &Violation) -> usize {
     match feedback.lines().any(|line| says(line, violation)) {
         true => violation.path.len() + 2,
@@ -181,7 +182,7 @@ fn quoted(line: &str) -> Vec<String> {
     pieces
 }
 
-/// Whether a text holds what is quoted, as far as it is not cut.
+/// Returns whether a text contains a quoted piece, apart from its truncated part.
 fn holds(text: &str, piece: &str) -> bool {
     let piece = piece.strip_prefix('…').unwrap_or(piece);
     let piece = piece.split("… [").next().unwrap_or_default();
@@ -211,7 +212,7 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     hold_to_room(report, &context);
 }
 
-/// What is left out does not fit. Items that are asked for are told of in their order; all others by their use.
+/// Checks that what was left out does not fit. Requested items are reported in their order, all others by their use.
 fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
     let feedback = &report.feedback;
     let all = violations(report);
@@ -287,7 +288,7 @@ struct Union {
     kinds: Vec<String>,
 }
 
-/// What stands at the end of members inside each other.
+/// Returns a value nested in members with these names.
 fn inside(way: &[&str], value: Value, wrap: &dyn Fn(&str, Value) -> Value) -> Value {
     way.iter().rev().fold(value, |value, name| wrap(name, value))
 }

@@ -54,7 +54,7 @@ fn the_host_reads_the_same_words() {
     assert_eq!("tired".parse::<seamgate::Finish>(), Err(seamgate::UnknownFinish));
 }
 
-/// What a report says of a text that is cut off depends on the reason: so the words are told apart by it.
+/// The report on a truncated text depends on the finish reason, which distinguishes the words.
 #[test]
 fn the_wire_judges_by_a_word_as_by_ours() {
     let mut random = Random(1);

@@ -186,7 +186,7 @@ fn verdict(contract: &str, case: &Case) -> Value {
     verdict
 }
 
-/// What a case shows of a keyword.
+/// Returns whether a case demonstrates a keyword.
 fn is_broken(judged: &Judged, keyword: &str) -> bool {
     let has = |verdict: &Value| violations(verdict).into_iter().any(|violation| names(violation, keyword));
     has(&judged.verdict) && judge_without(judged, keyword).is_none_or(|verdict| !has(&verdict))
@@ -286,7 +286,7 @@ fn text<'v>(violation: &'v Value, member: &str) -> Result<&'v str> {
     violation[member].as_str().with_context(|| format!("{member} is no text"))
 }
 
-/// What holds for a violation whatever it is of.
+/// Checks the properties of every violation.
 fn can_be_acted_on(violation: &Value) -> Result<()> {
     let member = |member| text(violation, member);
     let (message, expected) = (member("message")?, member("expected")?);
@@ -306,8 +306,8 @@ fn can_be_acted_on(violation: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Whether a message says what would be right: in the words of what is expected, or with all that is quoted there, or by
-/// what must not be.
+/// Checks that a message says what would be right: in the words of what is expected, with everything quoted there, or
+/// by what must not be.
 fn says_what_is_expected(violation: &Value) -> Result<()> {
     let (message, expected) = (text(violation, "message")?, text(violation, "expected")?);
     let quoted: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
@@ -352,9 +352,9 @@ fn steps_of_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
 }
 
-/// What holds for a violation of a document that stands in a text: the pointer leads to a value, and the span is its text,
-/// or that of the name where that is what is wrong. In a contract, it is the character at which a pattern stops being one, and a
-/// name in place of a whole contract. False where this cannot be asked.
+/// Checks the place of a violation of a document in a text: the pointer leads to a value, and the span is the text of
+/// that value, or of its name if the name is wrong. In a contract, the span is the character at which a pattern becomes
+/// invalid, and a name in place of a whole contract. Returns `false` if this cannot be checked.
 fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault: bool) -> Result<bool> {
     let pointer = text(violation, "pointer")?;
     if pointer.ends_with("left out]") {
@@ -401,7 +401,7 @@ fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault:
     Ok(true)
 }
 
-/// What holds for a violation of a contract's schema: the rule stands where it says.
+/// Checks the place of the rule for a violation of a contract's schema.
 fn is_by_a_rule(violation: &Value, contract: &Value) -> Result<bool> {
     let (path, keyword) = (text(violation, "schema_path")?, text(violation, "keyword")?);
     if path.is_empty() || path.ends_with("left out]") {

@@ -1,5 +1,5 @@
-//! What is put together of two answers: valid items stay as they were, and each place is filled by its own item or not at
-//! all. Lists are made, some of their items made bad, and asked for again; the second answer is one of many kinds.
+//! Tests merging two answers: valid items stay as they were, and each place is filled by its own item or not at all.
+//! Lists are generated, some of their items damaged and requested again; the second answer is one of many kinds.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ fn shuffle<T>(random: &mut Random, items: &mut [T]) {
     }
 }
 
-/// What the producer sends when it is asked again.
+/// The kinds of a producer's second answer.
 const KINDS: [&str; 15] = [
     "in order",
     "shuffled",
@@ -186,8 +186,7 @@ fn answer(random: &mut Random, kind: usize, list: &[Value], wrong: &[usize]) -> 
     sent
 }
 
-/// What went wrong in one round, in the words of the promises; and how many items came and were taken, of those that were
-/// asked for.
+/// The promises that one round broke, and how many of the requested items came and were taken.
 #[derive(Default)]
 struct Seen {
     broken: Vec<&'static str>,

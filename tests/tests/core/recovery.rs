@@ -47,7 +47,7 @@ enum Style {
 const STYLES: [Style; 3] = [Style::Minified, Style::Pretty, Style::Lines];
 
 impl Style {
-    /// What stands before the items, between them, and after them.
+    /// Returns the text before the items, between them, and after them.
     fn around(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Style::Minified => ("{\"date\":\"d\",\"list\":[", ",", "],\"end\":{\"z\":[1]}}"),
@@ -177,8 +177,8 @@ fn a_damaged_item_costs_no_other() {
 /// A name, and how an item of that shape is written.
 type Shape = (&'static str, fn(usize) -> String);
 
-/// What items look like, as text: which member comes first matters. Those that nest others of their kind are told from
-/// them by brackets alone.
+/// The shapes of items, as text, because the order of their members matters. Items that nest others of their kind can
+/// be distinguished from them only by brackets.
 const SHAPES: [Shape; 7] = [
     ("flat", |n| {
         format!(r#"{{"id":{n},"text":"some words","tags":["a","b"],"meta":{{"k":"v","n":1.5}},"done":true}}"#)
@@ -234,7 +234,7 @@ fn damaged_at_each_mark(text: &str) -> Vec<String> {
     damaged
 }
 
-/// What became of the items beside a damaged one.
+/// Counts what happened to the items beside a damaged one.
 #[derive(Default)]
 struct Tally {
     damages: usize,

@@ -7,13 +7,13 @@ use seamgate_core::{ChangeKind, Contract, Report, Request, validate};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// How many documents are damaged.
+/// The number of documents to damage.
 const DAMAGES: usize = 100_000;
 
-/// What of a text is left out by these changes is told in them.
+/// The kinds of changes whose text contains what they left out.
 const TOLD: [&str; 5] = ["dropped", "around", "stray", "item_removed", "member_removed"];
 
-/// Values as they are in documents, of which each looks like something else in some place.
+/// Values as in real documents, each of which looks like something else in some context.
 const TEXTS: [&str; 40] = [
     "#fff",
     "#12ab34",

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 /// An Ed25519 key as profiles have it. Nothing here verifies a signature.
 const KEY: &str = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg";
 
-/// What a call of a child must come to: `allow`, `approval`, or the code of a denial.
+/// A call of a child and its expected outcome: `allow`, `approval`, or the code of a denial.
 struct Case {
-    /// Changes the profile of the parent, for the member to forbid the last call.
+    /// Changes the profile of the parent so that the member forbids the last call.
     parent: fn(&mut Value),
     /// Changes the profile of the child.
     child: fn(&mut Value),
-    /// The calls, one after the other, in the child as in the parent itself. The last one is looked at.
+    /// The calls, in sequence, both in the child and in the parent itself. The last one is checked.
     calls: &'static [(&'static str, &'static str)],
     outcome: &'static str,
 }

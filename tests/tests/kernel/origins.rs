@@ -86,7 +86,7 @@ fn profile(random: &mut Random) -> (Value, Vec<&'static str>) {
     (profile, names)
 }
 
-/// Whether a value stands in a text by itself, searched for without haste: at each place, with what stands around it.
+/// Returns whether a value occurs in a text as a whole, by a slow search that checks the surroundings of each place.
 fn stands_in(value: &Value, text: &str) -> bool {
     let borders = |character: char| character.is_whitespace() || "\"'`([{<,;:=)]}>!?.$".contains(character);
     match value {
@@ -118,7 +118,7 @@ fn is(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether one of the places has a value.
+/// Returns whether one of the places has a value.
 fn occurs(value: &Value, names: &[&str], facts: &Value, contacts: &[Value]) -> bool {
     let texts = |name: &str| facts[name].as_array().into_iter().flatten().filter_map(Value::as_str);
     let said = |value: &Value| texts("said").any(|text| stands_in(value, text));

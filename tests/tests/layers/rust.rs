@@ -61,11 +61,11 @@ fn module_of(file: &str) -> Path {
 /// The names that a module has.
 #[derive(Default)]
 struct Names {
-    /// What it declares itself.
+    /// The names that it declares itself.
     own: BTreeSet<String>,
-    /// What it names by `use`, by the path.
+    /// The names that it imports with `use`, with their paths.
     used: BTreeMap<String, Path>,
-    /// What it names by `use …::*`.
+    /// The modules that it imports with `use …::*`.
     all_of: Vec<Path>,
 }
 
@@ -98,7 +98,7 @@ impl<'f> Tree<'f> {
         Tree { files, modules }
     }
 
-    /// Whether a file is a module that is declared for more than tests.
+    /// Returns whether a file is a module that is declared for more than tests.
     fn is_compiled(&self, module: &Path) -> bool {
         let mut around = module.clone();
         while let Some(name) = around.pop() {
@@ -296,7 +296,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Whether an item is compiled for tests only.
+/// Returns whether an item is compiled for tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

@@ -126,7 +126,7 @@ fn every_fault_of_the_host_is_explained() {
     assert!(emitted.len() > 8 && missing.is_empty(), "{missing:?}");
 }
 
-/// What the gate says of a level is what the table says.
+/// The levels that the gate reports are those of the table.
 #[test]
 fn levels_are_those_that_are_explained() {
     let contract = r#"{"agent":"a","patterns":"backtracking","evidence":{"claims":"$.claims[*]","quotes":"optional","numbers":"ignore"},

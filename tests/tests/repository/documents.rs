@@ -1,8 +1,8 @@
-//! What the documents say is so: their examples run and print what stands there, and their links lead somewhere.
+//! Tests the documents: their examples run and print the output shown, and their links are valid.
 //!
-//! In `README.md` and in each page of `docs/`, a block of `console` holds commands, each after `$ `, and what they print. A
-//! block of `sh` that starts with `cat >` makes the files that they use. A line `…` stands for any lines. With `BLESS=1` a
-//! block that differs is written again.
+//! In `README.md` and in each page of `docs/`, a `console` block contains commands, each after `$ `, and their output.
+//! An `sh` block that starts with `cat >` creates the files that they use. A line `…` stands for any lines. With
+//! `BLESS=1`, blocks that differ are rewritten.
 
 use std::{
     collections::BTreeSet,
@@ -107,7 +107,7 @@ fn examples_print_what_the_documents_say() {
     assert!(run >= 3, "only {run} examples");
 }
 
-/// What GitHub makes of a heading.
+/// Returns GitHub's anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()

@@ -1,5 +1,5 @@
-//! What of the gate over HTTP can be tested without a server: the manifest for Spin, and the statuses. What is served is
-//! tested by `cargo xtask edge`.
+//! Tests the parts of the HTTP gate that need no server: the manifest for Spin, and the statuses. `cargo xtask edge`
+//! tests the server.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -126,7 +126,7 @@ fn a_turned_bit_ends_in_a_word() {
     assert!(loaded > 20 && turned - loaded > 20, "{loaded} of {turned} loaded");
 }
 
-/// What runs when an instance is made is held to the wall clock too, however much fuel there is.
+/// Code that runs when an instance is created is subject to the wall-clock limit too, however much fuel there is.
 #[test]
 fn an_endless_start_is_stopped_by_the_clock() {
     let endless = fixtures().expect("components").into_iter().find(|fixture| fixture.name == "start-endless");

@@ -7,7 +7,7 @@ use seamgate::{Component, Disposition, Fault, Gate, Limits, Options, Request};
 use seamgate_tests::fixture::probed;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// What is looked for: these bytes, in this order. They are in no code and no contract.
+/// The bytes to search for, in this order. No code and no contract contains them.
 const SECRET: &str = "q7Zx0vKp";
 
 /// A contract that takes large texts, and stops neither for their size nor for what is in them.

@@ -16,7 +16,7 @@ use seamgate_tests::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What comes after it in README.md is written by the test.
+/// The marker in README.md after which the test generates the text.
 const MARK: &str = "<!-- What follows is written by `BLESS=core cargo test --release -p seamgate-tests --test suites -- agreement/`. -->\n";
 
 /// The verdict that a user would want.

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// What decisions and observations must match.
+/// The schemas of decisions, observations and surfaces.
 static SCHEMAS: LazyLock<[jsonschema::Validator; 3]> = LazyLock::new(|| {
     [
         include_str!("../../../schemas/decision.schema.json"),

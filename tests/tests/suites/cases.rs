@@ -14,7 +14,7 @@ use serde_json::Value;
 /// One gate for all cases.
 static GATE: LazyLock<Gate> = LazyLock::new(gate);
 
-/// What every report must match.
+/// The schema of every report.
 static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
     let schema = serde_json::from_str(include_str!("../../../schemas/report.schema.json")).expect("JSON");
     jsonschema::validator_for(&schema).expect("report.schema.json is a schema")

@@ -17,10 +17,10 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// What judges beside them.
+/// A gate with the built-in component, which judges beside them.
 static ORDINARY: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// Longer than any of them takes.
+/// A time limit that none of them needs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A test for each component.
@@ -83,7 +83,7 @@ fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> 
     Ok(())
 }
 
-/// What the command line does, with something on its standard input.
+/// Runs the command line with some standard input.
 fn command(arguments: &[&str], input: &[u8]) -> Result<Output> {
     let test = std::env::current_exe()?;
     let seamgate = test.parent().and_then(Path::parent).context("target/PROFILE")?.join("seamgate");

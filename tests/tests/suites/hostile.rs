@@ -72,13 +72,13 @@ impl Held {
     }
 }
 
-/// What came of an attack.
+/// The outcome of an attack.
 struct Came {
-    /// In the words in which `must` is written.
+    /// The outcome in the words of `must`.
     outcome: String,
     /// The report, the fault or the answer, as JSON text.
     json: String,
-    /// What it took, where that is known: a fault does not say.
+    /// The usage, if it is known: a fault does not report it.
     usage: Option<Usage>,
 }
 
@@ -147,7 +147,8 @@ fn is_as_it_must_be(must: &str, outcome: &str) -> bool {
     outcome == must || (!must.contains(": ") && outcome.split(": ").next() == Some(must))
 }
 
-/// What was shown to a person, or sent to a model, must not hide, move the cursor, or turn the direction of writing.
+/// Returns the first character of a text for a person or a model that hides text, moves the cursor, or changes the
+/// direction of writing.
 fn hidden(text: &str) -> Option<char> {
     text.chars().find(|character| *character != '\n' && is_hidden(*character))
 }
@@ -169,7 +170,7 @@ fn nothing_is_hidden(at: &Value, name: &str) -> Result<()> {
     }
 }
 
-/// What the core says natively; only asked where the sandbox came to an end by itself.
+/// Returns the native verdict of the core. It is only used where the sandbox ended by itself.
 fn natively(contract: &str, output: &str) -> Result<String, String> {
     let request = seamgate_core::Request { output, ..seamgate_core::Request::default() };
     seamgate_core::Contract::compile(contract)
@@ -281,7 +282,7 @@ fn figure(number: f64) -> String {
     }
 }
 
-/// Whether two tables say the same; figures may differ by a quarter, for compilers do.
+/// Returns whether two tables are the same, except that figures may differ by a quarter because compilers do.
 fn same_but_for_figures(a: &str, b: &str) -> bool {
     let cells = |text: &str| text.lines().flat_map(|line| line.split('|')).map(str::to_owned).collect::<Vec<_>>();
     let (a, b) = (cells(a), cells(b));

@@ -121,7 +121,7 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What each audience is shown of each line.
+/// Returns each audience's view of each line.
 fn views(lines: &[String], mut project: impl FnMut(&str, &str) -> Result<String, String>) -> Result<Vec<String>> {
     let mut views = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -203,7 +203,7 @@ fn has_format(played: &[Played], lines: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What a step decided is what `permit` and `observe` decide, by the facts of the state before it.
+/// Checks that a step's decisions are those of `permit` and `observe` with the facts of the state before it.
 fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     let (Ok(step), Some(state)) = (&one.step, &one.state) else { return Ok(()) };
     let (step, event): (Value, Value) = (serde_json::from_str(step)?, serde_json::from_str(&one.event)?);

@@ -76,13 +76,13 @@ pub(crate) const NAMES: [[&str; 10]; 2] = [
 pub struct Setting {
     /// The number of servers: one or two.
     pub servers: usize,
-    /// Whether the profile has the gate's own tool.
+    /// `true` if the profile has the gate's own tool.
     pub has_own_tool: bool,
-    /// What happened before the first move.
+    /// The events before the first move.
     pub prelude: Prelude,
 }
 
-/// What happened before the first move.
+/// The events before the first move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prelude {
     /// Nothing.

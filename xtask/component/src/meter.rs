@@ -134,7 +134,7 @@ fn inner_module(component: &[u8]) -> Result<&[u8]> {
     bail!("no module of the component has a memory")
 }
 
-/// Whether a module has a memory of its own. The others only forward calls.
+/// Returns whether a module has a memory of its own. Other modules only forward calls.
 fn has_memory(module: &[u8]) -> Result<bool> {
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::MemorySection(section) = payload? {
@@ -263,7 +263,7 @@ impl Meter {
     }
 }
 
-/// What an operator costs, as in Wasmtime. It is free if it makes no code, or only directs control.
+/// Returns the cost of an operator, as in Wasmtime. It is free if it emits no code, or only directs control.
 fn cost(operator: &Operator) -> i64 {
     match operator {
         Operator::Nop
@@ -278,7 +278,7 @@ fn cost(operator: &Operator) -> i64 {
     }
 }
 
-/// Whether control may leave or arrive here. If so, the budget must pay for the steps so far.
+/// Returns whether control may leave or arrive here. If so, the budget must pay for the steps so far.
 fn ends_block(operator: &Operator) -> bool {
     matches!(
         operator,

@@ -1,4 +1,5 @@
-//! What the macro of `wit-bindgen` would expand to in the guest. What makes it compiles for as long as a third of the guest.
+//! Generates what the macro of `wit-bindgen` would expand to in the guest, because compiling the macro takes as long as
+//! a third of the guest.
 
 use std::path::Path;
 

@@ -57,7 +57,7 @@ fn all(model: &Model) -> Result<Vec<(String, Vec<Code>)>> {
     Ok(all)
 }
 
-/// What `seamgate explain` reads.
+/// Returns the table that `seamgate explain` reads.
 pub(super) fn table(model: &Model) -> Result<String> {
     let codes = all(model)?;
     let codes = codes.iter().flat_map(|(of, codes)| {

@@ -19,10 +19,10 @@ const LIMITS: [(&str, u64); 8] = [
     ("STACK", 512 << 10),
 ];
 
-/// What the host's library takes as `usize`; the stack is the engine's there.
+/// The limits that the host's library takes as `usize`. The stack is the engine's there.
 const SIZES: [&str; 2] = ["MEMORY", "OUTPUT_BYTES"];
 
-/// What JavaScript has no say in, or has elsewhere.
+/// The limits that JavaScript cannot set, or has elsewhere.
 const NOT_IN_JAVASCRIPT: [&str; 2] = ["TIMEOUT", "STACK"];
 
 const DOCUMENT: &str = "docs/limits.md";

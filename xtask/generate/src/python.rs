@@ -9,7 +9,7 @@ use super::{
     text::{WIDTH, pascal, snake, wrap},
 };
 
-/// What the package has types for.
+/// The types that the package exports.
 const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confidence"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
@@ -68,7 +68,7 @@ pub(super) fn fault_code(model: &Model) -> Result<String> {
     Ok(out)
 }
 
-/// What a generated module begins with.
+/// Returns the beginning of a generated module.
 fn head(about: &str) -> String {
     let lines = wrap(super::HEAD, WIDTH).join("\n");
     format!("\"\"\"{about}\n\n{lines}\n\"\"\"\n\nfrom __future__ import annotations\n\n")

@@ -28,17 +28,17 @@ Ok(Span { start, end })
 }
 ";
 
-/// What the component answers with.
+/// The types of the component's answers.
 const ANSWERS: [&str; 5] = ["report", "fault", "contract-info", "warning", "progress"];
 
-/// What it takes besides requests, which borrow.
+/// The types that it takes besides requests, which borrow.
 const TAKEN: [&str; 4] = ["report", "finish", "named-list", "observation"];
 
-/// What the host has types for.
+/// The types that the host has.
 const HOST: [&str; 8] =
     ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation", "fault"];
 
-/// Those that callers never see: the library has faults of its own.
+/// The types that callers never see, because the library has faults of its own.
 const INTERNAL: [&str; 2] = ["fault", "fault-code"];
 
 /// The types of the core.
@@ -485,7 +485,7 @@ fn is_optional_document(definition: &Definition, member: &str, ty: &Type) -> boo
     is_document(definition, member) && matches!(ty, Type::Option(_))
 }
 
-/// Whether a record has a document in it, at any depth.
+/// Returns whether a record contains a document, at any depth.
 fn holds_document(model: &Model, name: &str) -> bool {
     model.get(name).is_ok_and(|definition| {
         let holds = |member: &super::model::Member<Type>| {
@@ -495,7 +495,7 @@ fn holds_document(model: &Model, name: &str) -> bool {
     })
 }
 
-/// Whether a record is only numbers and words.
+/// Returns whether a record contains only numbers and words.
 fn is_copied(model: &Model, name: &str) -> bool {
     let is_copied = |ty: &Type| match ty {
         Type::Bool | Type::U32 => true,

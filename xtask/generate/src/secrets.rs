@@ -34,7 +34,7 @@ struct Rule {
     keywords: Vec<String>,
 }
 
-/// Whether a byte belongs to an alphabet.
+/// A predicate for the bytes of an alphabet.
 type Has = fn(u8) -> bool;
 
 /// The alphabets of the kernel, from the smallest on.
@@ -97,7 +97,7 @@ pub(super) fn forms() -> Result<[String; 2]> {
     write(&source.commit, forms.into_values().collect(), &named)
 }
 
-/// Whether a rule begins with the token itself.
+/// Returns whether a rule begins with the token itself.
 fn is_bounded_start(hir: &Hir) -> bool {
     let first = match hir.kind() {
         HirKind::Concat(parts) => parts.iter().find(|part| !matches!(part.kind(), HirKind::Look(_))),
@@ -214,7 +214,7 @@ fn add_bytes(hir: &Hir, skip: usize, at: &mut usize, bytes: &mut Vec<u8>) {
     bytes.dedup();
 }
 
-/// What the kernel calls the secrets of a rule.
+/// Returns the kernel's name for the secrets of a rule.
 fn kind(id: &str) -> &'static str {
     let kinds = [
         ("aws-", "AwsKey"),

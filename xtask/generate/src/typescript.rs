@@ -9,7 +9,7 @@ use super::{
     text::{WIDTH, camel, commented, pascal, snake},
 };
 
-/// What the package has types for.
+/// The types that the package exports.
 const TYPES: [&str; 6] = ["report", "contract-info", "warning", "finish", "confidence", "progress"];
 
 /// Types whose members are in `camelCase`: the package makes these objects itself. All others are the documents of every host.

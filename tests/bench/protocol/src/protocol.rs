@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::features;
 
-/// What is to be measured, as `plan.rs` wrote it.
+/// The plan of the measurements, as `plan.rs` writes it.
 #[derive(Deserialize)]
 pub struct Plan {
     /// The schemas.

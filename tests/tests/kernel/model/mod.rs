@@ -53,7 +53,7 @@ impl Trail {
     }
 }
 
-/// What a step leads to.
+/// The result of a step.
 struct Reached {
     key: u128,
     node: Node,
@@ -177,7 +177,7 @@ fn explore(source: &str, has_loop: bool, parent: Option<&Value>, depth: usize) -
     Ok(figures)
 }
 
-/// What all moves from some states lead to, as far as it is new.
+/// Returns the new results of all moves from some states.
 fn expand(
     profile: &Profile,
     nodes: &[Node],

@@ -69,7 +69,7 @@ impl Moves {
         self.made.push(Move { label: label.into(), event });
     }
 
-    /// What the model, or who calls from outside of a loop, may write now.
+    /// Adds the outputs that the model, or a caller outside of a loop, may write now.
     fn outputs(&mut self, world: &World) {
         let look = json!({"id": "x", "tool": "look", "arguments": {"q": 1}});
         let act = json!({"id": "x", "tool": "act", "arguments": {"x": 1}});

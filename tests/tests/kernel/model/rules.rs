@@ -1,4 +1,4 @@
-//! What must hold of each step, written down once more: by a host's view of the run, not by its state.
+//! Invariants of each step, implemented a second time: from a host's view of the run, not from its state.
 
 use anyhow::{Context, Result, bail, ensure};
 use seamgate_core::kernel_api::digest;
@@ -74,7 +74,7 @@ impl Seeing<'_> {
         self.world.now = before.now.max(at);
     }
 
-    /// What a host knows of an event before it sees what came of it.
+    /// Applies what a host knows of an event before it sees the result.
     fn event(&mut self, before: &World) {
         let (event, now) = (self.event, self.world.now);
         let call = event["call"].as_str().or(event["key"].as_str()).unwrap_or_default();
@@ -137,7 +137,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// What waited too long.
+    /// Expires what waited too long.
     fn lapse(&mut self) {
         let now = self.world.now;
         if self.world.model.as_ref().is_some_and(|(.., expires)| *expires <= now) {
@@ -468,12 +468,12 @@ impl Seeing<'_> {
     }
 }
 
-/// Whether a model is asked under this key, and still may answer.
+/// Returns whether a model is asked under this key and may still answer.
 fn is_open(model: Option<&(String, String, u64)>, key: &str, now: u64) -> bool {
     model.is_some_and(|(asked, _, expires)| asked == key && now < *expires)
 }
 
-/// Whether what nobody may trust stands outside of marks.
+/// Checks that untrusted text is inside of marks.
 fn outside(whole: &str) -> Result<()> {
     let mut rest = whole;
     loop {

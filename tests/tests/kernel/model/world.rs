@@ -1,8 +1,9 @@
-//! What a host knows of a run: from the events that it sent and the actions that it was given. The state of the run is not read.
+//! A host's knowledge of a run: from the events that it sent and the actions that it received. The state of the run is
+//! not read.
 
 use serde_json::Value;
 
-/// Who belongs to the groups of the profile.
+/// The members of the profile's groups.
 pub(crate) const ONCALL: [&str; 2] = ["anna", "ben"];
 pub(crate) const LEAD: [&str; 1] = ["cleo"];
 
@@ -68,11 +69,11 @@ pub(crate) struct Call {
     pub(crate) ask: Option<Ask>,
     pub(crate) approvals: Vec<Approval>,
     pub(crate) is_rejected: bool,
-    /// Whether the host ever said that it sends it.
+    /// `true` if the host ever reported sending it.
     pub(crate) was_started: bool,
-    /// Whether it counts among the calls that were permitted.
+    /// `true` if it counts towards the permitted calls.
     pub(crate) counts: bool,
-    /// When waiting for it ends.
+    /// The time at which waiting for it ends.
     pub(crate) expires: Option<u64>,
 }
 
@@ -101,7 +102,7 @@ pub(crate) struct World {
     pub(crate) question: Option<(String, u64)>,
     pub(crate) calls: Vec<Call>,
     pub(crate) remembered: Vec<Remembered>,
-    /// Whether the model has read what is not trusted.
+    /// `true` if the model has read untrusted data.
     pub(crate) is_untrusted: bool,
     pub(crate) steps: u64,
     pub(crate) tokens: u64,
@@ -137,7 +138,7 @@ impl World {
         model.chain(question).chain(calls).min()
     }
 
-    /// What of it matters for what comes, in the same way as [`typed`].
+    /// Returns the part of it that affects the future, in the same form as [`typed`].
     pub(crate) fn typed(&self) -> String {
         let left = |until: u64| left(until, self.now);
         let mut open = Vec::new();
@@ -161,7 +162,7 @@ impl World {
     }
 }
 
-/// What is left until a time, in seconds: orders of events that differ by less lead to the same.
+/// Returns the time left until a moment, in seconds: orders of events that differ by less lead to the same.
 fn left(until: u64, now: u64) -> u64 {
     until.saturating_sub(now).div_ceil(1000)
 }

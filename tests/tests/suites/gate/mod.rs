@@ -31,13 +31,13 @@ use seamgate_tests::{
 };
 use serde_json::Value;
 
-/// What the gate's states begin with.
+/// The prefix of the gate's states.
 const STATE: &str = "seamgate-state-";
-/// So long a line is waited for.
+/// The time to wait for a line.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// So long nothing more may come before the client goes on.
+/// The time without further messages after which the client continues.
 const QUIET: Duration = Duration::from_millis(150);
-/// So long a message over HTTP may take to come before the next one.
+/// The time that a message over HTTP gets to arrive before the next one.
 const ORDER: Duration = Duration::from_millis(30);
 
 /// A test for each session, one for the same over HTTP, and one for each conversation in bytes.
@@ -467,7 +467,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
     all.into_iter().next().context("a session")
 }
 
-/// What a journal has, a line for each record.
+/// Returns the records of a journal, one line for each.
 fn journal(run: &Path) -> Result<String> {
     // Those of one call together, in their order: calls are answered in any.
     let mut all: Vec<(usize, String)> = Vec::new();

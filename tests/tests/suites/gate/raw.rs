@@ -24,7 +24,7 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// What is shown of an answer beside its status.
+/// The headers of an answer to show besides its status.
 const SHOWN: [&str; 8] = [
     "allow",
     "connection",
@@ -50,7 +50,7 @@ pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// What a case talks to.
+/// A gate and the connections of a case to it.
 struct Talk {
     gate: Child,
     port: u16,
