@@ -30,7 +30,7 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Read a whole regular file by a name that the user did not type.
+/// Reads a whole regular file by a name that the user did not type.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_regular_to(path, MAX_FILE)
 }

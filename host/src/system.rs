@@ -63,8 +63,8 @@ mod linux {
         usize::try_from(size).unwrap_or(4096)
     }
 
-    /// Have the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to before, and no page
-    /// fault says so. Gives whether it is sure.
+    /// Has the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to
+    /// before, and no page fault says so. Returns whether it is sure.
     pub(crate) fn without_huge_pages(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole: a memory begins and ends with a page. The advice changes no byte.
         let advised = unsafe {

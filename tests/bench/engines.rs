@@ -110,7 +110,7 @@ pub(crate) struct Engines {
     pub(crate) with_all_contracts: Program,
 }
 
-/// Start all engines whose programs are there.
+/// Starts all engines whose programs are there.
 pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Extent) -> Result<Engines> {
     let (set, document) = plan.first()?;
     let program = |words: &[&Path]| Program::of(words, installed);
@@ -202,7 +202,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
     }
 }
 
-/// Start those in JavaScript and Python too.
+/// Starts those in JavaScript and Python too.
 fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> Result<Engines> {
     let Engines { all: engines, skipped, .. } = &mut started;
     let (set, document) = plan.first()?;
@@ -288,7 +288,7 @@ impl Engine {
         !self.name.starts_with("seamgate") && self.name != ERRORS
     }
 
-    /// Start the program, and wait until it has compiled all schemas.
+    /// Starts the program, and waits until it has compiled all schemas.
     fn start(
         name: &'static str,
         version: String,
@@ -315,7 +315,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Ask a question of one line.
+    /// Asks a question of one line.
     pub(crate) fn ask(&self, question: &str) -> Result<Value> {
         let mut process = self.process.borrow_mut();
         let input = process.input.as_mut().context("it was stopped")?;
@@ -330,7 +330,7 @@ impl Engine {
         serde_json::from_str(&line).with_context(|| format!("{} answered {line:?}", self.name))
     }
 
-    /// End the program.
+    /// Ends the program.
     pub(crate) fn stop(&self) -> Result<()> {
         let mut process = self.process.borrow_mut();
         process.input = None;

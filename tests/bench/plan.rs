@@ -96,7 +96,7 @@ pub(crate) const LARGE_OUTPUT: &str = "150 KB";
 const FIRST: &str = "dependabot-2.0";
 
 impl Plan {
-    /// Choose the documents, write the contracts, bake them.
+    /// Chooses the documents, writes the contracts, and bakes them.
     pub(crate) fn make(installed: &Path) -> Result<Self> {
         let store = installed.join("schemastore/vendor/schemastore/src");
         let run = installed.join("run");
@@ -160,7 +160,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Add the largest documents of a folder to the last set.
+    /// Adds the largest documents of a folder to the last set.
     fn add_documents(&mut self, folder: &Path, most: usize) -> Result<()> {
         if !folder.exists() {
             return Ok(());
@@ -187,7 +187,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Add the sets of the benchmark's own.
+    /// Adds the sets of the benchmark's own.
     fn add_own(&mut self, run: &Path, contracts: &Path) -> Result<()> {
         self.add_own_set(
             TRIVIAL,
@@ -230,7 +230,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Bake all contracts into one component, but those that are refused.
+    /// Bakes all contracts into one component, but those that are refused.
     fn bake(&mut self, cache: &Path) -> Result<()> {
         eprintln!("bench: baking {} contracts", self.sets.len());
         loop {
@@ -247,7 +247,7 @@ impl Plan {
         }
     }
 
-    /// Bake the same contracts into several components, a few in each.
+    /// Bakes the same contracts into several components, a few in each.
     fn bake_few(&mut self, run: &Path, cache: &Path) -> Result<()> {
         let (stored, own) = self.sets.split_at(self.stored_sets);
         let [stored, own] =
@@ -291,7 +291,7 @@ impl Plan {
     }
 }
 
-/// Write a component, and have the library keep its code, so that no engine compiles it.
+/// Writes a component, and has the library keep its code, so that no engine compiles it.
 fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     fs::write(path, component.as_bytes())?;
     Gate::with(Options::default().component(component.clone()).cache(Some(cache.to_owned())))?;

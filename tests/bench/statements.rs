@@ -13,7 +13,7 @@ use crate::{
 /// The heading of the section that they are.
 const HEADING: &str = "\n## What it costs\n\n";
 
-/// Write the sections of all documents. A run without JavaScript or Python changes none.
+/// Writes the sections of all documents. A run without JavaScript or Python changes none.
 pub(crate) fn write(root: &Path, figures: &Figures) -> Result<()> {
     // README.md has few lines, and long ones.
     let sections = [("README.md", 150, readme(figures)), ("docs/comparison.md", 100, comparison(figures))];

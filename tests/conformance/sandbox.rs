@@ -111,7 +111,7 @@ impl Said {
     }
 }
 
-/// Do the same with each, on all processors; what comes is in their order.
+/// Applies a function to each, on all processors. Returns the results in their order.
 pub(crate) fn with_each<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
     let work = || {

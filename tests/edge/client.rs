@@ -43,7 +43,7 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// Ask for something with a body of a known length.
+    /// Asks for something with a body of a known length.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: &[u8]) -> Result<Response> {
         let mut request = head(method, path, &format!("content-length: {}\r\n", body.len()));
         request.extend(body);
@@ -51,7 +51,7 @@ impl Connection {
         self.receive()
     }
 
-    /// Send bytes. A server that has answered already need not read on: what it says then is in its answer.
+    /// Sends bytes. A server that has answered already need not read on: what it says then is in its answer.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
         match self.stream.get_mut().write_all(bytes) {
             Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
@@ -59,12 +59,12 @@ impl Connection {
         }
     }
 
-    /// Say that nothing more comes.
+    /// Closes the sending side.
     pub(crate) fn end(&mut self) -> Result<()> {
         Ok(self.stream.get_ref().shutdown(std::net::Shutdown::Write)?)
     }
 
-    /// Read the response to what was sent.
+    /// Reads the response to what was sent.
     pub(crate) fn receive(&mut self) -> Result<Response> {
         let line = self.line()?;
         let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());

@@ -59,7 +59,7 @@ struct Load {
     memory: u64,
 }
 
-/// Find it for small, ordinary and long outputs, and write the tables to a page.
+/// Finds the knee for small, ordinary and long outputs, and writes the tables to a page.
 pub(crate) fn find(gate: &Gate, page: &Path) -> Result<()> {
     let read =
         |name: &str| fs::read_to_string(Path::new("schemas/examples/outputs").join(name)).context(name.to_owned());
@@ -101,7 +101,7 @@ fn measure(what: &'static str, bytes: usize, asked: &[Asked]) -> Result<Load> {
     Ok(Load { what, bytes, held, knee, memory: server.memory()? })
 }
 
-/// Ask at a rate for a while.
+/// Asks at a rate for a while.
 fn hold(server: &Server, asked: &[Asked], percent: usize, rate: f64) -> Result<Held> {
     let count = (rate * HELD.as_secs_f64()) as usize;
     let next = AtomicUsize::new(0);
@@ -185,7 +185,7 @@ fn tables(loads: &[Load]) -> String {
     text
 }
 
-/// Put a text on a page, between its marks.
+/// Puts a text on a page, between its marks.
 fn write(page: &Path, text: &str) -> Result<()> {
     let [begin, end] = ["<!-- service -->", "<!-- /service -->"];
     let whole = fs::read_to_string(page)?;

@@ -138,7 +138,7 @@ fn status(answer: &str) -> Result<u16> {
     })
 }
 
-/// Hold a response to what the gate answers to the same request.
+/// Compares a response with what the gate answers to the same request.
 fn same(response: &Response, gate: &Gate, request: &str) -> Result<()> {
     let expected = gate.call(request)?.json;
     ensure!(response.body == expected, "not the same bytes:\n  {expected}\n  {}", response.body);

@@ -25,7 +25,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Start one with these flags, and wait until it listens.
+    /// Starts one with these flags, and waits until it listens.
     pub(crate) fn start(flags: &[&str]) -> Result<Self> {
         let mut command = Command::new(WASMTIME);
         command.args(["serve", "--addr", "127.0.0.1:0"]).args(flags).arg(SERVED);

@@ -21,7 +21,7 @@ const FOLDER: &str = "target/mcp/bench";
 /// How long a result is, and how often it is asked for.
 const SIZES: [(&str, usize, u64); 2] = [("1 KB", 1_000, 1_000), ("1 MB", 1_000_000, 100)];
 
-/// Measure, and give a table.
+/// Measures, and returns a table.
 pub(crate) fn bench() -> Result<String> {
     let folder = Path::new(FOLDER);
     if folder.exists() {

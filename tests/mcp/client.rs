@@ -27,7 +27,7 @@ pub(crate) struct Session {
 pub(crate) struct Process(Child);
 
 impl Session {
-    /// Start the server, behind the gate where there is a folder for its journal, and agree on the protocol.
+    /// Starts the server, behind the gate if there is a folder for its journal, and agrees on the protocol.
     pub(crate) fn start(journal: Option<&Path>) -> Result<Self> {
         let server = std::env::current_exe()?;
         let mut command = match journal {
@@ -51,7 +51,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Ask, and wait for the answer.
+    /// Asks, and waits for the answer.
     pub(crate) fn ask(&mut self, request: &Value) -> Result<Value> {
         say(&mut self.stdin, request)?;
         loop {
@@ -86,7 +86,7 @@ impl Process {
         Ok(ticks.iter().sum::<u64>() as f64 / 100.0)
     }
 
-    /// End it.
+    /// Ends the process.
     pub(crate) fn end(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();
@@ -107,7 +107,7 @@ impl Drop for Process {
     }
 }
 
-/// Send a message.
+/// Sends a message.
 pub(crate) fn say(stdin: &mut ChildStdin, message: &Value) -> Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How much more memory the gate may occupy at the end than when a quarter of the calls was done, in KiB.
 const GROWTH: u64 = 8 * 1024;
 
-/// Run, and give a table.
+/// Runs, and returns a table.
 pub(crate) fn load() -> Result<String> {
     let folder = Path::new(FOLDER);
     if folder.exists() {
@@ -135,7 +135,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Call until so many calls were made.
+    /// Calls until so many calls were made.
     fn call_until(&self, until: u64) -> Result<()> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Send a call. Gives its id, and where messages about it arrive.
+    /// Sends a call. Returns its id, and where messages about it arrive.
     fn ask(&self, tool: &str, arguments: Value, with_progress: bool) -> Result<(u64, Receiver<Value>)> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let id = IDS.fetch_add(1, Ordering::Relaxed);

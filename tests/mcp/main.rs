@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     write(&part, &table)
 }
 
-/// Put a result on the page, between the marks of its name.
+/// Puts a result on the page, between the marks of its name.
 fn write(mark: &str, text: &str) -> Result<()> {
     let path = Path::new(PAGE);
     let page = fs::read_to_string(path).context(PAGE)?;

@@ -19,7 +19,7 @@ const STEPS: u64 = 4;
 /// How often the call of each number ran.
 type Ran = Arc<Mutex<BTreeMap<i64, u64>>>;
 
-/// Answer until the client goes.
+/// Answers until the client disconnects.
 pub(crate) fn serve() -> Result<()> {
     let lock: Value = serde_json::from_str(LOCK)?;
     let tools = lock.pointer("/servers//tools").context("the lock file has tools")?;

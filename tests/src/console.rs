@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-/// Make a folder anew, in which `schemas` is the project's.
+/// Makes a folder anew, in which `schemas` is the project's.
 pub fn fresh(folder: &Path) {
     drop(fs::remove_dir_all(folder));
     fs::create_dir_all(folder).expect("a folder");

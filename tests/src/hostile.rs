@@ -125,7 +125,7 @@ fn text_or_json(contract: &RawValue) -> Result<String> {
     }
 }
 
-/// Write out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
+/// Writes out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
 /// text N times, where `{n}` counts from 0 and `{n+1}` from 1.
 fn text(written: &Value) -> Result<String> {
     match written {

@@ -31,7 +31,7 @@ pub struct Head {
 }
 
 impl Connection {
-    /// Connect to a port of this machine.
+    /// Connects to a port of this machine.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Connection {
         Ok(self.stream.get_ref().try_clone()?)
     }
 
-    /// Send bytes as they are.
+    /// Sends bytes as they are.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Connection {
         Ok(self.stream.get_mut().write_all(bytes)?)
     }
 
-    /// Send a request that has what it must have. `headers` are lines.
+    /// Sends a request that has what it must have. `headers` are lines.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Read the body of an answer. Each piece of it is told as it comes.
+    /// Reads the body of an answer. Each piece of it is told as it comes.
     ///
     /// # Errors
     ///

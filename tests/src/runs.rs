@@ -190,7 +190,8 @@ impl Played {
 }
 
 impl RunCase {
-    /// Send each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a step or a fault.
+    /// Sends each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a
+    /// step or a fault.
     ///
     /// # Errors
     ///

@@ -107,7 +107,7 @@ pub fn core_alone() -> bool {
     env::var_os("BLESS").is_some_and(|bless| bless == "core")
 }
 
-/// Hold JSON text to a file of a case, or with `BLESS`, write it there. The case has no file `other` then.
+/// Compares JSON text with a file of a case, or with `BLESS`, writes it there. The case has no file `other` then.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ pub fn unwrapped(answer: &str) -> Option<Answer> {
     inner("result").map(Ok).or_else(|| inner("fault").map(Err))
 }
 
-/// Hold an answer of `wire` to the native one: the same bytes. Of faults only the messages, because spans of violations are
-/// offsets into another text there.
+/// Checks that an answer of `wire` has the same bytes as the native one. Of faults only the messages, because spans of
+/// violations are offsets into another text there.
 ///
 /// # Errors
 ///

@@ -57,8 +57,8 @@ pub(crate) fn list() {
     }
 }
 
-/// Run the parts named, or all, and print a table, with the reason of each failure below it. A part that fails stops no other
-/// but `build`.
+/// Runs the parts named, or all, and prints a table, with the reason of each failure below it. A part that fails stops
+/// no other but `build`.
 pub(crate) fn ci(named: &[String]) -> Result<()> {
     let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
     let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");

@@ -44,7 +44,7 @@ const BUILD: [&str; 9] = [
     "seamgate-component",
 ];
 
-/// Build the command line and the wheel for Linux on aarch64. Run both under QEMU, and all cases in the wheel.
+/// Builds the command line and the wheel for Linux on aarch64. Runs both under QEMU, and all cases in the wheel.
 pub(crate) fn cross() -> Result<()> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping aarch64: it is built on Linux with x86-64");
@@ -87,7 +87,7 @@ fn made(name: &str) -> PathBuf {
     Path::new(FOLDER).join(TARGET).join("release").join(name)
 }
 
-/// Write a file if it changes: Cargo builds nothing again for one that keeps its time.
+/// Writes a file if it changes: Cargo builds nothing again for one that keeps its time.
 fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).ok().as_deref() != Some(bytes) {
         fs::write(path, bytes).with_context(|| path.display().to_string())?;
@@ -133,8 +133,8 @@ impl Platform<'_> {
     }
 }
 
-/// Judge an output with both. Then ask the wheel every request that other runtimes are asked: it must answer the same bytes, and take
-/// the same fuel.
+/// Judges an output with both. Then sends the wheel every request of the other runtimes: it must return the same bytes,
+/// and take the same fuel.
 fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
     let examples = Path::new("schemas/examples");
     let (contract, output) = (examples.join("triage.contract.json"), examples.join("outputs/triage.good.txt"));
@@ -156,7 +156,7 @@ fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
         .env("PYTHONPATH", &unpacked))
 }
 
-/// Unpack Debian's packages: the folder.
+/// Unpacks Debian's packages. Returns the folder.
 fn debian() -> Result<PathBuf> {
     let folder = root().join(FOLDER).join("debian");
     if installed(&folder, &[Path::new(DEBIAN)])? {

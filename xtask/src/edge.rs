@@ -34,7 +34,7 @@ pub(crate) fn edge() -> Result<()> {
     run(&mut program()?)
 }
 
-/// Find how many requests a second are too many, and write it to a page.
+/// Finds how many requests a second are too many, and writes it to a page.
 pub(crate) fn knee(page: &Path) -> Result<()> {
     run(program()?.arg("knee").arg(page))
 }
@@ -47,12 +47,12 @@ fn program() -> Result<Command> {
     Ok(command("target/release/examples/edge"))
 }
 
-/// Build the component, before a validator is plugged into it.
+/// Builds the component, before a validator is plugged into it.
 pub(crate) fn component() -> Result<()> {
     guest::component("seamgate-edge", EDGE)
 }
 
-/// Build the component, and compose it with the example contracts.
+/// Builds the component, and composes it with the example contracts.
 pub(crate) fn build() -> Result<()> {
     component()?;
     guest::validator()?;
@@ -63,7 +63,7 @@ pub(crate) fn build() -> Result<()> {
     run(command("target/release/examples/compose").args([EDGE, BAKED, SERVED]))
 }
 
-/// Build Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.
+/// Builds Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.
 fn install() -> Result<()> {
     let server = Path::new(SERVER);
     let pinned = Path::new("tests/sources/wasmtime-cli/Cargo.lock");

@@ -21,7 +21,8 @@ pub(crate) const MATERIALS: &str = "seamgate.cdx.json";
 /// The package that the component is made of.
 const GUEST: &str = "seamgate-guest";
 
-/// Write both files for what has the component inside, and a package of the workspace around it for a platform, if there is one.
+/// Writes both files for what has the component inside, and a package of the workspace around it for a platform, if
+/// there is one.
 pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     let mut inside = linked(GUEST, TARGET)?;
     if let Some((package, platform)) = around {

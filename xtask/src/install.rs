@@ -25,8 +25,8 @@ pub(crate) fn has_go() -> bool {
     output(command("go").arg("version")).is_some()
 }
 
-/// Install the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there. `what`
-/// says so. None of their scripts runs.
+/// Installs the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there.
+/// `what` says so. None of their scripts runs.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
     let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
@@ -42,7 +42,7 @@ pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     done(folder, &pinned)
 }
 
-/// Make a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
+/// Makes a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
 pub(crate) fn environment(
     python: &str,
     folder: &Path,

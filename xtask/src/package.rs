@@ -36,7 +36,7 @@ const CRATES: [&str; 8] = [
     "seamgate-cli",
 ];
 
-/// Build everything that is published, and print its digests.
+/// Builds everything that is published, and prints its digests.
 pub(crate) fn package() -> Result<()> {
     let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
@@ -125,7 +125,7 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(to))
 }
 
-/// Say in the notices that the file has the C library inside, too.
+/// Says in the notices that the file has the C library inside, too.
 fn c_library(program: &Path, notices: &Path) -> Result<()> {
     let version = output(command("getconf").arg("GNU_LIBC_VERSION")).context("which C library this is")?;
     let name = program.file_name().context("a file")?.display();
@@ -139,7 +139,7 @@ fn c_library(program: &Path, notices: &Path) -> Result<()> {
     fs::write(notices, text).with_context(|| notices.display().to_string())
 }
 
-/// Judge an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
+/// Judges an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
 fn try_out(program: &Path) -> Result<()> {
     let empty = Path::new(PACKAGES).join("tmp-root");
     remove(&empty)?;
@@ -164,7 +164,7 @@ fn try_out(program: &Path) -> Result<()> {
     remove(&empty)
 }
 
-/// Write the digests of files, beside those that are there of other files, and print all.
+/// Writes the digests of files, beside those that are there of other files, and prints all.
 pub(crate) fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
     let to = folder.join(DIGESTS);
     let before = fs::read_to_string(&to).unwrap_or_default();

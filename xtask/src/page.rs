@@ -54,14 +54,15 @@ impl Example {
     }
 }
 
-/// Write the page, with the package that is installed in a folder, and serve it on this machine until it is interrupted.
+/// Writes the page, with the package that is installed in a folder, and serves it on this machine until it is
+/// interrupted.
 pub(crate) fn serve(installed: &Path) -> Result<()> {
     write(installed, Path::new(PAGE))?;
     say(&format!("{PAGE} can be copied to any server of files"));
     run(command("node").arg(Path::new(SOURCES).join("serve.mjs")).arg(PAGE))
 }
 
-/// Write the page into a folder, with the package that is installed in another one.
+/// Writes the page into a folder, with the package that is installed in another one.
 pub(crate) fn write(installed: &Path, page: &Path) -> Result<()> {
     remove(page)?;
     copy(Path::new(SOURCES), page, &["html", "css", "js"])?;
@@ -88,7 +89,7 @@ fn text(name: &str) -> Result<String> {
     fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// Copy the files of a folder that have one of these extensions, and those of the folders in it.
+/// Copies the files of a folder that have one of these extensions, and those of the folders in it.
 fn copy(from: &Path, to: &Path, extensions: &[&str]) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {

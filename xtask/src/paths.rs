@@ -20,7 +20,7 @@ pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     Ok([(cargo.join("registry/src"), "registry"), (root(), "seamgate")])
 }
 
-/// Write machine code of the host without the names of these folders: messages of panics have them.
+/// Writes machine code of the host without the names of these folders: messages of panics have them.
 ///
 /// The compiler would leave them out by a flag, which is one of each crate: Wasmtime would be compiled twice, for those who develop and for
 /// those who publish. So something else of the same length stands in their place: a message knows how long its text is.
@@ -35,7 +35,7 @@ pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, code).with_context(|| to.display().to_string())
 }
 
-/// Put a word in the place of a path, wherever it stands.
+/// Puts a word in the place of a path, wherever it stands.
 fn replace(code: &mut [u8], path: &[u8], word: &str) -> Result<()> {
     let Some(first) = path.first() else { return Ok(()) };
     let mut at = 0;

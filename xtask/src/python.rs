@@ -31,8 +31,8 @@ const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/nativ
 /// The package of the workspace that it is.
 const NATIVE_PACKAGE: &str = "seamgate-python";
 
-/// Build both wheels as they are published, with what is inside listed in each: the native one for this platform, which older
-/// systems can load, too, and the one for all others.
+/// Builds both wheels as they are published, with what is inside listed in each: the native one for this platform,
+/// which older systems can load, too, and the one for all others.
 pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     if is_native() {
@@ -83,7 +83,7 @@ fn is_native() -> bool {
     is_native
 }
 
-/// Build the native wheel. None where there is no native half: it is for Linux on x86-64.
+/// Builds the native wheel. Returns `None` where there is no native half: it is for Linux on x86-64.
 fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);
@@ -93,7 +93,7 @@ fn native() -> Result<Option<PathBuf>> {
     native_of(Path::new(NATIVE[0]), &inside::host()?).map(Some)
 }
 
-/// Build the native wheel of a library that Cargo made for a platform.
+/// Builds the native wheel of a library that Cargo made for a platform.
 pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
     paths::write_without(made, Path::new(NATIVE[1]))?;
     let library = std::path::absolute(NATIVE[1])?;
@@ -104,7 +104,7 @@ pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
     })
 }
 
-/// Build the wheel for all platforms, with the component of `host/component`.
+/// Builds the wheel for all platforms, with the component of `host/component`.
 fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
@@ -144,7 +144,8 @@ fn wheel(around: Option<(&str, &str)>, environment: impl FnOnce(&mut std::proces
     Ok(wheel)
 }
 
-/// Build the wheel for this platform and install it into the environment. Returns the interpreter; none without Python.
+/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter; `None` without
+/// Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
         say("skipping the Python package: python3 with its module venv is missing");
@@ -165,8 +166,8 @@ pub(crate) fn unpack_pure() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Install the wheel that was built last for this platform into an environment, which already has its dependencies, pinned by
-/// digest.
+/// Installs the wheel that was built last for this platform into an environment, which already has its dependencies,
+/// pinned by digest.
 pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
     let native = format!("_{}.whl", std::env::consts::ARCH);
     let is_native = |path: &PathBuf| path.to_string_lossy().ends_with(&native);
@@ -188,7 +189,7 @@ fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     run(pip(environment).args(options).arg(wheel))
 }
 
-/// Build both wheels, install each, and run format, lints, types and tests: the tests with both.
+/// Builds both wheels, installs each, and runs format, lints, types and tests: the tests with both.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
@@ -243,13 +244,13 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Measure calls beside validators for Python.
+/// Measures calls beside validators for Python.
 pub(crate) fn bench() -> Result<()> {
     calls(&[])
 }
 
-/// Measure one warm call beside the fastest validator for Python, and write the ratio into a file. No file is left without
-/// Python.
+/// Measures one warm call beside the fastest validator for Python, and writes the ratio into a file. No file is left
+/// without Python.
 pub(crate) fn figure(to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_file(to)?;

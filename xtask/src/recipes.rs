@@ -50,7 +50,7 @@ pub(crate) fn test() -> Result<()> {
     spans()
 }
 
-/// Check the types of all snippets of the documentation, and of the recipes of `ask`.
+/// Checks the types of all snippets of the documentation, and of the recipes of `ask`.
 fn types(tools: &Path) -> Result<()> {
     let folder = root().join(FOLDER);
     let mut pages = ["README.md", "host/python/README.md", "host/js/README.md"].map(str::to_owned).to_vec();
@@ -74,7 +74,7 @@ fn types(tools: &Path) -> Result<()> {
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// Read what `seamgate trace --otlp` writes with OpenTelemetry's messages.
+/// Reads what `seamgate trace --otlp` writes with OpenTelemetry's messages.
 fn spans() -> Result<()> {
     if !has_python() {
         say("skipping the spans of a trace: python3 with its module venv is missing");

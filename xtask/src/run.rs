@@ -33,7 +33,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Run a command to its end. The error of a failure names it.
+/// Runs a command to its end. The error of a failure names it.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     finish(start(command)?)
 }
@@ -44,7 +44,7 @@ pub(crate) struct Started {
     child: Child,
 }
 
-/// Start a command, and go on.
+/// Starts a command, and goes on.
 pub(crate) fn start(command: &mut Command) -> Result<Started> {
     let line = line(command);
     say(&line);
@@ -52,7 +52,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Started> {
     Ok(Started { line, child })
 }
 
-/// Wait for the end of a command. The error of a failure names it.
+/// Waits for the end of a command. The error of a failure names it.
 pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
     let status = child.wait().with_context(|| format!("cannot run {line}"))?;
     if !status.success() {

@@ -32,7 +32,7 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Run the part of this name, or all of them.
+/// Runs the part of this name, or all of them.
 pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     let chosen = PARTS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, part)| part())

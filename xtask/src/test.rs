@@ -19,7 +19,7 @@ const BINARIES: &str = "tests/tests";
 /// The binary whose modules are suites of folders.
 const SUITES: &str = "suites";
 
-/// Run the tests that arguments of `cargo test` choose.
+/// Runs the tests that arguments of `cargo test` choose.
 pub(crate) fn some(arguments: &[String]) -> Result<()> {
     run(command("cargo").args(ALL).args(arguments))
 }

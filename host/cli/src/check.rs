@@ -350,7 +350,7 @@ fn one(
     Ok(verdict.report.disposition.into())
 }
 
-/// Judge the output, and put the bytes that were read into `output`.
+/// Judges the output, and puts the bytes that were read into `output`.
 fn judge(
     arguments: &Arguments,
     gate: &Gate,

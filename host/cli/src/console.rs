@@ -7,15 +7,15 @@ use seamgate_text::{count, visible_json};
 
 use crate::error::Unwritten;
 
-/// Write a result to standard output, with one line end.
+/// Writes a result to standard output, with one line end.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(Unwritten::from)?;
     Ok(())
 }
 
-/// Write a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which leaves the
-/// values as they are. Elsewhere each byte is as it was.
+/// Writes a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which
+/// leaves the values as they are. Elsewhere each byte is as it was.
 pub(crate) fn print_json(json: &str) -> Result<()> {
     if stdout().is_terminal() { print(&visible_json(json)) } else { print(json) }
 }

@@ -113,7 +113,7 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-/// Register a contract. Gives its agent, and its whole text.
+/// Registers a contract. Returns its agent, and its whole text.
 fn register(gate: &mut Gate, path: &Path, source: &ContractSource) -> Result<(String, String)> {
     let info = gate.register(source.text()).map_err(|fault| unusable(fault, source, path))?;
     Ok((info.agent, source.text().to_owned()))

@@ -177,7 +177,7 @@ fn stdin_length() -> Option<usize> {
     None
 }
 
-/// Skip the rest of a line. Gives its length.
+/// Skips the rest of a line. Returns its length.
 pub(crate) fn skip_line(input: &mut impl BufRead) -> io::Result<usize> {
     let mut skipped = 0;
     loop {

@@ -112,7 +112,7 @@ fn has_color() -> bool {
     says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")
 }
 
-/// Parse the arguments. Where they are invalid, or ask for help, the process ends here.
+/// Parses the arguments. Where they are invalid, or ask for help, the process ends here.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = Arguments::command();
@@ -134,8 +134,8 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     error.exit()
 }
 
-/// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
-/// for help, the process ends here.
+/// Runs the command line. The first of the arguments is the name that the program was started by. Where they are
+/// invalid, or ask for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }

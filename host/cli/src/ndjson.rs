@@ -100,7 +100,7 @@ impl Window {
         Window { state: Mutex::new((0, false)), moved: Condvar::new(), size }
     }
 
-    /// Wait until the reader may read a batch. False if nothing is written any more.
+    /// Waits until the reader may read a batch. Returns `false` if nothing is written any more.
     fn enter(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.0 >= self.size && !state.1 {
@@ -121,7 +121,7 @@ impl Window {
     }
 }
 
-/// Read requests until the end, or until the workers stop.
+/// Reads requests until the end, or until the workers stop.
 fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, window: &Window) -> Result<()> {
     let mut requests = Requests { input: BufReader::with_capacity(BATCH_BYTES, input), blank: 0, next: None };
     for number in 0.. {
@@ -287,7 +287,7 @@ fn status(answer: &str) -> Status {
     }
 }
 
-/// Write answers in the order of their requests, and count them.
+/// Writes answers in the order of their requests, and counts them.
 fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();

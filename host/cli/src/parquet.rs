@@ -53,7 +53,7 @@ pub enum Ended {
 /// A function that judges Parquet files and reports its progress.
 pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
 
-/// Judge a file.
+/// Judges a file.
 pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -> Result<Status> {
     let Some(judge) = judge else {
         bail!(

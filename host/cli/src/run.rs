@@ -361,7 +361,7 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     }
 }
 
-/// Show what an attempt lacks, by itself or with those before.
+/// Shows what an attempt lacks, by itself or with those before.
 fn show(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
     show_report(report, &format!("attempt {number} of {most}"));
@@ -405,7 +405,7 @@ fn show_report(report: &Report, of: &str) {
     }
 }
 
-/// Print the valid document, or say why there is none.
+/// Prints the valid document, or says why there is none.
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
     let status = Status::of_run(stop, attempts);

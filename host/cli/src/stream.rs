@@ -14,8 +14,8 @@ use crate::{
 /// Characters of an item to show.
 const MAX_ITEM: usize = 100;
 
-/// Read an output to its end, and report progress after each piece: in words, or as lines of JSON. Puts the bytes that the
-/// gate took into `output`.
+/// Reads an output to its end, and reports progress after each piece: in words, or as lines of JSON. Puts the bytes
+/// that the gate took into `output`.
 pub(crate) fn follow(
     session: &mut Session,
     (mut input, length): (impl Read, Option<usize>),
@@ -60,7 +60,7 @@ struct Reporter {
 }
 
 impl Reporter {
-    /// Report what is new.
+    /// Reports what is new.
     fn report(&mut self, progress: &Progress, output: &[u8]) -> Result<()> {
         let changed = progress.completeness != self.completeness;
         let dead_end = progress.dead_end.as_ref().filter(|_| !self.is_dead);

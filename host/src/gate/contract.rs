@@ -18,8 +18,9 @@ use crate::{
     types::Span,
 };
 
-/// Read one contract, and put in the schemas that it names by path. The result is one whole document for
-/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register` refuses it.
+/// Reads one contract, and puts in the schemas that it names by path. The result is one whole document for
+/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register`
+/// refuses it.
 ///
 /// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it. The
 /// contract itself may be a pipe. Each file may have 8 MiB, and all of them together 32 MiB.
@@ -37,7 +38,8 @@ pub fn read_contract(path: &Path) -> Result<String, FileError> {
     ContractSource::read(path).map(|source| source.text)
 }
 
-/// Read every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to one.
+/// Reads every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to
+/// one.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -111,7 +113,7 @@ struct SourcePiece {
 type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {
-    /// Read one contract, as [`read_contract`] does.
+    /// Reads one contract, as [`read_contract`] does.
     ///
     /// # Errors
     ///
@@ -131,7 +133,7 @@ impl ContractSource {
         Self::of(path, text)
     }
 
-    /// Read one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
+    /// Reads one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
     ///
     /// # Errors
     ///
@@ -141,7 +143,7 @@ impl ContractSource {
         Self::of(path, text)
     }
 
-    /// Read a schema, and make a contract of it that has a default for all else.
+    /// Reads a schema, and makes a contract of it that has a default for all else.
     ///
     /// # Errors
     ///
@@ -205,14 +207,14 @@ impl ContractSource {
         Ok(source)
     }
 
-    /// Append a piece of a file.
+    /// Appends a piece of a file.
     fn push(&mut self, file: usize, from: usize, to: usize) {
         let piece = self.files[file].1.get(from..to).unwrap_or_default();
         self.pieces.push(SourcePiece { at: self.text.len(), length: piece.len(), file, from });
         self.text.push_str(piece);
     }
 
-    /// Append the JSON of a file.
+    /// Appends the JSON of a file.
     fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
         let mark = text.len() - references::without_mark(&text).len();
         match serde_json::from_str::<&RawValue>(&text[mark..]) {

@@ -67,7 +67,7 @@ impl<'g> Instance<'g> {
         instance
     }
 
-    /// Judge one output.
+    /// Judges one output.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'g> Instance<'g> {
         self.verdict(agent, judged)
     }
 
-    /// Answer one request that is JSON text.
+    /// Answers one request that is JSON text.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl<'g> Instance<'g> {
         Answer::of(self.is_trusted(), json, usage)
     }
 
-    /// Open a session in the component.
+    /// Opens a session in the component.
     pub(crate) fn open(&mut self, request: &Request) -> Result<(SessionHandle, Usage), Fault> {
         let bytes = request.evidence_bytes();
         self.small_enough(bytes)?;
@@ -126,7 +126,7 @@ impl<'g> Instance<'g> {
         self.sandbox.has_kernel()
     }
 
-    /// Compile a contract, within a contract's budget. Gives what a fresh instance may begin from, too.
+    /// Compiles a contract, within a contract's budget. Returns what a fresh instance may begin from, too.
     pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<MemorySnapshot>), Fault> {
         self.compile(contract.len(), |exports| exports.register(contract))
     }
@@ -148,7 +148,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.surface(agent, facts, listed))
     }
 
-    /// Decide whether a call may run.
+    /// Decides whether a call may run.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, facts.len() + call.len(), |kernel| kernel.permit(agent, facts, call))
     }
 
-    /// Make an observation of a tool's result.
+    /// Makes an observation of a tool's result.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.observe(agent, facts, call, result))
     }
 
-    /// Apply one event to a run.
+    /// Applies one event to a run.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.advance(agent, state, event))
     }
 
-    /// Show a line of a journal to an audience.
+    /// Shows a line of a journal to an audience.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, line.len(), |kernel| kernel.project(agent, line, audience))
     }
 
-    /// Have the kernel make a document by the profile of an agent.
+    /// Has the kernel make a document by the profile of an agent.
     fn decide(
         &mut self,
         agent: &str,
@@ -198,7 +198,7 @@ impl<'g> Instance<'g> {
         Answer::document(self.is_trusted(), json, usage)
     }
 
-    /// Compile a profile, as [`register`](Instance::register) does a contract.
+    /// Compiles a profile, as [`register`](Instance::register) does a contract.
     pub(crate) fn register_profile(&mut self, profile: &str) -> Result<(ProfileInfo, Option<MemorySnapshot>), Fault> {
         let (info, snapshot) = self.compile(profile.len(), |exports| exports.register_profile(profile))?;
         Ok((ProfileInfo::read(&info)?, snapshot))
@@ -211,7 +211,7 @@ impl<'g> Instance<'g> {
             .map_err(Fault::while_compiling)
     }
 
-    /// Call an instance that has the profile of an agent, if the gate has it.
+    /// Calls an instance that has the profile of an agent, if the gate has it.
     pub(crate) fn with_profile<T>(
         &mut self,
         agent: &str,
@@ -222,7 +222,7 @@ impl<'g> Instance<'g> {
         self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
     }
 
-    /// Call an instance that has the contracts of these agents, as far as the gate has them.
+    /// Calls an instance that has the contracts of these agents, as far as the gate has them.
     pub(crate) fn with_contracts<T>(
         &mut self,
         agents: &[&str],
@@ -233,12 +233,13 @@ impl<'g> Instance<'g> {
         self.with((agents, &[]), bytes, call).map_err(|fault| registry.with_agents(fault))
     }
 
-    /// Seal contracts that have so many bytes.
+    /// Seals contracts that have so many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
         self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
 
-    /// Call an export without parameters that is not in the world, and use its result. A snapshot reads state this way.
+    /// Calls an export without parameters that is not in the world, and uses its result. A snapshot reads state this
+    /// way.
     pub(crate) fn read<R, T>(
         &mut self,
         interface: &str,
@@ -266,7 +267,7 @@ impl<'g> Instance<'g> {
         self.sandbox.component().is_builtin()
     }
 
-    /// Compile something in the instance, and compare its memory with what it was.
+    /// Compiles something in the instance, and compares its memory with what it was.
     fn compile<T>(
         &mut self,
         bytes: usize,
@@ -288,8 +289,8 @@ impl<'g> Instance<'g> {
         Ok((compiled, snapshot))
     }
 
-    /// Call an instance that has what these agents have. What has to be compiled gets a budget of its own: what is left of that
-    /// budget does not go to the call.
+    /// Calls an instance that has what these agents have. What has to be compiled gets a budget of its own: what is
+    /// left of that budget does not go to the call.
     fn with<T>(
         &mut self,
         of: (&[&str], &[&str]),
@@ -345,8 +346,8 @@ impl<'g> Instance<'g> {
         Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
     }
 
-    /// Make sure that the live instance has the contract of an agent, if the gate has it. Gives the length of the contract and
-    /// the fuel that it took, if the instance did not have it.
+    /// Makes sure that the live instance has the contract of an agent, if the gate has it. Returns the length of the
+    /// contract and the fuel that it took, if the instance did not have it.
     fn give_contract(&mut self, agent: &str, clock: Clock) -> Result<(usize, u64), Stopped> {
         let registry = self.registry;
         let given = self.agents.iter().any(|given| given == agent);
@@ -371,7 +372,8 @@ impl<'g> Instance<'g> {
         Ok(fuel)
     }
 
-    /// Have the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or compiled.
+    /// Has the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or
+    /// compiled.
     fn give<T>(
         &mut self,
         (text, snapshot): (&str, Option<&Arc<MemorySnapshot>>),
@@ -395,7 +397,7 @@ impl<'g> Instance<'g> {
         compiled.map(|(_, usage)| usage.fuel)
     }
 
-    /// Call an instance that holds state of an earlier call: a fresh one has none of it.
+    /// Calls an instance that holds state of an earlier call: a fresh one has none of it.
     fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Returned<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
@@ -403,7 +405,7 @@ impl<'g> Instance<'g> {
         self.call(bytes, call)
     }
 
-    /// Call the instance, or a fresh one if there is none, within the limits for so many bytes.
+    /// Calls the instance, or a fresh one if there is none, within the limits for so many bytes.
     pub(crate) fn call<T>(
         &mut self,
         bytes: usize,
@@ -423,7 +425,7 @@ impl<'g> Instance<'g> {
         self.within((fuel, clock), call).map_err(Fault::from)
     }
 
-    /// Make sure that there is an instance, for calls with so many bytes.
+    /// Makes sure that there is an instance, for calls with so many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
         self.begin_from(bytes, None)
     }
@@ -445,7 +447,7 @@ impl<'g> Instance<'g> {
         Clock::start(self.sandbox.limits().timeout)
     }
 
-    /// Call the instance within so much fuel, by a clock that already runs.
+    /// Calls the instance within so much fuel, by a clock that already runs.
     fn within<T>(
         &mut self,
         budget: (u64, Clock),

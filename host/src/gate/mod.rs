@@ -98,7 +98,7 @@ impl Gate {
         Ok(Gate { sandbox, registry: Registry::default() })
     }
 
-    /// Check a contract and keep it: from now on it judges the outputs of its agent. `contract` is one whole JSON
+    /// Checks and registers a contract: from now on it judges the outputs of its agent. `contract` is one whole JSON
     /// document; [`read_contract`](crate::read_contract) reads one from disk.
     ///
     /// ```
@@ -124,7 +124,7 @@ impl Gate {
         self.registry.infos()
     }
 
-    /// Judge one output in a fresh instance.
+    /// Judges one output in a fresh instance.
     ///
     /// ```
     /// use seamgate::{Disposition, Finish, Gate, Request};
@@ -144,8 +144,8 @@ impl Gate {
         self.once().validate(request)
     }
 
-    /// Judge one output in a fresh instance by a contract that need not be registered. The agent of the request is that of
-    /// the contract, or empty.
+    /// Judges one output in a fresh instance by a contract that need not be registered. The agent of the request is
+    /// that of the contract, or empty.
     ///
     /// ```
     /// use seamgate::{Disposition, Gate, Request};
@@ -168,7 +168,7 @@ impl Gate {
         instance.verdict(request.agent(), judged)
     }
 
-    /// Begin an output that is still coming, in a fresh instance. The output of `request` is its beginning, and may be
+    /// Begins an output that is still coming, in a fresh instance. The output of `request` is its beginning, and may be
     /// empty. [`Session`] has an example.
     ///
     /// # Errors
@@ -178,8 +178,8 @@ impl Gate {
         Session::open(self.instance(), request)
     }
 
-    /// Put together the reports of several attempts, in their order, and judge the result as a whole. If the feedback
-    /// asked for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
+    /// Merges the reports of several attempts, in their order, and judges the result as a whole. If the feedback asked
+    /// for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
     /// reports are of one agent. `request` has the lists and the evidence; its output is ignored.
     ///
     /// ```
@@ -210,7 +210,7 @@ impl Gate {
         instance.verdict(agent, merged)
     }
 
-    /// Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. The limit on the size
+    /// Answers one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. The limit on the size
     /// of outputs holds for `request` as a whole.
     ///
     /// ```
@@ -273,8 +273,8 @@ impl Gate {
         self.once().with_contracts(&[agent], 0, |exports| exports.describe(agent)).map(|(text, _)| text)
     }
 
-    /// Check a profile and keep it: from now on it decides what its agent may do. `profile` is one whole JSON document;
-    /// [`read_profile`](crate::read_profile) reads one from disk.
+    /// Checks and registers a profile: from now on it decides what its agent may do. `profile` is one whole JSON
+    /// document; [`read_profile`](crate::read_profile) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -319,8 +319,8 @@ impl Gate {
         self.once().surface(agent, facts, listed)
     }
 
-    /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,
-    /// `schemas/call.schema.json`). The answer is a [`Decision`](crate::Decision) as JSON
+    /// Decides whether a call may run, in a fresh instance. `facts` and `call` are JSON texts
+    /// (`schemas/facts.schema.json`, `schemas/call.schema.json`). The answer is a [`Decision`](crate::Decision) as JSON
     /// text (`schemas/decision.schema.json`).
     ///
     /// ```
@@ -346,8 +346,9 @@ impl Gate {
         self.once().permit(agent, facts, call)
     }
 
-    /// Make an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON texts;
-    /// `result` is as `schemas/result.schema.json` says. The answer is an observation (`schemas/observation.schema.json`).
+    /// Makes an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON
+    /// texts; `result` is as `schemas/result.schema.json` says. The answer is an observation
+    /// (`schemas/observation.schema.json`).
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -367,9 +368,10 @@ impl Gate {
         self.once().observe(agent, facts, call, result)
     }
 
-    /// Apply one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first event;
-    /// `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the new state, what was
-    /// decided, and the actions that the host must take. Every decision of the run is made here; the host causes the effects.
+    /// Applies one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first
+    /// event; `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the
+    /// new state, what was decided, and the actions that the host must take. Every decision of the run is made here;
+    /// the host causes the effects.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -391,8 +393,8 @@ impl Gate {
         self.once().advance(agent, state, event)
     }
 
-    /// Show a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The answer is
-    /// `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
+    /// Shows a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The
+    /// answer is `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
     ///
     /// # Errors
     ///

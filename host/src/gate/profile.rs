@@ -16,9 +16,9 @@ use super::{
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 
-/// Read one profile, and put in the files that it names by path and the definitions of its tools from the lock file. The
-/// result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a profile
-/// comes back unchanged, and `register_profile` refuses it.
+/// Reads one profile, and puts in the files that it names by path and the definitions of its tools from the lock file.
+/// The result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a
+/// profile comes back unchanged, and `register_profile` refuses it.
 ///
 /// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). Where there is
 /// none, or it lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so. Paths and
@@ -37,7 +37,7 @@ pub fn read_profile(path: &Path) -> Result<String, FileError> {
     read_by(path, read_named(path, MAX_FILE))
 }
 
-/// Read every `NAME.profile.json` in a folder, in the order of their names; there may be none.
+/// Reads every `NAME.profile.json` in a folder, in the order of their names; there may be none.
 ///
 /// # Errors
 ///

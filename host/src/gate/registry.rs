@@ -38,7 +38,7 @@ pub(crate) struct Registered {
 }
 
 impl Registry {
-    /// Keep a contract that the component has accepted.
+    /// Keeps a contract that the component has accepted.
     pub(crate) fn keep(
         &mut self,
         text: &str,
@@ -62,7 +62,7 @@ impl Registry {
         self.contracts.get(agent).map(Arc::as_ref)
     }
 
-    /// Keep a profile that the component has accepted.
+    /// Keeps a profile that the component has accepted.
     pub(crate) fn keep_profile(
         &mut self,
         text: &str,

@@ -48,7 +48,7 @@ impl<'g> Session<'g> {
         Ok(session)
     }
 
-    /// Add the next bytes, cut anywhere.
+    /// Adds the next bytes, cut anywhere.
     ///
     /// # Errors
     ///

@@ -185,9 +185,9 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::start_on(gate, journal, agent, started)
     }
 
-    /// Go on with the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead to the
-    /// lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an event of the type
-    /// `resumed`, which gives the actions that are left to do.
+    /// Continues the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead
+    /// to the lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an
+    /// event of the type `resumed`, which gives the actions that are left to do.
     ///
     /// # Errors
     ///
@@ -197,8 +197,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::open_on(gate, journal)
     }
 
-    /// Go on with the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep both in one
-    /// transaction, and give a handler no more than it asks for.
+    /// Continues the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep
+    /// both in one transaction, and give a handler no more than it asks for.
     ///
     /// Of the journal, only [`append`](Journal::append) and [`put`](Journal::put) are called, and [`get`](Journal::get) and
     /// [`lines`](Journal::lines) where a step needs a text again. Who can write the snapshot can write the run: no line is compared with
@@ -380,7 +380,8 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.journal
     }
 
-    /// Keep a whole result that is too large for an event, whose event then has its head, tail, length and digest. Gives the digest.
+    /// Keeps a whole result that is too large for an event, whose event then has its head, tail, length and digest.
+    /// Returns the digest.
     ///
     /// # Errors
     ///
@@ -452,7 +453,7 @@ impl<'g, J: Journal> Run<'g, J> {
         put(&mut self.journal, event)
     }
 
-    /// Append a step whose event's artifacts are kept, then be in its state.
+    /// Appends a step whose event's artifacts are kept, and then takes on its state.
     fn commit(&mut self, event: &EventLine, step: Step) -> Result<Vec<String>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
@@ -492,7 +493,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((0, Now::default()))
     }
 
-    /// Send all events after a line to the kernel again. They must lead to the lines that are there.
+    /// Sends all events after a line to the kernel again. They must lead to the lines that are there.
     fn replay(&self, (from, mut now): (u64, Now)) -> Result<Replayed, StepError> {
         let name = self.journal.name();
         let mut lines = self.journal.lines(from)?;
@@ -524,7 +525,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(Replayed { now, chain, actions, records })
     }
 
-    /// Take one event again.
+    /// Takes one event again.
     fn again(&self, now: &Now, event: &EventLine, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
         let first = chain.n;
         let step = self.advance(now, event).map_err(|error| match error {
@@ -579,8 +580,8 @@ impl<'g, J: Journal> Run<'g, J> {
 }
 
 impl Run<'_, FileJournal> {
-    /// Take an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync): the step is safe from a
-    /// crash only then. Two steps that follow each other at once are synced together so.
+    /// Takes an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync):
+    /// the step is safe from a crash only then. Two steps that follow each other at once are synced together so.
     ///
     /// # Errors
     ///
@@ -592,7 +593,7 @@ impl Run<'_, FileJournal> {
         sent
     }
 
-    /// Make the steps safe that were sent unsynced.
+    /// Makes the steps safe that were sent unsynced.
     ///
     /// # Errors
     ///
@@ -601,9 +602,9 @@ impl Run<'_, FileJournal> {
         self.journal.sync()
     }
 
-    /// Take the steps that other writers appended, for a process that goes on with the run while they do so. Gives the actions
-    /// that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there are none, nothing
-    /// changes.
+    /// Takes the steps that other writers appended, for a process that goes on with the run while they do so. Returns
+    /// the actions that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there
+    /// are none, nothing changes.
     ///
     /// # Errors
     ///
@@ -644,7 +645,7 @@ impl Ask {
 }
 
 impl About {
-    /// Hold the run to the component and the profile that it began with.
+    /// Holds the run to the component and the profile that it began with.
     fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
         let other = |what, expected: &str, found: String| match expected == found {
             true => Ok(()),
@@ -659,7 +660,7 @@ impl About {
 }
 
 impl History {
-    /// Read a journal that has lines, and check each.
+    /// Reads a journal that has lines, and checks each.
     fn read(journal: &impl Journal) -> Result<Self, JournalError> {
         let name = journal.name();
         let wrong =
@@ -702,7 +703,7 @@ fn without_artifacts(event: EventLine) -> Result<EventLine, Fault> {
     }
 }
 
-/// Keep what an event's line names.
+/// Keeps what an event's line names.
 fn put(journal: &mut impl Journal, event: &EventLine) -> Result<(), JournalError> {
     event.artifacts.iter().try_for_each(|artifact| journal.put(Blob::Artifact, &artifact.digest, &artifact.text))
 }

@@ -49,7 +49,7 @@ pub(super) struct Written {
 }
 
 impl Answered {
-    /// Read the kernel's answer. Components of others may answer anything.
+    /// Reads the kernel's answer. Components of others may answer anything.
     pub(super) fn read(answer: &str) -> Result<Self, Fault> {
         #[derive(Deserialize)]
         struct Raw {

@@ -126,7 +126,7 @@ impl Cache {
         unsafe { Code::map(engine, (file, path), kind) }.map_err(Unusable::Refused)
     }
 
-    /// Keep the code of a component. A failure is logged, and costs the next start only time.
+    /// Keeps the code of a component. A failure is logged, and costs the next start only time.
     pub(crate) fn keep(&self, key: &str, code: &Code) {
         let path = self.path(key);
         let kept = code.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
@@ -247,7 +247,7 @@ impl End {
     }
 }
 
-/// Refuse a file or folder that others could have written.
+/// Refuses a file or folder that others could have written.
 #[cfg(unix)]
 fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unusable> {
     use std::os::unix::fs::MetadataExt;

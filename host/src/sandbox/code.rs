@@ -55,7 +55,7 @@ impl Code {
         Ok(Code { loaded: Loaded::Module(builtin_code::load(engine)?), source: Source::Builtin })
     }
 
-    /// Compile a component, or a core module.
+    /// Compiles a component, or a core module.
     pub(crate) fn compile(engine: &Engine, wasm: &[u8], kind: CodeKind) -> Result<Self> {
         let loaded = match kind {
             CodeKind::Component => Loaded::Component(Component::from_binary(engine, wasm)?),
@@ -107,7 +107,7 @@ impl Code {
         }
     }
 
-    /// Make the image that every instance's memory begins as.
+    /// Makes the image that every instance's memory begins as.
     ///
     /// On Linux it is a file in memory, sealed against writing. The kernel refuses the seal with `EBUSY` while a page of the file is
     /// in use elsewhere, which it can be for a moment on a busy machine, so a failure is tried again.
@@ -140,7 +140,7 @@ impl Code {
     }
 }
 
-/// Call a function until it succeeds, at most `attempts` times. Returns its last error.
+/// Calls a function until it succeeds, at most `attempts` times. Returns its last error.
 fn retry<T>(attempts: usize, mut call: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..attempts {
         if let Ok(value) = call() {

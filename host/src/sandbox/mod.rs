@@ -191,7 +191,7 @@ impl Sandbox {
         }
     }
 
-    /// Refuse an output that is longer than the limit, before it enters the sandbox.
+    /// Refuses an output that is longer than the limit, before it enters the sandbox.
     pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
         if bytes > limit {
@@ -262,7 +262,7 @@ impl Sandbox {
         }
     }
 
-    /// Give back an instance that a call has ended by itself in. It may be kept.
+    /// Gives back an instance that a call has ended by itself in. It may be kept.
     pub(crate) fn leave(&self, live: Live<'_>) {
         let Live { store, exports, place, baseline, watch } = live;
         match (exports, watch, place) {
@@ -288,7 +288,7 @@ impl Sandbox {
         self.pristine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Look what pages hold in a fresh instance, if there is a slot for one.
+    /// Looks what pages hold in a fresh instance, if there is a slot for one.
     fn learn(&self, pages: &[usize]) {
         let Some(Taken { slot, displaced, .. }) = self.slots.try_take() else {
             return;
@@ -339,7 +339,7 @@ impl Sandbox {
         }
     }
 
-    /// Call an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
+    /// Calls an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
     pub(crate) fn call<T>(
         &self,
         live: &mut Live,
@@ -399,7 +399,7 @@ fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
 }
 
 impl Live<'_> {
-    /// Make sure that the clock is looked at however long a call takes.
+    /// Makes sure that the clock is looked at however long a call takes.
     pub(crate) fn yielding(&mut self) -> Result<(), Fault> {
         yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
     }
@@ -425,7 +425,7 @@ impl Live<'_> {
         }
     }
 
-    /// Begin from a snapshot, where nothing was done yet. Gives whether it does.
+    /// Begins from a snapshot, where nothing was done yet. Returns whether it does.
     pub(crate) fn begin_from(&mut self, snapshot: &Arc<MemorySnapshot>) -> bool {
         let Exports::Module(exports) = &self.exports else {
             return false;

@@ -48,28 +48,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Set [`component`](Options::component).
+    /// Sets [`component`](Options::component).
     #[must_use]
     pub fn component(mut self, component: Component) -> Self {
         self.component = component;
         self
     }
 
-    /// Set [`limits`](Options::limits).
+    /// Sets [`limits`](Options::limits).
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Set [`slots`](Options::slots).
+    /// Sets [`slots`](Options::slots).
     #[must_use]
     pub fn slots(mut self, slots: u32) -> Self {
         self.slots = slots;
         self
     }
 
-    /// Set [`cache`](Options::cache).
+    /// Sets [`cache`](Options::cache).
     #[must_use]
     pub fn cache(mut self, folder: Option<PathBuf>) -> Self {
         self.cache = folder;

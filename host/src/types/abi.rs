@@ -21,7 +21,7 @@ pub(crate) trait Lift: Layout + Sized {
 
 /// A value that is written to memory.
 pub(crate) trait Lower: Layout {
-    /// Write the value to an offset in room that was given for it.
+    /// Writes the value to an offset in room that was given for it.
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()>;
 }
 
@@ -164,7 +164,7 @@ impl Lower for String {
     }
 }
 
-/// Write a text as a member.
+/// Writes a text as a member.
 pub(crate) fn lower_text(value: &str, to: &mut impl Room, at: usize) -> Result<()> {
     let written = text(to, value)?;
     refer(to, at, written)
@@ -245,13 +245,13 @@ impl<T: Lift, E: Lift> Lift for Result<T, E> {
     }
 }
 
-/// Write where a text or a list is, and its length.
+/// Writes where a text or a list is, and its length.
 fn refer(to: &mut impl Room, at: usize, (start, length): (u32, u32)) -> Result<()> {
     start.lower(to, at)?;
     length.lower(to, at + 4)
 }
 
-/// Write a text to room of its own. Gives its address and its length.
+/// Writes a text to room of its own. Returns its address and its length.
 pub(crate) fn text(to: &mut impl Room, text: &str) -> Result<(u32, u32)> {
     let start = to.room(1, text.len())?;
     to.write(start as usize, text.as_bytes())?;

@@ -11,7 +11,7 @@ impl Disposition {
 }
 
 impl Report {
-    /// Read what [`to_json`](Report::to_json) wrote.
+    /// Reads what [`to_json`](Report::to_json) wrote.
     ///
     /// # Errors
     ///

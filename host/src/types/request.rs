@@ -61,8 +61,8 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// Add a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a list
-    /// there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
+    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a
+    /// list there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
@@ -186,14 +186,14 @@ impl Observation {
         }
     }
 
-    /// Add a kind of evidence that it is.
+    /// Adds a kind of evidence that it is.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Self {
         self.kinds.push(kind.into());
         self
     }
 
-    /// Add what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
+    /// Adds what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
     /// [`labels`](Observation::labels).
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -215,7 +215,7 @@ impl Observation {
         self
     }
 
-    /// Add the code of a limitation, which each claim that cites this must repeat.
+    /// Adds the code of a limitation, which each claim that cites this must repeat.
     #[must_use]
     pub fn limitation(mut self, code: impl Into<String>) -> Self {
         self.limitations.push(code.into());

@@ -127,7 +127,7 @@ impl Engine for Seamgate<'_> {
     }
 }
 
-/// Judge documents in fresh instances of a gate that a warm instance has used.
+/// Judges documents in fresh instances of a gate that a warm instance has used.
 fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
     let mut warm = gate.instance();
     for (set, document) in threads::documents(plan, 64 * 1024)? {

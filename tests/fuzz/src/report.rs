@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{contracts::Pair, judge};
 
-/// Hold a report to all that it promises of any text.
+/// Checks the invariants of a report on any text.
 ///
 /// # Panics
 ///

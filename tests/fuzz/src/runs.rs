@@ -42,7 +42,7 @@ impl State {
     }
 }
 
-/// Apply an event; whether there was a step.
+/// Applies an event. Returns whether there was a step.
 ///
 /// # Panics
 ///

@@ -76,7 +76,7 @@ impl Killer<'_> {
         }
     }
 
-    /// Run a process. None if it was killed.
+    /// Runs a process. Returns `None` if it was killed.
     fn run(&mut self, mut command: Command) -> Option<Done> {
         let mut child = command.spawn().expect("seamgate");
         let path = self.place.run().join("journal.ndjson");

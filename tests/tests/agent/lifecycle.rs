@@ -15,7 +15,8 @@ const MAX_PROCESSES: usize = 60;
 /// How a process is run. None: it was killed.
 pub(super) type Runs<'r> = dyn FnMut(Command) -> Option<Done> + 'r;
 
-/// Start, or go on where a journal is: resume, approve and resolve, until the run ends. Gives its document.
+/// Starts a run, or continues one that has a journal: resumes, approves and resolves until the run ends. Returns its
+/// document.
 #[track_caller]
 pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value {
     let mut command = next(place, script);
@@ -49,7 +50,7 @@ pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
 }
 
-/// Start anew where nothing happened yet; else resume.
+/// Starts anew if nothing happened yet; otherwise resumes.
 fn next(place: &Place, script: &str) -> Command {
     if place.journal().whole().0.is_empty() {
         let _ = std::fs::remove_dir_all(place.run());

@@ -144,7 +144,7 @@ impl Place {
         self.lines("ledger.ndjson").iter().map(|line| line["key"].as_str().expect("a key").to_owned()).collect()
     }
 
-    /// Change a JSON file of the example.
+    /// Changes a JSON file of the example.
     pub(super) fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
         let path = self.path("sre").join(name);
         let mut value = serde_json::from_slice(&fs::read(&path).expect(name)).expect("JSON");
@@ -152,7 +152,7 @@ impl Place {
         fs::write(path, value.to_string()).expect(name);
     }
 
-    /// Run a script of the shell in place of the tool `restart_service`.
+    /// Runs a script of the shell in place of the tool `restart_service`.
     pub(super) fn restarts_by(&self, script: &str) {
         self.edit("sre.servers.json", |file| {
             file["servers"]["ops"]["tools"]["restart_service"]["command"] = json!(["sh", "-c", script]);
@@ -178,7 +178,7 @@ impl Place {
         command
     }
 
-    /// Start a run, whose model follows a script.
+    /// Starts a run, whose model follows a script.
     pub(super) fn start(&self, script: &str) -> Command {
         self.start_in(&self.run(), script)
     }
@@ -201,7 +201,7 @@ impl Place {
         command
     }
 
-    /// Decide what the run waits for, as a principal.
+    /// Decides what the run waits for, as a principal.
     pub(super) fn approve(&self, principal: &str, arguments: &str) -> Command {
         let mut command = self.seamgate("approve --yes --as");
         command.arg(principal).arg(self.run()).args(arguments.split_whitespace());
@@ -222,7 +222,7 @@ impl Drop for Place {
     }
 }
 
-/// Wait for the end of a process.
+/// Waits for the end of a process.
 #[track_caller]
 pub(super) fn done(mut command: Command) -> Done {
     let child = command.spawn().expect("seamgate");
@@ -239,7 +239,7 @@ pub(super) fn done(mut command: Command) -> Done {
     done
 }
 
-/// Wait until something holds.
+/// Waits until something holds.
 #[track_caller]
 pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();

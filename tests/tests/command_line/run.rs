@@ -128,7 +128,7 @@ impl Place {
         self.command(&format!("{contract}{arguments}"), &["--", "sh", "-c", &format!("{SCRIPT}{script}")])
     }
 
-    /// Wait for the end, which must come, and with it that of all that the agent has started.
+    /// Waits for the end, which must come, and with it that of all that the agent has started.
     fn done(&self, child: Child) -> Done {
         let (pid, (ended, end)) = (child.id(), mpsc::channel::<()>());
         let guard = thread::spawn(move || {
@@ -1053,7 +1053,7 @@ fn what_is_printed_of_a_journal_is_valid_now() {
     }
 }
 
-/// Ask by the contract of the triage, with an answer for each attempt.
+/// Asks by the contract of the triage, with an answer for each attempt.
 fn run<E: Into<Box<dyn Error + Send + Sync>>>(
     mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>,
 ) -> Result<Outcome, RunError> {

@@ -44,7 +44,7 @@ fn case(name: &str) -> RunCase {
     run_cases().expect("cases").into_iter().find(|case| case.name == name).expect("a case of this name")
 }
 
-/// Play a case into a folder, with the profile beside the journal, where `agent.json` names it.
+/// Plays a case into a folder, with the profile beside the journal, where `agent.json` names it.
 fn play(case: &RunCase, folder: &Path) {
     let profile = Profile::compile(&case.profile).unwrap_or_else(|fault| panic!("{}", fault.message));
     let played = case
@@ -291,7 +291,8 @@ fn spans_have_the_names_of_the_conventions_and_nothing_that_was_said() {
     }
 }
 
-/// Write the lines of a journal again, each with another value, so that the chain holds. It is as if the run had been so.
+/// Writes the lines of a journal again, each with another value, so that the chain holds. It is as if the run had been
+/// so.
 fn rewrite(folder: &Path, edit: impl Fn(&str, &mut Value)) {
     let path = folder.join("journal.ndjson");
     let lines = fs::read_to_string(&path).expect("a journal");
@@ -430,7 +431,7 @@ fn a_large_result_floods_nobody() {
 /// Hostile as markup, as a style, on a terminal, and to the eye.
 const HOSTILE: &str = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=//evil.example>&lt;&#x202e;\u{202e}\u{1b}[31m\u{0}<!--";
 
-/// Add hostile text to each string, but not to those of these members.
+/// Adds hostile text to each string, but not to those of these members.
 fn poison(value: &mut Value, but: &[&str]) {
     match value {
         Value::String(text) => text.push_str(HOSTILE),
@@ -630,8 +631,8 @@ mod page {
         styles: usize,
     }
 
-    /// Read a page. It has no element and no attribute but those that the trace writes, links lead into the page, and it is
-    /// written without a mistake.
+    /// Reads a page. It has no element and no attribute but those that the trace writes, links lead into the page, and
+    /// it is written without a mistake.
     pub(super) fn read(html: &str) -> Page {
         let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
         assert!(dom.errors.borrow().is_empty(), "{:?}", dom.errors.borrow());

@@ -68,7 +68,7 @@ fn object(random: &mut Random, members: usize) -> (Value, Value) {
     (schema, Value::Object(value))
 }
 
-/// Make something of a value wrong, and leave the members that are named as they are.
+/// Makes something of a value wrong, and leaves the members that are named as they are.
 fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     let members = value.as_object_mut().expect("an object");
     let names: Vec<String> = members.keys().filter(|name| !kept.contains(&name.as_str())).cloned().collect();

@@ -126,7 +126,7 @@ fn names(violation: &Value, keyword: &str) -> bool {
     violation["keyword"] == keyword
 }
 
-/// Take a keyword out of a schema wherever it stands as one; false where it does not.
+/// Takes a keyword out of a schema wherever it stands as one. Returns `false` if it does not.
 fn take_out(schema: &mut Value, keyword: &str) -> bool {
     let Value::Object(members) = schema else {
         return false;

@@ -203,8 +203,8 @@ fn items_of(report: &Report) -> Vec<Value> {
     document["list"].as_array().cloned().unwrap_or_default()
 }
 
-/// Put both answers together and hold the result to what is true. Nothing, where the first is read in another way than
-/// it was meant.
+/// Merges both answers, and checks the promises of the result. Returns `None` if the first answer is read otherwise
+/// than it was meant.
 fn seen(
     contract: &Contract,
     list: &[Value],

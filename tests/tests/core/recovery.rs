@@ -76,7 +76,8 @@ impl Style {
     }
 }
 
-/// Cut an item short, or put in, take out or swap a byte. What was done, and whether quotes or backslashes are concerned.
+/// Truncates an item, or inserts, removes or swaps a byte. Returns what was done, and whether quotes or backslashes are
+/// concerned.
 fn damage(random: &mut Random, text: &str) -> (String, String, bool) {
     let mut bytes = text.as_bytes().to_vec();
     let at = random.below(bytes.len());

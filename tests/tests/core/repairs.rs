@@ -207,9 +207,9 @@ impl Writer<'_> {
     }
 }
 
-/// Damage the syntax of a document, of items or not: what was done. Damages that nobody could see are not done: a comment that has a line
-/// of its own may hold anything, two quotes that are missing make one string of two, and some texts are values without
-/// their quotes.
+/// Damages the syntax of a document, of items or not. Returns what was done. Damages that nobody could see are not
+/// done: a comment that has a line of its own may hold anything, two quotes that are missing make one string of two,
+/// and some texts are values without their quotes.
 fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
     let strings: Vec<usize> = (0..pieces.len()).filter(|at| pieces[*at].is_string).collect();
     let marks = |mark: &str| (0..pieces.len()).filter(|at| pieces[*at].text.trim() == mark).collect::<Vec<_>>();

@@ -339,7 +339,7 @@ impl Run {
         self.send(event);
     }
 
-    /// Let the model ask for a call. Gives what was decided: `allow`, `approval`, or the code of a denial.
+    /// Lets the model ask for a call. Returns what was decided: `allow`, `approval`, or the code of a denial.
     fn call(&mut self, tool: &str, arguments: &str) -> (String, Value) {
         let key = self.model.clone();
         let step =
@@ -379,7 +379,7 @@ fn with_child(mut parent: Value, child: &Value) -> Value {
     parent
 }
 
-/// Start a child of a parent. `call` is the key of the delegation.
+/// Starts a child of a parent. `call` is the key of the delegation.
 fn delegate(parent: &mut Run, child: &Value) -> (Run, Value) {
     let (outcome, step) = parent.call("delegate_child", r#"{"reason":"because"}"#);
     assert_eq!(outcome, "allow");

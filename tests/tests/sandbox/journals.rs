@@ -39,7 +39,7 @@ fn gate(profile: &str) -> Gate {
     gate
 }
 
-/// Send an event, the first one too.
+/// Sends an event, the first one too.
 fn send<'g>(
     gate: &'g Gate,
     folder: &Path,

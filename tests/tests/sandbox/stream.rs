@@ -20,7 +20,7 @@ const GATES: usize = 128;
 /// A case with its gate, its contract and its agent.
 type Registered = (Case, Gate, core::Contract, String);
 
-/// Cut bytes into pieces at random places: mostly small pieces, some of them empty.
+/// Cuts bytes into pieces at random places: mostly small pieces, some of them empty.
 fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     let longest = [1, 3, 16, 100, 5_000][random.below(5)];
     let mut rest = bytes;

@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Run the commands of a file, one after the other, in a fresh folder.
+/// Runs the commands of a file, one after the other, in a fresh folder.
 fn case(path: &Path, name: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
     fresh(&folder);

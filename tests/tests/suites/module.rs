@@ -39,7 +39,7 @@ impl Host {
         Warm { store, instance }
     }
 
-    /// Answer a request in an instance of its own.
+    /// Answers a request in an instance of its own.
     fn call(&self, request: &[u8]) -> Came {
         self.instance().call(request)
     }
@@ -70,7 +70,7 @@ impl Warm {
         self.call(request.as_bytes()).map_err(|code| anyhow!("{code}"))
     }
 
-    /// Answer a request, as `guest/exports/src/abi.rs` says.
+    /// Answers a request, as `guest/exports/src/abi.rs` says.
     fn call(&mut self, request: &[u8]) -> Came {
         let (mut store, instance) = (&mut self.store, self.instance);
         let memory = instance.get_memory(&mut store, "memory").expect("memory");

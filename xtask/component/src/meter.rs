@@ -309,7 +309,7 @@ struct Body {
 }
 
 impl Body {
-    /// Pay for the steps so far.
+    /// Pays for the steps so far.
     fn take(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if pending != 0 {
@@ -321,7 +321,7 @@ impl Body {
         }
     }
 
-    /// Pay for a length, which is on the stack and in a local.
+    /// Pays for a length, which is on the stack and in a local.
     fn take_length(&mut self, length: u32) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))
@@ -331,7 +331,7 @@ impl Body {
             .instruction(&Instruction::GlobalSet(self.fuel));
     }
 
-    /// Trap if nothing is left, or ask for more.
+    /// Traps if nothing is left, or asks for more.
     fn look(&mut self) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))

@@ -179,7 +179,7 @@ impl NativeGate {
         report(env, self.gate().validate(request).map_err(fault)?)
     }
 
-    /// Judge by a contract that need not be registered.
+    /// Judges by a contract that need not be registered.
     #[napi]
     pub fn validate_with(&self, contract: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
         let request = options::request("", &output, extras.as_deref())?;
@@ -191,7 +191,7 @@ impl NativeGate {
         self.gate().call(&request).map(Judged::answer).map_err(fault)
     }
 
-    /// Put reports together, each given as JSON text.
+    /// Merges reports, each given as JSON text.
     #[napi]
     pub fn merge(&self, reports: Vec<String>, extras: Option<String>) -> Result<Judged> {
         let report = |text: &String| Report::from_json(text).map_err(|error| usage(format!("not a report: {error}")));
@@ -232,13 +232,13 @@ impl NativeGate {
         NativeInstance::new(Rc::clone(&self.0))
     }
 
-    /// Begin an output that is still coming.
+    /// Begins an output that is still coming.
     #[napi]
     pub fn session(&self, agent: String, extras: Option<String>) -> Result<NativeSession> {
         NativeSession::open(self.gate(), &agent, extras.as_deref())
     }
 
-    /// Begin a harness step.
+    /// Begins a harness step.
     #[napi]
     pub fn attempts(
         &self,
@@ -250,20 +250,20 @@ impl NativeGate {
         NativeAttempts::begin(self.gate(), &agent, extras.as_deref(), allow_partial, journal)
     }
 
-    /// Start a run of the kernel.
+    /// Starts a run of the kernel.
     #[napi]
     pub fn start_run(&self, env: Env, journal: Where, agent: String, started: String) -> Result<NativeBegun> {
         let begun = NativeRun::start(env, self.gate(), journal, &agent, &started)?;
         Ok(NativeBegun { run: Some(begun.run), actions: begun.actions })
     }
 
-    /// Go on with a run.
+    /// Continues a run.
     #[napi]
     pub fn open_run(&self, env: Env, journal: Where) -> Result<NativeRun> {
         NativeRun::open(env, self.gate(), journal)
     }
 
-    /// Go on with a run from its snapshot.
+    /// Continues a run from its snapshot.
     #[napi]
     pub fn restore_run(&self, env: Env, journal: Where, snapshot: String) -> Result<NativeRun> {
         NativeRun::restore(env, self.gate(), journal, &snapshot)
@@ -295,7 +295,7 @@ impl NativeGate {
         Later::new(move || gate.call(&request).map(Judged::answer).map_err(fault))
     }
 
-    /// Judge several outputs, one after the other, each by the contract of an agent or by one that comes with it.
+    /// Judges several outputs, one after the other, each by the contract of an agent or by one that comes with it.
     #[napi]
     pub fn validate_all_later(&self, outputs: Vec<NativeOutput>) -> AsyncTask<Later<Vec<NativeOutcome>>> {
         let gate = self.gate();

@@ -87,14 +87,14 @@ impl NativeAttempts {
         Ok(NativeNext { stop, feedback, attempt: count + 1 })
     }
 
-    /// Judge what the producer gave. Gives the report of this attempt.
+    /// Judges what the producer returned. Returns the report of this attempt.
     #[napi]
     pub fn judge(&mut self, output: Uint8Array, finish: Option<String>) -> Result<Judged> {
         let produced = Produced::from(output.to_vec()).finish(options::finish(finish.as_deref())?);
         self.0.with_dependent_mut(|_, attempts| attempts.judge(&produced)).map(Judged::of).map_err(retry)
     }
 
-    /// Write down that the producer failed.
+    /// Writes down that the producer failed.
     #[napi]
     pub fn failed(&mut self, message: String) -> Result<()> {
         self.0.with_dependent_mut(|_, attempts| attempts.failed(&message, b"", None)).map_err(retry)

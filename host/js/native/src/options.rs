@@ -48,7 +48,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// Read JSON text. What is wrong with it, the component says better: its caller then asks it by `wire`.
+    /// Reads JSON text. What is wrong with it, the component says better: its caller then asks it by `wire`.
     pub(crate) fn read(text: Option<&str>) -> Result<(Finish, Self)> {
         let Some(text) = text else {
             return Ok((Finish::Unknown, Extras::default()));

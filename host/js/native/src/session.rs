@@ -67,7 +67,7 @@ impl NativeSession {
         session.ok_or_else(over)?.map(Judged::of).map_err(fault)
     }
 
-    /// End it without a verdict.
+    /// Ends the session without a verdict.
     #[napi]
     pub fn close(&mut self) {
         self.kept = None;

@@ -147,7 +147,7 @@ impl Gate {
         apart(py, || self.now().describe_profile(agent))
     }
 
-    /// Judge an output by a contract or by that of an agent.
+    /// Judges an output by a contract or by that of an agent.
     #[pyo3(signature = (contract, output, finish=None, lists=None, evidence=None))]
     fn validate<'py>(
         &self,
@@ -183,7 +183,7 @@ impl Gate {
         shown(py, verdict, output.given).map(Some)
     }
 
-    /// Judge many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
+    /// Judges many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
     fn validate_all(&self, py: Python, asked: Vec<Asked>, threads: Option<usize>) -> PyResult<Vec<Py<PyAny>>> {
         let read = |(contract, output, finish, lists, evidence): Asked| {
             Ok((contract, output, Mutex::new(Some(Beside::read(finish.as_deref(), lists, evidence.as_deref())?))))
@@ -241,13 +241,13 @@ impl Gate {
         judged.map(object).collect()
     }
 
-    /// Answer a request that is JSON text.
+    /// Answers a request that is JSON text.
     fn call(&self, py: Python, request: &str) -> PyResult<Answer> {
         let gate = self.now();
         apart(py, || gate.call(request)).map(answer)
     }
 
-    /// Put reports together, which are JSON texts.
+    /// Merges reports, which are JSON texts.
     fn merge<'py>(
         &self,
         py: Python<'py>,
@@ -294,17 +294,17 @@ impl Gate {
         detached(py, || Attempts::begin(gate, &request, allow_partial, journal, self.timeout))?.map_err(failed)
     }
 
-    /// Start a run in a folder, or in an object that is a journal.
+    /// Starts a run in a folder, or in an object that is a journal.
     fn start(&self, py: Python, journal: Bound<PyAny>, agent: &str, started: &str) -> PyResult<(Run, Vec<String>)> {
         Run::start(py, self.now(), self.timeout, journal, agent, started)
     }
 
-    /// Go on with a run.
+    /// Continues a run.
     fn open(&self, py: Python, journal: Bound<PyAny>) -> PyResult<Run> {
         Run::open(py, self.now(), self.timeout, journal)
     }
 
-    /// Go on with a run from its snapshot.
+    /// Continues a run from its snapshot.
     fn restore(&self, py: Python, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Run> {
         Run::restore(py, self.now(), self.timeout, journal, snapshot)
     }
@@ -347,7 +347,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Run an operation in the instance. Where something was registered since, a fresh one takes its place.
+    /// Runs an operation in the instance. Where something was registered since, a fresh one takes its place.
     fn with<T: Send>(
         &self,
         py: Python,
@@ -407,7 +407,7 @@ impl Instance {
         self.with(py, |instance| decide(instance, what, agent, &texts))
     }
 
-    /// Drop what it holds.
+    /// Drops what it holds.
     fn close(&self, py: Python) -> PyResult<()> {
         self.held.with(py, |held| drop(held.take()))
     }

@@ -51,7 +51,7 @@ impl Attempts {
         Ok(Attempts(Turns::new("run", most, begun)))
     }
 
-    /// Work without Python: other threads of it go on.
+    /// Works without Python: other threads of it go on.
     fn apart<T: Send>(
         &self,
         py: Python,
@@ -88,7 +88,7 @@ impl Attempts {
         }
     }
 
-    /// Judge the next output: the verdict on it alone.
+    /// Judges the next output. Returns the verdict on it alone.
     fn judge<'py>(&self, py: Python<'py>, output: Output, finish: &str) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
         let produced = Produced::from(output.bytes()).finish(finish);
@@ -97,7 +97,7 @@ impl Attempts {
         shown(py, verdict, output.given)
     }
 
-    /// Write down that the producer failed.
+    /// Writes down that the producer failed.
     fn failed(&self, py: Python, message: &str) -> PyResult<()> {
         self.apart(py, |attempts| attempts.failed(message, b"", None))
     }

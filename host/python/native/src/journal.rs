@@ -82,7 +82,7 @@ impl Run {
         self.with(py, |run| run.send_json(event))?.map_err(failed)
     }
 
-    /// Keep a text that an event names by its digest.
+    /// Keeps a text that an event names by its digest.
     fn keep(&self, py: Python, text: &str) -> PyResult<String> {
         self.with(py, |run| run.keep(text))?.map_err(|error| failed(error.into()))
     }
@@ -167,7 +167,7 @@ struct Object {
 }
 
 impl Object {
-    /// Call a method. What it raises is kept whole.
+    /// Calls a method. What it raises is kept whole.
     fn call<T>(&self, call: impl FnOnce(&Bound<PyAny>) -> PyResult<T>) -> Result<T, JournalError> {
         Python::attach(|py| call(self.object.bind(py))).map_err(|error| JournalError::Failed(Box::new(error)))
     }

@@ -42,7 +42,7 @@ mod _native {
         verdict::{Held, Output},
     };
 
-    /// Refuse a second interpreter in the process: types of this module would be shared with the first.
+    /// Refuses a second interpreter in the process: types of this module would be shared with the first.
     #[pymodule_init]
     fn init(module: &Bound<PyModule>) -> PyResult<()> {
         // SAFETY: Python holds `module` for this thread, so there is an interpreter, and both functions only read of it.
@@ -57,7 +57,7 @@ mod _native {
         Ok(())
     }
 
-    /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
+    /// Keeps what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
     #[pyfunction]
     fn classes(verdict: Py<PyType>, report: Py<PyType>, disposition: Bound<PyType>, parse: Py<PyAny>) -> PyResult<()> {
         Classes::set(verdict, report, &disposition, parse)

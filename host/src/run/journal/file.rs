@@ -142,7 +142,7 @@ impl FileJournal {
         std::mem::replace(&mut self.is_synced, is_synced)
     }
 
-    /// Make all that was appended safe from a crash.
+    /// Makes all that was appended safe from a crash.
     pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
         if self.is_synced {
             let path = self.path();
@@ -322,8 +322,8 @@ impl Journal for FileJournal {
     }
 }
 
-/// Remove all states but the newest. A state has all calls of its run, so that those of a long run would take the square of
-/// its length. If one cannot be removed, it stays: each is only a place to begin.
+/// Removes all states but the newest. A state has all calls of its run, so that those of a long run would take the
+/// square of its length. If one cannot be removed, it stays: each is only a place to begin.
 fn keep_newest(folder: &Path, last: &Path) {
     let Ok(files) = fs::read_dir(folder) else {
         return;

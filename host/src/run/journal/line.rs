@@ -72,7 +72,7 @@ impl<'l> Line<'l> {
         line
     }
 
-    /// Read the line that comes next.
+    /// Reads the line that comes next.
     pub(crate) fn read(chain: &mut Chain, text: &'l str) -> Result<Self, Wrong> {
         let is_first = chain.n == 0;
         if let Some(version) = is_first.then(|| version(text)).flatten().filter(|version| *version > VERSION) {
@@ -177,7 +177,7 @@ impl From<Chain> for Checked {
 }
 
 impl Checked {
-    /// Take the next line, where the caller can tell the one after it.
+    /// Takes the next line, where the caller can tell the one after it.
     ///
     /// # Errors
     ///

@@ -51,8 +51,8 @@ pub trait Journal {
     /// The lines cannot be read.
     fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError>;
 
-    /// Compare and append: add all these lines if the journal has `expected` lines now, and keep them safe from a crash
-    /// before this returns. Add all lines or none. What was [put](Journal::put) before is safe from then on, too.
+    /// Adds all these lines if the journal has `expected` lines now, and makes them safe from a crash before this
+    /// returns. Adds all lines or none. What was [put](Journal::put) before is safe from then on, too.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ pub trait Journal {
     /// lines were not added, or that a crash may remove them.
     fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError>;
 
-    /// Keep a text under its digest: `sha256:` and 64 hexadecimal digits. To keep the same text again is no error.
+    /// Keeps a text under its digest: `sha256:` and 64 hexadecimal digits. To keep the same text again is no error.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Open the folder of a run. Reads no line yet.
+    /// Opens the folder of a run. Reads no line yet.
     ///
     /// # Errors
     ///

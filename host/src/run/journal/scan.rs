@@ -51,7 +51,7 @@ impl Texts {
         Ok(self)
     }
 
-    /// Read the next line. Gives whether there was one.
+    /// Reads the next line. Returns whether there was one.
     fn read(&mut self, line: &mut Vec<u8>) -> Result<bool, JournalError> {
         line.clear();
         let most = MAX_LINE as u64;
@@ -157,7 +157,7 @@ impl Scan {
     }
 }
 
-/// Read a journal to its end: what is whole, and what a crash left after it.
+/// Reads a journal to its end: what is whole, and what a crash left after it.
 pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
     let mut scan = Scan::new(file, path)?;
     while scan.next()?.is_some() {}

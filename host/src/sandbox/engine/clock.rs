@@ -65,7 +65,7 @@ impl Clock {
         self.timeout.saturating_sub(self.elapsed())
     }
 
-    /// Run a call of the guest to its end, or until the time is up. Drop the store after a timeout.
+    /// Runs a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
         // The guest waits for nothing: after a yield it can go on at once.

@@ -172,7 +172,7 @@ impl<K> Slots<K> {
 }
 
 impl<K> Slot<'_, K> {
-    /// Free it, and have it hold something.
+    /// Frees it, and has it hold something.
     pub(crate) fn keep(self, kept: K) {
         let slots = self.slots;
         let mut room = slots.room();

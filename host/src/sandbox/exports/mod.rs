@@ -387,7 +387,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    /// Call an export of a component that is not in the world, and use its result.
+    /// Calls an export of a component that is not in the world, and uses its result.
     pub(crate) fn read<R, T>(
         &mut self,
         (interface, function): (&str, &str),

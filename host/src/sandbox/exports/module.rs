@@ -298,7 +298,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         Guest { exports, store, clock }
     }
 
-    /// Call a function whose answer takes more than a number, and read it.
+    /// Calls a function whose answer takes more than a number, and reads it.
     pub(crate) fn call<P: Flat, T: Lift>(&mut self, function: &Function, params: P) -> Result<T> {
         let called: TypedFunc<P::Params, u32> = typed(self.exports.handles.instance, self.store, &function.call)?;
         let at = self.invoke(&called, params.params())?;
@@ -307,13 +307,13 @@ impl<'g, 'i> Guest<'g, 'i> {
         Ok(answer)
     }
 
-    /// Call a function whose answer is a number, if there is any.
+    /// Calls a function whose answer is a number, if there is any.
     pub(crate) fn simple<P: Flat, R: WasmResults + Sync>(&mut self, function: &Function, params: P) -> Result<R> {
         let called: TypedFunc<P::Params, R> = typed(self.exports.handles.instance, self.store, &function.call)?;
         self.invoke(&called, params.params())
     }
 
-    /// Judge an output: straight, where the request is an agent and an output and nothing else.
+    /// Judges an output: straight, where the request is an agent and an output and nothing else.
     pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::WitFault>> {
         let validate = &self.exports.functions.validate;
         if !request.is_plain() {
@@ -339,7 +339,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         }
     }
 
-    /// Call a function of [`Numeric`] numbers, which are given both ways.
+    /// Calls a function of [`Numeric`] numbers, which are given both ways.
     fn number<P: WasmParams + Send + Sync, const N: usize>(
         &mut self,
         function: Func,
@@ -357,7 +357,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         Ok(raw[0].get_u32())
     }
 
-    /// Have a function take its answer back.
+    /// Has a function take its answer back.
     fn done(&mut self, function: &Function, at: u32) -> Result<()> {
         let Some(done) = &function.done else {
             return Ok(());

@@ -70,7 +70,7 @@ pub trait Engine {
         None
     }
 
-    /// Answer a line that is this engine's own.
+    /// Answers a line that is this engine's own.
     fn answer(&mut self, line: &str, _: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
         anyhow::bail!("nothing answers {line:?}")
     }
@@ -82,7 +82,7 @@ pub fn plan() -> Result<Plan> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// Answer until the input ends.
+/// Answers until the input ends.
 pub fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
     let compiled: Vec<_> = plan.sets.iter().map(|set| engine.compile(set)).collect();
     converse(plan, |line| match line.parse::<usize>() {

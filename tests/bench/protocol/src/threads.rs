@@ -31,7 +31,7 @@ pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     Ok(documents)
 }
 
-/// Judge documents by one thread and by two. `judge` gets the number of a set and a document.
+/// Judges documents by one thread and by two. `judge` gets the number of a set and a document.
 pub fn throughput(documents: &[(usize, Vec<u8>)], judge: impl Fn(usize, &[u8]) + Sync) -> Value {
     let mut judged = [0; 2];
     let mut seconds = [0.0; 2];

@@ -66,7 +66,7 @@ struct Figures {
     again: usize,
 }
 
-/// Apply an event, and hold the step to all rules.
+/// Applies an event, and holds the step to all rules.
 fn step(
     profile: &Profile,
     state: Option<&str>,

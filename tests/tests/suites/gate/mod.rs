@@ -88,7 +88,7 @@ struct Client {
 }
 
 impl Client {
-    /// Send a message, and read what comes of it on a thread.
+    /// Sends a message, and reads what comes of it on a thread.
     fn say(&mut self, line: &str) -> Result<()> {
         let message: Value = serde_json::from_str(line).unwrap_or_default();
         let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);
@@ -132,7 +132,7 @@ impl Client {
         Ok(())
     }
 
-    /// End the session, if there is one.
+    /// Ends the session, if there is one.
     fn end(&mut self) -> Result<()> {
         if self.session.is_empty() {
             return Ok(());
@@ -143,7 +143,7 @@ impl Client {
     }
 }
 
-/// Pass on what comes by a connection, until its end.
+/// Passes on what comes by a connection, until its end.
 fn listen(connection: &mut Connection, came: &Sender<String>, head: Option<http::Head>) {
     let Some(head) = head.or_else(|| connection.head().ok()) else { return };
     // A gate that ends closes its connections.
@@ -249,7 +249,7 @@ impl Session {
 }
 
 impl Session {
-    /// Wait until a message comes, among others.
+    /// Waits until a message comes, among others.
     fn expect(&mut self, expected: &str) -> Result<(), String> {
         let is_stateless = matches!(&self.input, Some(Input::Http(client)) if client.session.is_empty());
         loop {
@@ -265,7 +265,7 @@ impl Session {
         }
     }
 
-    /// End a gate when its session has ended, if it has one.
+    /// Ends a gate when its session has ended, if it has one.
     fn end_gate(&self, is_stateless: bool) -> Result<()> {
         let run = only(&self.place.join("run"))?;
         let mut tries = 0..100;

@@ -118,7 +118,7 @@ impl Drop for Talk {
 }
 
 impl Talk {
-    /// End the gate, so that it ends its servers.
+    /// Ends the gate, so that it ends its servers.
     fn end(&mut self) {
         // The number of one that has ended may be another's.
         if matches!(self.gate.try_wait(), Ok(None)) {
@@ -127,7 +127,7 @@ impl Talk {
         }
     }
 
-    /// Take all steps. Gives the script with what came.
+    /// Takes all steps. Returns the script with what came.
     fn take_all(&mut self, script: &str) -> Result<String> {
         let mut written = String::new();
         let steps: Vec<&str> = script.lines().filter(|line| !line.starts_with(['<', '!'])).collect();
@@ -172,7 +172,7 @@ impl Talk {
         Ok(String::new())
     }
 
-    /// Read an answer, or so many pieces of it.
+    /// Reads an answer, or so many pieces of it.
     fn read(&mut self, pieces: Option<usize>) -> Result<String> {
         let connection = &mut self.connections[self.used];
         let mut came = String::new();

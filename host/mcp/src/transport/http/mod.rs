@@ -175,7 +175,7 @@ impl Host {
         }
     }
 
-    /// Serve one connection.
+    /// Serves one connection.
     fn serve(&self, stream: TcpStream) {
         let Ok(mut connection) = Connection::new(stream) else { return };
         loop {
@@ -197,7 +197,7 @@ impl Host {
         }
     }
 
-    /// Tell a person of who was refused for what they are, not for what they want.
+    /// Tells a person of who was refused for what they are, not for what they want.
     fn tell(&self, Refused(status, why): &Refused) {
         if !matches!(status, 401 | 403) {
             return;
@@ -210,7 +210,7 @@ impl Host {
         }
     }
 
-    /// Do what a request asks for. Only who may ask is read further than the headers.
+    /// Does what a request asks for. Only who may ask is read further than the headers.
     fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
         self.guard.check_place(request)?;
         if request.target != PATH {
@@ -373,7 +373,7 @@ fn gone() -> Refused {
     Refused(404, "there is no such session, or it has ended: begin with initialize".to_owned())
 }
 
-/// Answer a request.
+/// Answers a request.
 fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
     match answer {
         Answer::Whole(status, headers, body) => connection.answer(status, &headers, &body),
@@ -414,7 +414,7 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
     }
 }
 
-/// Write a stream until its end, or until its client is gone.
+/// Writes a stream until its end, or until its client is gone.
 fn write_stream(
     connection: &mut Connection,
     session: &Session,

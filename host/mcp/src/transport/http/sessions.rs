@@ -99,7 +99,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// Start a session.
+    /// Starts a session.
     pub(super) fn start(self: &Arc<Self>) -> Result<Arc<Session>, Refused> {
         let id = random(16).map_err(|error| Refused(500, error.to_string()))?;
         self.run(id)
@@ -118,7 +118,7 @@ impl Sessions {
         }
     }
 
-    /// Run a gate on a thread of its own.
+    /// Runs a gate on a thread of its own.
     fn run(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refused> {
         self.make_room()?;
         let streams = Streams::new(id.is_empty());
@@ -176,7 +176,7 @@ impl Sessions {
         }
     }
 
-    /// End a session.
+    /// Ends a session.
     pub(super) fn end(&self, session: &Arc<Session>) {
         self.forget(session);
         session.streams.say(Wrote::End, None);
@@ -191,7 +191,7 @@ impl Sessions {
         }
     }
 
-    /// End what nobody uses any more.
+    /// Ends what nobody uses any more.
     pub(super) fn tidy(&self) {
         let idle: Vec<_> = self.lock().every().filter(|session| session.idle() > IDLE).cloned().collect();
         idle.iter().for_each(|session| self.end(session));

@@ -108,7 +108,8 @@ impl Streams {
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Open the stream of a request. Returns it with the id that the request has for the gate. `None` if another request with this id is in flight.
+    /// Opens the stream of a request. Returns it with the id that the request has for the gate. `None` if another
+    /// request with this id is in flight.
     pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, Id)> {
         let mut state = self.lock();
         state.last += 1;
@@ -124,8 +125,8 @@ impl Streams {
         Some((self.attach(stream, None)?, id))
     }
 
-    /// Write a stream to a connection from now on, in place of who did. `after`: from the message after this one. None: there is no such stream,
-    /// or that message is forgotten.
+    /// Writes a stream to a connection from now on, in place of who did. `after`: from the message after this one.
+    /// `None` if there is no such stream, or that message is forgotten.
     pub(super) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> Option<Reader> {
         let mut state = self.lock();
         let State { streams, last_reader, waiting, kept, .. } = &mut *state;
@@ -236,7 +237,7 @@ impl Streams {
         }
     }
 
-    /// Put a message into a stream, when there is room.
+    /// Puts a message into a stream, when there is room.
     fn push(&self, stream: u64, text: impl FnOnce(Option<&Asked>) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
@@ -325,7 +326,7 @@ impl State {
         }
     }
 
-    /// Forget what waits in streams that nobody reads.
+    /// Forgets what waits in streams that nobody reads.
     fn forget_unread(&mut self) {
         let is_unread = |own: &Stream| own.reader.is_none() && own.oldest + (own.events.len() as u64) > own.next;
         let unread: Vec<u64> =
@@ -333,7 +334,7 @@ impl State {
         unread.into_iter().for_each(|stream| self.forget(stream));
     }
 
-    /// Forget what is kept for too long already, the oldest first.
+    /// Forgets what is kept for too long already, the oldest first.
     fn tidy(&mut self, is_kept: bool) {
         let has_ended = |own: &Stream| own.is_done && own.reader.is_none();
         let ended: Vec<u64> =

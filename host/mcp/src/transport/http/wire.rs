@@ -296,7 +296,7 @@ impl Connection {
         Ok(std::mem::replace(&mut self.read, rest))
     }
 
-    /// Read more of a body.
+    /// Reads more of a body.
     fn need(&mut self, until: Instant) -> Result<(), Broken> {
         match self.more(until)? {
             true => Ok(()),
@@ -326,7 +326,7 @@ impl Connection {
         }
     }
 
-    /// Answer a request as a whole. `headers` are lines.
+    /// Answers a request as a whole. `headers` are lines.
     pub(super) fn answer(&mut self, status: u16, headers: &str, body: &str) -> io::Result<()> {
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
         // What is left of the request is of no other one.
@@ -345,7 +345,7 @@ impl Connection {
         self.is_last
     }
 
-    /// Begin a stream of events.
+    /// Begins a stream of events.
     pub(super) fn stream(&mut self, headers: &str) -> io::Result<()> {
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(
@@ -355,12 +355,12 @@ impl Connection {
         self.stream.write_all(head.as_bytes())
     }
 
-    /// Write a piece of a stream.
+    /// Writes a piece of a stream.
     pub(super) fn piece(&mut self, text: &str) -> io::Result<()> {
         self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
     }
 
-    /// End a stream.
+    /// Ends a stream.
     pub(super) fn end_stream(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }
@@ -379,7 +379,7 @@ impl Connection {
         }
     }
 
-    /// End the connection. A client that still sends sees the answer before it.
+    /// Ends the connection. A client that still sends sees the answer before it.
     pub(super) fn end(mut self) {
         let until = Instant::now() + LINGER;
         self.read.clear();
