@@ -35,7 +35,7 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_regular_to(path, MAX_FILE)
 }
 
-/// The same for a file of at most so many bytes.
+/// Reads a whole regular file of at most `limit` bytes.
 pub(crate) fn read_regular_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     read_to(open_regular(File::options().read(true), path)?, limit)
 }

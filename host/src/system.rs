@@ -26,7 +26,7 @@ mod linux {
         File::open("/proc/self/pagemap")
     }
 
-    /// How many page faults this thread has met. `None` if the system does not count them.
+    /// Returns the number of page faults of this thread. `None` if the system does not count them.
     ///
     /// Each first write to a page that the memory shares with a file or with other zeros is one (`getrusage(2)`).
     pub(crate) fn page_faults() -> Option<u64> {
@@ -54,8 +54,8 @@ mod linux {
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
     }
 
-    /// The C library knows it. `rustix` would read it from the auxiliary vector, and look at the vDSO, which valgrind hides: the process would
-    /// end there.
+    /// Returns the page size from the C library. `rustix` would read it from the auxiliary vector, and look at the
+    /// vDSO, which valgrind hides, and the process would end there.
     pub(crate) fn page_size() -> usize {
         // SAFETY: the call only reads.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -83,8 +83,8 @@ mod linux {
             .is_ok()
     }
 
-    /// The numbers of the pages of a memory that are its own, ascending: all that anybody has written to. `None` if the system does not
-    /// say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
+    /// Returns the numbers of the pages of a memory that are its own, ascending: all that anybody has written to.
+    /// `None` if the system does not say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
     pub(crate) fn written(memory: &[u8]) -> Option<Vec<usize>> {
         const PRESENT: u64 = 1 << 63;
         const SWAPPED: u64 = 1 << 62;

@@ -29,13 +29,13 @@ pub(crate) const AJV: &str = "Ajv (JavaScript)";
 pub(crate) const PYTHON: &str = "jsonschema (Python)";
 const BOON: &str = "boon (Rust)";
 
-/// The folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
+/// Returns the folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
 pub(crate) fn peers(installed: &Path) -> PathBuf {
     installed.join("peers/peers")
 }
 
-/// The features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have no others:
-/// a build together with seamgate enables features that slow it down.
+/// Returns the features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have
+/// no others: a build together with seamgate enables features that slow it down.
 fn own_features(name: &str) -> Option<&'static [&'static str]> {
     match name {
         NATIVE | ERRORS | GENERATED | SIMD | BOTH => Some(&["float_roundtrip"]),
@@ -89,7 +89,7 @@ impl Program {
         command
     }
 
-    /// How long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
+    /// Returns how long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
     pub(crate) fn millis(&self) -> Result<f64> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -339,7 +339,7 @@ impl Engine {
     }
 }
 
-/// The version of a crate in `Cargo.lock`.
+/// Returns the version of a crate in `Cargo.lock`.
 fn locked(name: &str) -> String {
     let lock = include_str!("../../Cargo.lock").replace('\r', "");
     let entry = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).map(|(_, rest)| rest);

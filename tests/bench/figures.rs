@@ -57,7 +57,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// A value of a run.
+    /// Returns a value of a run.
     fn text(self, value: f64) -> String {
         match self {
             Unit::Megabytes => format!("{} MB", number(value)),
@@ -85,12 +85,12 @@ impl Headline {
         Headline { what, value, unit: Unit::Times, wanted: Some(wanted), more: false }
     }
 
-    /// The figure.
+    /// Returns the figure.
     pub(crate) fn value(&self) -> String {
         self.value.map_or("–".to_owned(), |value| self.unit.text(value))
     }
 
-    /// The figures of several runs as one: of each, the run in the middle.
+    /// Returns the figures of several runs as one: of each, the run in the middle.
     pub(crate) fn medians<'r>(runs: impl Iterator<Item = &'r [Headline]>) -> Vec<Headline> {
         let runs: Vec<&[Headline]> = runs.collect();
         let count = runs.first().map_or(0, |headlines| headlines.len());
@@ -103,7 +103,7 @@ impl Headline {
         (0..count).map(middle).collect()
     }
 
-    /// The aim, and what is wanted at least.
+    /// Returns the aim, and what is wanted at least.
     pub(crate) fn wanted(&self) -> [String; 2] {
         let sign = if self.more { "≥" } else { "≤" };
         let text = |value| format!("{sign} {}", self.unit.wanted(value));
@@ -171,7 +171,7 @@ impl Figures {
         }
     }
 
-    /// The first figure, by which runs are sorted.
+    /// Returns the first figure, by which runs are sorted.
     pub(crate) fn order(&self) -> f64 {
         self.headlines.first().and_then(|headline| headline.value).unwrap_or_default()
     }
@@ -283,8 +283,8 @@ impl Run<'_> {
         Some(self.nanos(self.engine(NATIVE)?, document)? / self.bytes(document) as f64)
     }
 
-    /// The valid documents on which a warm verdict takes less time than that of each counted peer with the same verdict, and how
-    /// many valid documents there are.
+    /// Returns the valid documents on which a warm verdict takes less time than that of each counted peer with the same
+    /// verdict, and how many valid documents there are.
     fn ahead(&self, counts: impl Fn(&Engine) -> bool) -> (usize, usize) {
         let is_peer = |engine: &usize| self.engines[*engine].is_peer() && counts(&self.engines[*engine]);
         let peers: Vec<usize> = (0..self.engines.len()).filter(is_peer).collect();
@@ -337,8 +337,8 @@ impl Run<'_> {
         self.plan.growing().map(row).collect()
     }
 
-    /// The geometric mean of the ratio of two engines' times, and over how many documents: those on which both have
-    /// the same verdict.
+    /// Returns the geometric mean of the ratio of two engines' times, and over how many documents: those on which both
+    /// have the same verdict.
     fn ratio(&self, one: &str, other: &str, wanted: impl Fn(usize) -> bool) -> (Option<f64>, usize) {
         let (Some(one), Some(other)) = (self.engine(one), self.engine(other)) else {
             return (None, 0);
@@ -444,7 +444,7 @@ fn geometric_mean(values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
 }
 
-/// The middle of these, the upper one of two.
+/// Returns the middle of these, the upper one of two.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

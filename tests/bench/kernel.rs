@@ -49,7 +49,7 @@ fn facts() -> String {
     .to_string()
 }
 
-/// A log of about so many bytes, as lines of an object.
+/// Returns a log of about so many bytes, as lines of an object.
 fn logs(bytes: usize) -> String {
     let line = |number: usize| {
         json!({"at": format!("2026-09-21T10:{:02}:{:02}Z", number / 60 % 60, number % 60),
@@ -175,8 +175,8 @@ impl<'p> Played<'p> {
     }
 }
 
-/// A run that has read so many results: its state when the model asks for a call, and when the result is there; each with the
-/// event that comes.
+/// Returns a run that has read so many results: its state when the model asks for a call, and when the result is there;
+/// each with the event that comes.
 fn states(profile: &Profile, count: usize) -> Result<((String, String), (String, String))> {
     let mut run = Played::start(profile)?;
     for number in 1..=count {
@@ -190,7 +190,7 @@ fn states(profile: &Profile, count: usize) -> Result<((String, String), (String,
     Ok((asked, (run.state.unwrap_or_default(), result)))
 }
 
-/// How long a run takes whose state is handed to and fro, for each event.
+/// Measures a long run whose state is passed back and forth, for each event.
 fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usize)> {
     let mut run = Played::start(profile)?;
     let mut times = [0.0; 2];
@@ -270,7 +270,7 @@ impl Drop for Peer {
     }
 }
 
-/// The least time of one round's average.
+/// Returns the least time of one round's average.
 fn least(mut once: impl FnMut() -> Result<()>) -> Result<Duration> {
     let (start, mut times) = (Instant::now(), 0);
     while times == 0 || start.elapsed() < ROUND {

@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// The Gregorian date of a day after 1970-01-01.
+/// Returns the Gregorian date of a day after 1970-01-01.
 fn date(days: u64) -> String {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut left = days;

@@ -29,17 +29,18 @@ enum Extent {
 }
 
 impl Extent {
-    /// How often all is measured, by new processes. The median run counts.
+    /// Returns the number of measurements of everything, by new processes. The median run counts.
     fn runs(self) -> usize {
         if self == Extent::All { 3 } else { 1 }
     }
 
-    /// How often every engine judges every document in a run. The machine is not always the same; the median round counts.
+    /// Returns the number of times that every engine judges every document in a run. The machine is not always the same; the median
+    /// round counts.
     fn rounds(self) -> usize {
         3
     }
 
-    /// How often a process is started for its first verdict.
+    /// Returns the number of processes to start for a first verdict.
     fn starts(self) -> usize {
         if self == Extent::All { 11 } else { 5 }
     }

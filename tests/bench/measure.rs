@@ -157,8 +157,8 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     })
 }
 
-/// The documents of SchemaStore; and, between them again and again, those that are a figure of their own, or what one is divided
-/// by.
+/// Returns the documents of SchemaStore; and, between them again and again, those that are a figure of their own, or
+/// what one is divided by.
 fn order(plan: &Plan) -> Result<Vec<usize>> {
     const APART: usize = 20;
     let few = [plan.document(TRIVIAL)?, plan.document(ANSWER)?, plan.document(RECORDS)?];
@@ -177,12 +177,12 @@ fn two(values: [&Value; 2]) -> Option<[f64; 2]> {
     Some([one, two])
 }
 
-/// The median of what there is in each round.
+/// Returns the median of what there is in each round.
 fn middle<T>(rounds: &[T], value: impl Fn(&T) -> f64) -> f64 {
     median(rounds.iter().map(value).collect()).unwrap_or_default()
 }
 
-/// The answers of all rounds, as one.
+/// Returns the answers of all rounds, as one.
 fn answer(rounds: Vec<Value>) -> Option<Answer> {
     let last = rounds.last()?;
     if let Some(error) = last["error"].as_str() {

@@ -262,7 +262,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The documents of SchemaStore.
+    /// Returns the documents of SchemaStore.
     pub(crate) fn stored(&self) -> impl Iterator<Item = usize> {
         (0..self.documents.len()).filter(|document| self.is_stored(*document))
     }
@@ -271,19 +271,19 @@ impl Plan {
         self.documents[document].set < self.stored_sets
     }
 
-    /// The documents that grow, in order of their size.
+    /// Returns the documents that grow, in order of their size.
     pub(crate) fn growing(&self) -> impl Iterator<Item = usize> {
         let grows = |document: &usize| self.sets[self.documents[*document].set].name == GROWTH;
         (0..self.documents.len()).filter(grows)
     }
 
-    /// A document by its name.
+    /// Returns a document by its name.
     pub(crate) fn document(&self, name: &str) -> Result<usize> {
         let position = self.documents.iter().position(|document| document.name == name);
         position.with_context(|| format!("there is no document {name}"))
     }
 
-    /// The set and the document for the first verdict of a process.
+    /// Returns the set and the document for the first verdict of a process.
     pub(crate) fn first(&self) -> Result<(&Set, &Document)> {
         let document = self.documents.iter().find(|document| self.sets[document.set].name == FIRST);
         let document = document.with_context(|| format!("sets.txt lacks {FIRST}"))?;

@@ -65,7 +65,7 @@ fn comparison(figures: &Figures) -> Option<String> {
     ))
 }
 
-/// A ratio of an engine to native, as text.
+/// Returns a ratio of an engine to native, as text.
 fn times(figures: &Figures, engine: &str, ratio: fn(&Ratios) -> Option<f64>) -> Option<String> {
     let engine = figures.engines.iter().find(|figures| figures.name == engine)?;
     ratio(&engine.ratios).map(number)

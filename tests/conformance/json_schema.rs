@@ -104,8 +104,8 @@ impl Job {
         self.group.tests.iter().map(test).collect()
     }
 
-    /// The remotes that a schema names, and those that they name: by the names of their files, in its draft's folder or
-    /// in one that it names. All of them would be more than one draft takes.
+    /// Returns the remotes that a schema names, and those that they name: by the names of their files, in its draft's
+    /// folder or in one that it names. All of them would be more than one draft takes.
     fn resources<'r>(&self, remotes: &'r [Remote]) -> Vec<(&'r str, &'r str)> {
         let schema = self.group.schema.get();
         let mut found: Vec<&Remote> = Vec::new();
@@ -146,7 +146,7 @@ fn remotes(root: &Path) -> Result<Vec<Remote>> {
     Ok(remotes)
 }
 
-/// The JSON files in a folder, in order.
+/// Returns the JSON files in a folder, in order.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
     Ok(entries(folder)?.into_iter().filter(is_json).collect())

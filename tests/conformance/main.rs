@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode> {
     table::write(&suites, sandbox.backtracked())
 }
 
-/// All that is in a folder, in order.
+/// Returns all that is in a folder, in order.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -61,7 +61,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A file beside this one.
+/// Returns a file beside this one.
 fn beside(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance").join(name)
 }

@@ -30,7 +30,7 @@ pub(crate) struct Contract<'s> {
 }
 
 impl<'s> Contract<'s> {
-    /// One that asks nothing but what its schema does.
+    /// Returns one that asks nothing but what its schema does.
     pub(crate) fn of(kind: &'static str, schema: &'s str) -> Self {
         Contract { kind, schema, dialect: None, assert_formats: true, resources: Vec::new() }
     }
@@ -58,8 +58,8 @@ impl Sandbox {
         Ok(Sandbox { gate: Gate::new()?, backtracked: AtomicUsize::new(0) })
     }
 
-    /// A verdict by a contract, in a fresh instance. Patterns that the linear engine does not take get the other one, as
-    /// the fault says.
+    /// Returns a verdict by a contract, in a fresh instance. Patterns that the linear engine does not take get the
+    /// other one, as the fault says.
     pub(crate) fn judge(&self, contract: &Contract, document: &[u8]) -> Result<Report, Fault> {
         let request = Request::from_bytes("", document);
         let judged =
@@ -75,7 +75,7 @@ impl Sandbox {
         })
     }
 
-    /// How many tests were judged with the engine for patterns that backtracks.
+    /// Returns the number of tests judged with the backtracking engine for patterns.
     pub(crate) fn backtracked(&self) -> usize {
         self.backtracked.load(Ordering::Relaxed)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header, by its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
@@ -99,13 +99,13 @@ impl Connection {
     }
 }
 
-/// The beginning of a request, with further headers.
+/// Returns the beginning of a request, with further headers.
 pub(crate) fn head(method: &str, path: &str, headers: &str) -> Vec<u8> {
     format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}\r\n")
         .into_bytes()
 }
 
-/// One request over a connection of its own.
+/// Sends one request over a connection of its own.
 pub(crate) fn ask(server: SocketAddr, method: &str, path: &str, body: &[u8]) -> Result<Response> {
     Connection::open(server)?.ask(method, path, body)
 }

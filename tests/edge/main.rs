@@ -116,7 +116,7 @@ fn only_http() -> Result<()> {
     Ok(())
 }
 
-/// The status that an answer must have, by what it says.
+/// Returns the status that an answer must have, by what it says.
 fn status(answer: &str) -> Result<u16> {
     // What else is in it may be deep.
     #[derive(Deserialize)]
@@ -160,7 +160,7 @@ fn all_cases(server: &Server, gate: &Gate) -> Result<usize> {
     Ok(cases.len())
 }
 
-/// The outputs beside the example contracts, each judged by the contract that is served.
+/// Returns the outputs beside the example contracts, each judged by the contract that is served.
 fn examples(gate: &Gate) -> Result<Vec<Asked>> {
     let mut examples = Vec::new();
     let mut files: Vec<_> = fs::read_dir("schemas/examples/outputs")?.collect::<std::io::Result<_>>()?;
@@ -178,7 +178,7 @@ fn examples(gate: &Gate) -> Result<Vec<Asked>> {
     Ok(examples)
 }
 
-/// A request with an output that holds a list of so many numbers, and a contract that takes it.
+/// Returns a request with an output that holds a list of so many numbers, and a contract that takes it.
 fn numbers(count: usize) -> String {
     let output = vec!["1"; count].join(",");
     let contract = json!({
@@ -264,7 +264,8 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     Ok(asked)
 }
 
-/// All attacks of `tests/hostile`. Where the gate gives none in its limits, there must be no answer either: how many.
+/// Sends all attacks of `tests/hostile`. If the gate has no verdict within its limits, the server must have none
+/// either. Returns how many there were.
 fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
     let attacks = hostile::attacks()?;
     let mut ended = 0;
@@ -292,7 +293,7 @@ fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
     Ok((attacks.len(), ended))
 }
 
-/// An attack as one request.
+/// Returns an attack as one request.
 fn wire(attack: &Attack) -> String {
     match &attack.asked {
         hostile::Asked::Verdict { contract, output } => {
@@ -302,8 +303,8 @@ fn wire(attack: &Attack) -> String {
     }
 }
 
-/// Each limit of the server's, passed by a request; and that the next request is answered as ever. What was seen, as a
-/// table.
+/// Exceeds each limit of the server with a request, and checks that the next request is answered as before. Returns the
+/// results as a table.
 fn passed_limits(gate: &Gate) -> Result<String> {
     let mut seen = "| limit | request | answer | longest of three |\n| --- | --- | --- | ---: |\n".to_owned();
     let mut limit = |flags: &[&str], what: &str, attack: &dyn Fn(&mut Connection) -> Result<()>| -> Result<()> {

@@ -53,14 +53,14 @@ impl Server {
         Ok(Server { process, address })
     }
 
-    /// The memory that it occupies, in KiB.
+    /// Returns the memory that it occupies, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     }
 
-    /// The time that it has had on processors.
+    /// Returns the time that it has had on processors.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
         // Its name may have spaces. Two of the fields after it are its own time, and that in the system, in hundredths of a second.

@@ -61,7 +61,7 @@ pub(crate) fn bench() -> Result<String> {
     Ok(rows.join("\n"))
 }
 
-/// One call.
+/// Measures one call.
 fn ask(session: &mut Session, number: u64, bytes: usize) -> Result<Duration> {
     let request = call(number, "echo", json!({ "number": number, "bytes": bytes }));
     let start = Instant::now();
@@ -72,7 +72,7 @@ fn ask(session: &mut Session, number: u64, bytes: usize) -> Result<Duration> {
     Ok(took)
 }
 
-/// One write that lasts.
+/// Measures one durable write.
 fn sync(disk: &mut File, line: &[u8]) -> Result<Duration> {
     let start = Instant::now();
     disk.write_all(line)?;

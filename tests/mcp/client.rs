@@ -65,7 +65,8 @@ impl Session {
         }
     }
 
-    /// The processor time that the process which we started has taken, in seconds: the gate's, where there is one.
+    /// Returns the processor time that the process which we started has taken, in seconds: the gate's, where there is
+    /// one.
     pub(crate) fn processor(&self) -> Result<f64> {
         self.process.processor()
     }
@@ -77,7 +78,7 @@ impl Session {
 }
 
 impl Process {
-    /// The processor time that it has taken, in seconds. Linux counts in hundredths.
+    /// Returns the processor time that it has taken, in seconds. Linux counts in hundredths.
     pub(crate) fn processor(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         // The name of the program stands in parentheses, and may have any character.
@@ -93,7 +94,7 @@ impl Process {
         let _ = self.0.wait();
     }
 
-    /// The memory that it occupies, in KiB.
+    /// Returns the memory that it occupies, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -115,12 +116,12 @@ pub(crate) fn say(stdin: &mut ChildStdin, message: &Value) -> Result<()> {
     Ok(stdin.flush()?)
 }
 
-/// A call of a tool.
+/// Returns a call of a tool.
 pub(crate) fn call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
 }
 
-/// The text of an answer.
+/// Returns the text of an answer.
 pub(crate) fn text(answer: &Value) -> &str {
     answer.pointer("/result/content/0/text").and_then(Value::as_str).unwrap_or_default()
 }

@@ -216,7 +216,7 @@ impl Shared {
         lock(&self.waiting).remove(&id);
     }
 
-    /// How often the call of each number ran, as the server says.
+    /// Returns the number of times that each call ran, by its number, as the server reports it.
     fn ran(&self) -> Result<BTreeMap<u64, u64>> {
         let (_, answers) = self.ask("ran", json!({}), false)?;
         let answer = answers.recv_timeout(PATIENCE).context("no answer")?;

@@ -114,7 +114,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// All runtimes that are installed, and those that are not.
+/// Returns all runtimes that are installed, and those that are not.
 fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'static str>)> {
     let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
     let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), same_fuel: true, answers };
@@ -221,7 +221,8 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     Ok((runtimes, skipped))
 }
 
-/// Each step of a run, by the states that the kernel gives natively. Where a case says what each audience is shown, that, too.
+/// Returns the requests for each step of a run, with the states that the kernel returns natively; and for the views of
+/// each audience, if the case has them.
 fn run_requests(case: &RunCase) -> Result<Vec<String>> {
     let failed = |fault: Fault| anyhow!("{}: {}", case.name, fault.message);
     let profile = Profile::compile(&case.profile).map_err(failed)?;
@@ -288,7 +289,7 @@ fn locked(file: &str, before: &str, after: &str) -> Result<String> {
     Ok(rest.split(after).next().unwrap_or(rest).trim().to_owned())
 }
 
-/// How many answers are the same, by the group of the case.
+/// Returns the number of answers that are the same, by the group of the case.
 fn table(names: &[String], expected: &[Answer], runtimes: &[Runtime]) -> String {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, name) in names.iter().enumerate() {

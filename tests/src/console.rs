@@ -11,7 +11,7 @@ pub fn fresh(folder: &Path) {
     std::os::unix::fs::symlink(schemas, folder.join("schemas")).expect("a link");
 }
 
-/// A shell in a folder where `schemas` is the project's, with the built command on its path.
+/// Returns a shell in a folder where `schemas` is the project's, with the built command on its path.
 pub fn shell(folder: &Path, script: &str) -> String {
     let test = std::env::current_exe().expect("this test");
     let built = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -27,7 +27,7 @@ pub fn shell(folder: &Path, script: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// A line without the figures that depend on the build and the machine.
+/// Returns a line without the figures that depend on the build and the machine.
 fn without_figures(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_figure = |index: usize| {

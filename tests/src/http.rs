@@ -77,7 +77,7 @@ impl Connection {
         )
     }
 
-    /// The head of the next answer.
+    /// Returns the head of the next answer.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The next piece of a stream. None: it has ended.
+    /// Returns the next piece of a stream. `None` if it has ended.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Connection {
     }
 }
 
-/// The message of a piece of a body: an event, or JSON.
+/// Returns the message of a piece of a body: an event, or JSON.
 pub fn message(piece: &str) -> Option<&str> {
     if piece.starts_with('{') {
         return Some(piece);
@@ -162,7 +162,7 @@ pub fn message(piece: &str) -> Option<&str> {
     piece.lines().find_map(|line| line.strip_prefix("data: ")).filter(|data| !data.is_empty())
 }
 
-/// The port that a gate tells on its standard error. Gives it with what it told before.
+/// Returns the port that a gate reports on its standard error, and the text before it.
 ///
 /// # Errors
 ///

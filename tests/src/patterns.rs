@@ -159,7 +159,7 @@ const PROPERTIES: [(&str, &str); 16] = [
 /// Names of properties that no edition of the standard has.
 const NO_PROPERTIES: [&str; 8] = ["letter", "lu", "IsAlpha", "Greek", "Script=greek", "L&", "^L", ""];
 
-/// A pattern, and texts, of which the first was made along with it.
+/// Returns a pattern, and texts, of which the first was made along with it.
 pub fn made(random: &mut Random, texts: usize) -> Made {
     let loose = random.chance(45);
     let mut maker = Maker { random, loose, groups: Vec::new(), names: 0 };
@@ -187,7 +187,7 @@ pub fn made(random: &mut Random, texts: usize) -> Made {
     Made { pattern, texts: all }
 }
 
-/// The same with one character put in, taken out or put in another's place.
+/// Returns a text with one character inserted, removed or replaced.
 fn mutated(random: &mut Random, text: &str, with: &[&str]) -> String {
     let mut characters: Vec<String> = text.chars().map(String::from).collect();
     let at = random.below(characters.len() + 1);

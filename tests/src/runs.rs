@@ -55,7 +55,7 @@ pub struct Played {
     pub step: Result<String, String>,
 }
 
-/// All of them, by name.
+/// Returns all cases, by name.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ struct Known {
 }
 
 impl Known {
-    /// An event as it is sent.
+    /// Returns an event as it is sent.
     fn event(&mut self, event: &Value) -> Result<Value> {
         let mut event = self.replaced(event)?;
         let members = event.as_object_mut().context("an event is an object")?;
@@ -181,7 +181,7 @@ impl Known {
 }
 
 impl Played {
-    /// The same step on the wire, the profile with it.
+    /// Returns the same step on the wire, with the profile.
     pub fn wire_request(&self, profile: &str) -> String {
         let state = self.state.as_ref().map(|state| format!(",\"state\":{state}")).unwrap_or_default();
         let event = &self.event;
@@ -246,7 +246,7 @@ pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
         .replace('\n', " ")
 }
 
-/// A member of an object, exactly as it is written.
+/// Returns a member of an object, exactly as it is written.
 ///
 /// # Errors
 ///
@@ -256,7 +256,7 @@ pub fn member(json: &str, name: &str) -> Result<String> {
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
 }
 
-/// A text of lines for a file: long lines by their beginning and their digest.
+/// Returns a text of lines for a file: long lines by their beginning and their digest.
 pub fn cut(text: &str) -> String {
     let line = |line: &str| match line.len() {
         0..=8192 => format!("{line}\n"),
@@ -305,7 +305,7 @@ pub fn summary(step: &Result<String, String>) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }
 
-/// The lines that a journal has of a run, without their chain. Prompts are there by their digests.
+/// Returns the lines that a journal has of a run, without their chain. Prompts are there by their digests.
 pub fn journal(played: &[Played]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for one in played {

@@ -28,7 +28,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite whose tests run at the same time.
+    /// Creates a suite whose tests run at the same time.
     pub fn new(name: &'static str, trials: fn() -> Result<Vec<Trial>>) -> Self {
         Suite { name, trials, is_in_order: false }
     }
@@ -84,7 +84,7 @@ pub fn run(suites: &[Suite]) -> Result<ExitCode> {
     Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::from(101) })
 }
 
-/// The folders in a folder, by name.
+/// Returns the folders in a folder, by name.
 ///
 /// # Errors
 ///

@@ -203,7 +203,7 @@ impl<'p> Program<'p> {
         Program { compiler: "cc", source, options: [["-std=c11"].as_slice(), &STRICT].concat(), is_static: false }
     }
 
-    /// A file of C too is compiled as C++.
+    /// Returns a program in C++. A C file is compiled as C++ too.
     fn cpp(source: &'p str, standard: &'static str) -> Self {
         Program { compiler: "c++", source, options: [[standard].as_slice(), &STRICT].concat(), is_static: false }
     }

@@ -125,7 +125,7 @@ impl Platform<'_> {
         cargo
     }
 
-    /// A program of the other processor, under QEMU.
+    /// Returns a program of the other processor, under QEMU.
     fn program(&self, program: &Path) -> Command {
         let mut qemu = command(self.root.join("usr/bin/qemu-aarch64-static"));
         qemu.arg("-L").arg(self.root).arg(program);

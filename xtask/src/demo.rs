@@ -110,7 +110,7 @@ pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     Ok(())
 }
 
-/// The path of a journal in a folder, without what an earlier demo left there.
+/// Returns the path of a journal in a folder, without what an earlier demo left there.
 pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     let journal = folder.join("journal.ndjson");
     if journal.exists() {

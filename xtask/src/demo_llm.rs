@@ -58,7 +58,7 @@ pub(crate) fn demo() -> Result<()> {
     show_journal(&journal)
 }
 
-/// The first Python here that fits.
+/// Returns the first Python here that fits.
 fn python() -> Result<&'static str> {
     PYTHONS
         .into_iter()

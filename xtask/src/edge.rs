@@ -39,7 +39,7 @@ pub(crate) fn knee(page: &Path) -> Result<()> {
     run(program()?.arg("knee").arg(page))
 }
 
-/// The program that asks, with what it asks.
+/// Returns the program that asks, with what it asks.
 fn program() -> Result<Command> {
     build()?;
     install()?;

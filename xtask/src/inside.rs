@@ -34,7 +34,7 @@ pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The platform that the compiler builds for here, as it names it.
+/// Returns the platform that the compiler builds for here, as it names it.
 pub(crate) fn host() -> Result<String> {
     let rustc = output(command("rustc").arg("-vV")).context("rustc does not run")?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
@@ -51,7 +51,7 @@ struct Package {
     folder: PathBuf,
 }
 
-/// The packages that are linked into one of the workspace: not those that only build it.
+/// Returns the packages that are linked into one of the workspace: not those that only build it.
 fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", platform];
     let metadata = output(command("cargo").args(arguments)).context("`cargo metadata` fails")?;
@@ -88,7 +88,7 @@ fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     Ok(seen.iter().filter_map(package).collect())
 }
 
-/// The texts of all licences, each once, with the packages that it is of.
+/// Returns the texts of all licences, each once, with the packages that it is of.
 fn notices(inside: &BTreeSet<Package>) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without: Vec<&Package> = Vec::new();
@@ -132,7 +132,8 @@ fn has_text(texts: &BTreeMap<String, Vec<String>>, package: &Package) -> bool {
     texts.values().any(|users| users.contains(&name))
 }
 
-/// The bill of materials, as CycloneDX 1.6 has it. Without a time and a number of its own, it is the same for each build.
+/// Returns the bill of materials, as CycloneDX 1.6 has it. Without a time and a number of its own, it is the same for
+/// each build.
 fn materials(inside: &BTreeSet<Package>) -> Result<String> {
     let digests = digests(&fs::read_to_string("Cargo.lock")?);
     let version = env!("CARGO_PKG_VERSION");
@@ -154,7 +155,7 @@ fn materials(inside: &BTreeSet<Package>) -> Result<String> {
     Ok(serde_json::to_string_pretty(&materials)? + "\n")
 }
 
-/// The digests of packages, by name and version, that `Cargo.lock` pins.
+/// Returns the digests of packages, by name and version, that `Cargo.lock` pins.
 fn digests(lock: &str) -> HashMap<(String, String), String> {
     let value = |of: &str, name: &str| {
         let line = of.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;

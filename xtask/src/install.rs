@@ -60,7 +60,7 @@ pub(crate) fn environment(
     done(folder, &[requirements])
 }
 
-/// The installer of a virtual environment.
+/// Returns the installer of a virtual environment.
 pub(crate) fn pip(folder: &Path) -> Command {
     let mut pip = command(folder.join("bin/python"));
     pip.args(["-m", "pip", "--disable-pip-version-check"]);

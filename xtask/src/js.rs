@@ -178,7 +178,7 @@ pub(crate) fn bench() -> Result<()> {
     }
 }
 
-/// A folder with the installed package, and its tests, demo and examples beside it.
+/// Returns a folder with the installed package, and its tests, demo and examples beside it.
 fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("clean");
     install(packed, &folder)?;

@@ -69,7 +69,7 @@ fn differential() -> Result<()> {
     run(compare.arg("--write").arg(page))
 }
 
-/// The comparison, with what it needs installed.
+/// Returns the command for the comparison, after installing what it needs.
 fn compare() -> Result<Command> {
     let [clients, servers] = ["clients", "servers"].map(python);
     let (node, modules) = node("node", &["sdk.mjs", "client.mjs", "stateless.mjs"])?;
@@ -174,14 +174,14 @@ fn conformance() -> Result<()> {
     parts.into_iter().collect()
 }
 
-/// A script, which finds what all share. It would leave folders beside what it imports.
+/// Returns the command for a script that imports the shared modules. It would leave folders beside what it imports.
 fn script(python: impl AsRef<OsStr>, name: &str) -> Command {
     let mut script = command(python);
     script.env("PYTHONPATH", SOURCES).arg("-B").arg(Path::new(SOURCES).join(name));
     script
 }
 
-/// A virtual environment of this name. Gives its programs.
+/// Creates a virtual environment of this name. Returns the folder of its programs.
 fn python(name: &str) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join(name);
     let requirements = Path::new(SOURCES).join(name).join("requirements.txt");

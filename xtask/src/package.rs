@@ -84,7 +84,7 @@ pub(crate) fn package() -> Result<()> {
     digests(folder, &made)
 }
 
-/// The WIT package in binary form, for registries of components.
+/// Returns the WIT package in binary form, for registries of components.
 fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
     let to = folder.join(format!("seamgate-wit-{version}.wasm"));
     guest::wit(version, &to)?;
@@ -102,7 +102,8 @@ fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
     Ok(CRATES.map(path).to_vec())
 }
 
-/// The command line as one file that needs nothing else, not even a C library. None but on Linux with x86-64.
+/// Returns the command line as one file that needs nothing else, not even a C library. Returns `None` except on Linux
+/// with x86-64.
 fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping the command line as one file: it is for Linux on x86-64");

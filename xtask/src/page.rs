@@ -73,7 +73,7 @@ pub(crate) fn write(installed: &Path, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A contract with its schema inside, each line as it stands in its file.
+/// Returns a contract with its schema inside, each line as it stands in its file.
 fn contract(name: &str) -> Result<String> {
     let contract = text(&format!("{name}.contract.json"))?;
     let parsed: Value = serde_json::from_str(&contract).with_context(|| name.to_owned())?;

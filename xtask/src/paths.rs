@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 
 use crate::run::root;
 
-/// The folders whose names compilers write into what they make, each with a word for it: the sources of packages, and this
-/// repository.
+/// Returns the folders whose names compilers write into what they make, each with a word for it: the sources of
+/// packages, and this repository.
 pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     let cargo = match std::env::var_os("CARGO_HOME") {
         Some(cargo) => PathBuf::from(cargo),

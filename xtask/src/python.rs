@@ -43,7 +43,7 @@ pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     Ok(wheels)
 }
 
-/// The native half linked once more, with an older C library than this system's.
+/// Returns the native half linked once more, with an older C library than this system's.
 fn for_older_systems() -> Result<PathBuf> {
     let zig = zig::install(std::env::consts::ARCH)?;
     let folder = Path::new("target/native");
@@ -109,7 +109,7 @@ fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
 
-/// The systems that a library runs on: those whose C library has every version of a symbol that it asks for.
+/// Returns the systems that a library runs on: those whose C library has every version of a symbol that it asks for.
 fn platform(library: &[u8]) -> Result<String> {
     let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
     let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
@@ -157,7 +157,8 @@ pub(crate) fn install() -> Result<Option<PathBuf>> {
     Ok(Some(interpreter()))
 }
 
-/// The folder where the wheel for all platforms is unpacked beside the native one, for a process that has it first on its path.
+/// Returns the folder where the wheel for all platforms is unpacked beside the native one, for a process that has it
+/// first on its path.
 pub(crate) fn unpack_pure() -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("pure");
     remove(&folder)?;
@@ -268,14 +269,14 @@ fn calls(arguments: &[&Path]) -> Result<()> {
     run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")).args(arguments))
 }
 
-/// A module of the environment as a command. It leaves no files in the folder of the package.
+/// Returns a module of the environment as a command. It leaves no files in the folder of the package.
 pub(crate) fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");
     tool
 }
 
-/// The interpreter of the environment, after it is installed.
+/// Returns the interpreter of the environment, after it is installed.
 fn installed() -> Result<PathBuf> {
     let requirements = Path::new(PACKAGE).join("requirements.txt");
     let why = "installing what builds and tests the Python package";

@@ -58,7 +58,7 @@ pub(crate) fn all() -> Result<()> {
     Ok(())
 }
 
-/// The modules with tests, as `BINARY/MODULE`. Tests of the binary's own file are in the module `main`.
+/// Returns the modules with tests, as `BINARY/MODULE`. Tests of the binary's own file are in the module `main`.
 fn modules() -> Result<Vec<String>> {
     let mut modules = Vec::new();
     for binary in entries(BINARIES)? {
@@ -77,7 +77,7 @@ fn modules() -> Result<Vec<String>> {
     Ok(modules)
 }
 
-/// How many cases each suite of folders has.
+/// Returns the number of cases of each suite of folders.
 fn cases() -> Result<[(&'static str, usize); 9]> {
     let in_groups = |suite: &str| -> Result<usize> {
         let folder = Path::new("tests").join(suite);

@@ -529,7 +529,7 @@ fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     Ok(())
 }
 
-/// All that was asked, by keys and digests.
+/// Returns all that was asked, by keys and digests.
 fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
     #[derive(Deserialize)]
     struct Line {

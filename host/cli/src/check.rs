@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> 
     })
 }
 
-/// The job of `--parquet`.
+/// Returns the job of `--parquet`.
 fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
     input::read_once(arguments.inputs().chain([("--parquet".to_owned(), input)]))?;
     let (gate, contract) = match &arguments.schema {
@@ -134,7 +134,7 @@ fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
     })
 }
 
-/// How many requests are judged at once.
+/// Returns the number of requests to judge concurrently.
 fn threads(jobs: Option<u16>) -> usize {
     jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from)
 }
@@ -145,7 +145,7 @@ impl Arguments {
         self.contract.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// The limits of each verdict, and of compiling the contract.
+    /// Returns the limits of each verdict, and of compiling the contract.
     fn limits(&self) -> Limits {
         let limits = Limits::default();
         match self.fuel {
@@ -157,7 +157,7 @@ impl Arguments {
         }
     }
 
-    /// The inputs that hold for every output.
+    /// Returns the inputs that hold for every output.
     fn inputs(&self) -> impl Iterator<Item = input::Named<'_>> {
         let named = [("-c", &self.contract), ("--schema", &self.schema), ("--evidence", &self.evidence)];
         let named = named.into_iter().filter_map(|(name, file)| Some((name.to_owned(), file.as_deref()?)));

@@ -25,7 +25,7 @@ pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }
 
-/// How many contracts and profiles, without what there is none of.
+/// Returns how many contracts and profiles there are, leaving out a kind of which there are none.
 pub(crate) fn held(contracts: usize, profiles: usize) -> String {
     match (contracts, profiles) {
         (contracts, 0) => count(contracts, "contract"),

@@ -35,7 +35,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// An error as a person is told of it. A fault has its code before it, whichever command met it.
+/// Returns an error as a person reads it. A fault has its code before it, whichever command met it.
 pub(crate) fn told(error: &Error) -> String {
     if let Some(seamgate_runner::Error::Fault(fault)) = error.downcast_ref() {
         return format!("error[{}]: {error:#}", fault.code());

@@ -140,12 +140,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
 
-/// The same for a caller that ends the process itself: the exit status.
+/// Runs the command line for a caller that ends the process itself. Returns the exit status.
 pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status_with(arguments, None)
 }
 
-/// The same for a caller that can judge Parquet files, such as the Python package.
+/// Runs the command line for a caller that can judge Parquet files, such as the Python package. Returns the exit
+/// status.
 pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {

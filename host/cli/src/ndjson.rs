@@ -141,7 +141,7 @@ struct Requests<R> {
 }
 
 impl<R: Read> Requests<R> {
-    /// The next requests; none at the end.
+    /// Returns the next requests; empty at the end.
     fn batch(&mut self) -> Result<Vec<Line>> {
         let mut of = Vec::new();
         let mut bytes = 0;
@@ -180,7 +180,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// The next line without its end. None at the end.
+/// Returns the next line without its end. `None` at the end.
 fn read_line(input: &mut impl BufRead) -> Result<Option<Line>> {
     let limit = Limits::default().output_bytes;
     let mut text = Vec::new();
@@ -252,7 +252,7 @@ fn fault(id: &str, fault: &Fault) -> Answer {
     Answer { text: format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), status: Status::Fault }
 }
 
-/// The `id` of a request that the component did not answer.
+/// Returns the `id` of a request that the component did not answer.
 fn id(request: &str) -> String {
     #[derive(Deserialize)]
     struct Identified<'r> {
@@ -265,7 +265,7 @@ fn id(request: &str) -> String {
     }
 }
 
-/// The exit status for an answer.
+/// Returns the exit status for an answer.
 fn status(answer: &str) -> Status {
     #[derive(Deserialize)]
     struct Judged {
@@ -323,7 +323,7 @@ fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -
     Ok(sum)
 }
 
-/// A progress bar, if standard error is a terminal and the answers go elsewhere.
+/// Returns a progress bar, if standard error is a terminal and the answers go elsewhere.
 fn progress(file: Option<&Path>) -> ProgressBar {
     if !io::stderr().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();

@@ -86,7 +86,7 @@ pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -
     Ok(sum.worst())
 }
 
-/// A progress bar, if standard error is a terminal.
+/// Returns a progress bar, if standard error is a terminal.
 fn bar(file: &Path) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

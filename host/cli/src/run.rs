@@ -152,7 +152,7 @@ fn journalled<'g>(
     })
 }
 
-/// An error of the attempts, with its exit status.
+/// Returns an error of the attempts, with its exit status.
 fn told(error: RunError) -> Error {
     match error {
         RunError::Fault(fault) => FaultError(fault).into(),
@@ -166,7 +166,7 @@ fn told(error: RunError) -> Error {
     }
 }
 
-/// The prompt: all of standard input, unless that is a terminal.
+/// Returns the prompt: all of standard input, unless that is a terminal.
 fn prompt() -> Result<Vec<u8>> {
     let mut prompt = Vec::new();
     let stdin = io::stdin();
@@ -347,7 +347,7 @@ fn push_part(text: &mut Vec<u8>, part: &[u8]) {
 /// The file into which the agent may write why its model stopped.
 const FINISH: &str = "finish.txt";
 
-/// Why the agent's model stopped, from the agent's file.
+/// Returns why the agent's model stopped, from the agent's file.
 fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     let mut word = String::new();
     let file = open_regular(fs::File::options().read(true), &folder.join(FINISH));
@@ -371,7 +371,7 @@ fn show(report: &Report, attempts: &Attempts) {
     }
 }
 
-/// Why an attempt added nothing, or not all of its items, to those before.
+/// Returns why an attempt added nothing, or not all of its items, to those before.
 fn unused(step: &MergeStep) -> Option<String> {
     match step.outcome {
         MergeOutcome::Unused => Some("adds nothing: it has no items, or none was missing".to_owned()),

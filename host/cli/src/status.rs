@@ -56,7 +56,7 @@ impl Status {
         Status::Signal(u8::try_from(signal).unwrap_or(127))
     }
 
-    /// The number that a script sees.
+    /// Returns the number that a script sees.
     pub(crate) fn code(self) -> u8 {
         match self {
             Status::Accepted => 0,
@@ -82,7 +82,7 @@ impl Status {
         }
     }
 
-    /// The status for an error.
+    /// Returns the status for an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref() {
             Some(Error::Fault(fault) | Error::Profile { fault, .. }) => return Status::of_fault(fault),
@@ -128,7 +128,7 @@ impl Sum {
         self.0[kind] += 1;
     }
 
-    /// The status of all together.
+    /// Returns the status of all together.
     pub(crate) fn worst(&self) -> Status {
         let kinds = Self::KINDS.iter().zip(self.0).rev();
         kinds.into_iter().find(|(_, number)| *number > 0).map_or(Status::Accepted, |((kind, _), _)| *kind)

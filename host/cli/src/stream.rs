@@ -42,7 +42,7 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// The fault with the length of the whole input, if that is known.
+/// Returns the fault with the length of the whole input, if that is known.
 fn whole(fault: Fault, length: Option<usize>) -> Fault {
     match (fault, length) {
         (Fault::InputTooLarge { bytes, limit, .. }, Some(length)) => {
@@ -90,7 +90,7 @@ impl Reporter {
     }
 }
 
-/// The beginning of an item on one line.
+/// Returns the beginning of an item on one line.
 fn shown(item: &[u8]) -> String {
     // Pretty-printed text has much white space, so cut first at more bytes than are shown.
     let text = String::from_utf8_lossy(&item[..item.len().min(16 * MAX_ITEM)]);

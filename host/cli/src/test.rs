@@ -197,7 +197,7 @@ fn shown(path: &Path) -> String {
     escape_terminal(&path.display().to_string())
 }
 
-/// The outcomes for a person, a line each, with what differs.
+/// Returns the outcomes for a person, a line each, with what differs.
 fn told(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
@@ -218,7 +218,7 @@ fn told(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// The last line.
+/// Returns the last line.
 fn sum(outcomes: &[Outcome], failed: usize, errors: usize) -> String {
     let mut sum = vec![format!("{} passed", outcomes.len() - failed), format!("{failed} failed")];
     let written = outcomes.iter().filter(|outcome| outcome.written).count();

@@ -57,7 +57,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError
     contract_files(folder)?.into_iter().map(read).collect()
 }
 
-/// Every `NAME.contract.json` in a folder, in the order of their names. They are not read.
+/// Returns every `NAME.contract.json` in a folder, in the order of their names. They are not read.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The text of a contract of a file, with the schemas that it names.
+/// Returns the text of a contract of a file, with the schemas that it names.
 pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind> {
     ContractSource::of(path, contract.to_owned()).map(|source| source.text).map_err(|error| error.kind)
 }
@@ -170,12 +170,12 @@ impl ContractSource {
         Ok(source)
     }
 
-    /// The contract as one document, for [`Gate::register`](crate::Gate::register).
+    /// Returns the contract as one document, for [`Gate::register`](crate::Gate::register).
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The file that a piece of the whole document comes from, what it holds, and the piece of it.
+    /// Returns the file that a piece of the whole document comes from, what it holds, and the piece of it.
     pub fn place(&self, span: Span) -> Option<(&Path, &str, Span)> {
         let is_in = |piece: &&SourcePiece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
         // The last that begins before it: where one ends and the next begins, the next.
@@ -236,7 +236,8 @@ impl ContractSource {
     }
 }
 
-/// The files that a contract names: the member, the file's path, and the place of it. None where it is not JSON.
+/// Returns the files that a contract names: the member, the file's path, and the place of it. `None` where it is not
+/// JSON.
 fn names(contract: &str) -> Vec<(String, String, Span)> {
     let mut names = Vec::new();
     let mut add = |member: String, value: &RawValue| {
@@ -298,7 +299,7 @@ mod tests {
         folder
     }
 
-    /// An error with its sources.
+    /// Returns an error with its sources.
     fn chain(error: &dyn std::error::Error) -> String {
         let texts = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
         texts.collect::<Vec<_>>().join(": ")

@@ -138,7 +138,7 @@ impl<'g> Instance<'g> {
             .map_err(Fault::while_compiling)
     }
 
-    /// The tools that the model may see.
+    /// Returns the tools that the model may see.
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl<'g> Instance<'g> {
         self.sandbox.small_enough(bytes)
     }
 
-    /// The verdict that this instance gave, logged.
+    /// Returns the verdict that this instance gave, logged.
     pub(crate) fn verdict(&self, agent: &str, judged: Result<(Box<Report>, Usage), Fault>) -> Result<Verdict, Fault> {
         Verdict::of(self.is_trusted(), agent, judged)
     }
@@ -359,7 +359,8 @@ impl<'g> Instance<'g> {
         Ok((text.len(), fuel))
     }
 
-    /// The same with a profile, but for its length.
+    /// Makes sure that the live instance has the profile of an agent, as `give_contract` does for a
+    /// contract. Returns only the fuel.
     fn give_profile(&mut self, agent: &str, clock: Clock) -> Result<u64, Stopped> {
         let registry = self.registry;
         let given = self.profiles.iter().any(|given| given == agent);
@@ -430,7 +431,7 @@ impl<'g> Instance<'g> {
         self.begin_from(bytes, None)
     }
 
-    /// The same, for calls that need what a snapshot has.
+    /// Makes sure that there is an instance, for calls that need what a snapshot has.
     fn begin_from(&mut self, bytes: usize, snapshot: Option<&Arc<MemorySnapshot>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
             let size = if self.once { Size::of(bytes) } else { Size::Held };
@@ -442,7 +443,7 @@ impl<'g> Instance<'g> {
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
 
-    /// The clock of a call, which runs from now on.
+    /// Returns the clock of a call, which runs from now on.
     fn clock(&self) -> Clock {
         Clock::start(self.sandbox.limits().timeout)
     }
@@ -499,12 +500,13 @@ mod tests {
 
     const ENDS: [&str; 3] = ["]", "", "}"];
 
-    /// A list of so many bytes that the contract rejects, with this end.
+    /// Returns a list of so many bytes that the contract rejects, with this end.
     fn output(length: usize, end: &str) -> String {
         format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8))
     }
 
-    /// The whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an earlier call.
+    /// Returns the whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an
+    /// earlier call.
     fn begun(gate: &Gate, agent: &str) -> (Vec<u8>, bool) {
         let mut instance = gate.once();
         let snapshot = instance.snapshot((&[agent], &[]));

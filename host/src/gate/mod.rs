@@ -57,7 +57,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate with the built-in component and the default limits.
+    /// Creates a gate with the built-in component and the default limits.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Gate {
         Gate::with(Options::default())
     }
 
-    /// A gate with other settings.
+    /// Creates a gate with other settings.
     ///
     /// ```
     /// use seamgate::{Gate, Limits, Options};
@@ -85,13 +85,14 @@ impl Gate {
         Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }
 
-    /// The engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no difference.
+    /// Returns the engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no
+    /// difference.
     #[doc(hidden)]
     pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
         engine::config(limits, slots)
     }
 
-    /// A gate on another engine, whose pool has the slots of the options, for all its instances.
+    /// Creates a gate on another engine, whose pool has the slots of the options, for all its instances.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let sandbox = Arc::new(Sandbox::new(engine, options, false)?);
@@ -118,8 +119,8 @@ impl Gate {
         Ok(info)
     }
 
-    /// The contracts that were registered here, by ascending agent. [`inspect`](Gate::inspect) lists those baked into
-    /// the component.
+    /// Returns the contracts that were registered here, by ascending agent. [`inspect`](Gate::inspect) lists those
+    /// baked into the component.
     pub fn contracts(&self) -> impl Iterator<Item = &ContractInfo> {
         self.registry.infos()
     }
@@ -244,7 +245,7 @@ impl Gate {
         self.once().lint(contract)
     }
 
-    /// The contract that applies to an agent's outputs: registered here, or baked into the component.
+    /// Returns the contract that applies to an agent's outputs: registered here, or baked into the component.
     ///
     /// # Errors
     ///
@@ -293,13 +294,14 @@ impl Gate {
         Ok(info)
     }
 
-    /// The profiles that were registered here, by ascending agent.
+    /// Returns the profiles that were registered here, by ascending agent.
     pub fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.registry.profiles()
     }
 
-    /// The tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`); without it, the
-    /// definitions in the profile are looked at. A tool whose definition changed is hidden, and calls of it are denied.
+    /// Returns the tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`);
+    /// without it, the definitions in the profile apply. A tool whose definition changed is hidden, and calls of it are
+    /// denied.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -422,7 +424,7 @@ impl Gate {
         self.once().with_profile(agent, 0, |exports| exports.describe_profile(agent)).map(|(text, _)| text)
     }
 
-    /// The component that judges here.
+    /// Returns the component that judges here.
     pub fn component(&self) -> &Component {
         self.sandbox.component()
     }
@@ -497,13 +499,13 @@ impl Gate {
         self.registry.snapshots()
     }
 
-    /// An instance for one call.
+    /// Creates an instance for one call.
     pub(crate) fn once(&self) -> Instance<'_> {
         Instance::once(&self.sandbox, &self.registry)
     }
 
-    /// An instance for more than one call, for callers who trust all their producers alike: state that one output left
-    /// in the instance is there for the next. The reports are the same.
+    /// Creates an instance for more than one call, for callers who trust all their producers alike: state that one
+    /// output left in the instance is there for the next. The reports are the same.
     pub fn instance(&self) -> Instance<'_> {
         Instance::new(&self.sandbox, &self.registry)
     }

@@ -48,7 +48,7 @@ pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError>
     paths.into_iter().map(read).collect()
 }
 
-/// Every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
+/// Returns every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ struct NamedTool {
     server: String,
 }
 
-/// The lock file beside a profile, if there is one.
+/// Returns the lock file beside a profile, if there is one.
 fn lock(profile: &Path) -> Result<Lock, FileError> {
     let name = profile.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".profile.json") else {
@@ -101,13 +101,13 @@ fn lock(profile: &Path) -> Result<Lock, FileError> {
 }
 
 impl Lock {
-    /// The definition of a tool as it was listed.
+    /// Returns the definition of a tool as it was listed.
     fn definition(&self, tool: &str) -> Option<&str> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         self.matching(&server, &name).next()
     }
 
-    /// The definitions of the tools that a pattern can stand for, as a list.
+    /// Returns the definitions of the tools that a pattern can stand for, as a list.
     fn definitions(&self, tool: &str) -> Option<String> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         is_tool_pattern(&name).then(|| format!("[{}]", self.matching(&server, &name).collect::<Vec<_>>().join(",")))

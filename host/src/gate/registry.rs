@@ -85,7 +85,7 @@ impl Registry {
         self.profiles.get(agent).map(Arc::as_ref)
     }
 
-    /// The profiles, by ascending agent.
+    /// Returns the profiles, by ascending agent.
     pub(crate) fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.profiles.values().map(|profile| &profile.info)
     }
@@ -95,7 +95,7 @@ impl Registry {
         self.contracts.values().filter_map(|registered| registered.snapshot.as_deref())
     }
 
-    /// The contracts, by ascending agent.
+    /// Returns the contracts, by ascending agent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
         self.contracts.values().map(|registered| &registered.info)
     }
@@ -124,12 +124,13 @@ impl Registry {
         }
     }
 
-    /// A fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it was given.
+    /// Returns a fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it
+    /// was given.
     pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
         with_names(fault, self.contracts.keys())
     }
 
-    /// The same with the agents that have a profile.
+    /// Adds the agents that have a profile to a fault of an instance.
     pub(crate) fn with_profiles(&self, fault: Fault) -> Fault {
         with_names(fault, self.profiles.keys())
     }

@@ -27,9 +27,9 @@ pub struct Answer {
 }
 
 impl Verdict {
-    /// The verdict that a component gave, logged. The built-in component is trusted to give sound reports. The report of
-    /// another one is checked first, which reads its documents again, but for one that is a piece of the output: that is seen when it
-    /// is read.
+    /// Returns the verdict that a component gave, logged. The built-in component is trusted to give sound reports. The
+    /// report of another one is checked first, which reads its documents again, but for one that is a piece of the
+    /// output: that is seen when it is read.
     pub(crate) fn of(
         is_trusted: bool,
         agent: &str,
@@ -57,7 +57,7 @@ impl Verdict {
 }
 
 impl Answer {
-    /// The answer that a component gave. A caller that writes one answer a line depends on the line ends.
+    /// Returns the answer that a component gave. A caller that writes one answer a line depends on the line ends.
     pub(crate) fn of(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         if !is_trusted && !is_answer(&json) {
             return Err(Fault::Trap { message: "invalid answer: expected one line of JSON".to_owned() });
@@ -65,7 +65,7 @@ impl Answer {
         Ok(Answer { json, usage })
     }
 
-    /// A document that a component made: a decision, an observation, a surface.
+    /// Returns a document that a component made: a decision, an observation, a surface.
     pub(crate) fn document(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         let is_document = || serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(&json).is_ok();
         if !is_trusted && (json.as_bytes().contains(&b'\n') || !is_document()) {

@@ -82,7 +82,7 @@ impl<'g> Attempts<'g> {
 }
 
 impl JournalledAttempts<'_> {
-    /// The attempts so far.
+    /// Returns the attempts so far.
     pub fn attempts(&self) -> &Attempts<'_> {
         &self.attempts
     }

@@ -132,7 +132,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The validated document as JSON text. `None` if the caller must not use it.
+    /// Returns the validated document as JSON text. `None` if the caller must not use it.
     pub fn output(&self) -> Option<&str> {
         self.report.output.as_deref().filter(|_| matches!(self.stop, Stop::Accepted | Stop::Partial))
     }
@@ -263,32 +263,32 @@ impl Attempts<'_> {
         self
     }
 
-    /// The contract that applies.
+    /// Returns the contract that applies.
     pub fn contract(&self) -> &ContractInfo {
         &self.contract
     }
 
-    /// The lists that allowed values come from.
+    /// Returns the lists that allowed values come from.
     pub fn lists(&self) -> &[NamedList] {
         self.sent.lists()
     }
 
-    /// The observations that the producer saw, if the request has them.
+    /// Returns the observations that the producer saw, if the request has them.
     pub fn evidence(&self) -> Option<&[Observation]> {
         self.sent.observations()
     }
 
-    /// The number of attempts so far.
+    /// Returns the number of attempts so far.
     pub fn count(&self) -> u32 {
         u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
     }
 
-    /// The largest number of attempts.
+    /// Returns the largest number of attempts.
     pub fn most(&self) -> u32 {
         self.contract.retry_limit.saturating_add(1)
     }
 
-    /// The verdict on all attempts together. `None` before the first.
+    /// Returns the verdict on all attempts together. `None` before the first.
     pub fn report(&self) -> Option<&Report> {
         self.merged.as_ref()
     }

@@ -325,8 +325,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((event, step))
     }
 
-    /// Where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest that its next line begins with.
-    /// It belongs to this journal, and to the last line that it has.
+    /// Returns where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest
+    /// that its next line begins with. It belongs to this journal, and to the last line that it has.
     pub fn snapshot(&self) -> String {
         let Now { step, state, wake_at, .. } = &self.now;
         let end = End { step: *step, digest: digest(state.as_bytes()), wake_at: *wake_at };
@@ -340,7 +340,7 @@ impl<'g, J: Journal> Run<'g, J> {
         self.now.wake_at
     }
 
-    /// The state, as JSON text (`schemas/run-state.schema.json`).
+    /// Returns the state, as JSON text (`schemas/run-state.schema.json`).
     pub fn state(&self) -> &str {
         &self.now.state
     }
@@ -360,22 +360,22 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.now.records
     }
 
-    /// How many events were taken.
+    /// Returns the number of events taken.
     pub fn step(&self) -> u64 {
         self.now.step
     }
 
-    /// The run's id.
+    /// Returns the run's id.
     pub fn id(&self) -> &str {
         &self.about.run
     }
 
-    /// The agent whose profile applies.
+    /// Returns the agent whose profile applies.
     pub fn agent(&self) -> &str {
         &self.about.agent
     }
 
-    /// The journal.
+    /// Returns the journal.
     pub fn journal(&self) -> &J {
         &self.journal
     }
@@ -398,7 +398,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)
     }
 
-    /// The same, while the event's artifacts are kept: to judge what is large takes about as long as to write it.
+    /// Asks the kernel while the event's artifacts are kept, because judging a large result takes about as long as
+    /// writing it.
     fn ask_and_put(&mut self, event: &EventLine) -> Result<Answered, StepError> {
         let Run { kernel, journal, about, now, .. } = &mut *self;
         let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
@@ -420,12 +421,12 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(answered)
     }
 
-    /// The step that an event leads to, with the artifacts that it needs.
+    /// Returns the step that an event leads to, with the artifacts that it needs.
     fn advance(&self, now: &Now, event: &EventLine) -> Result<Step, StepError> {
         self.go_on(now, event, self.ask(now, &event.whole)?)
     }
 
-    /// The same after the first answer.
+    /// Returns the step after the first answer, with the artifacts that it needs.
     fn go_on(&self, now: &Now, event: &EventLine, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
@@ -475,8 +476,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(actions)
     }
 
-    /// The last state that is kept, and the number of its line. Without one, the first line. The last step is always replayed:
-    /// no digest of its `state` line follows.
+    /// Returns the last state that is kept, and the number of its line. Without one, the first line. The last step is
+    /// always replayed: no digest of its `state` line follows.
     fn last_checkpoint(&self, ends: &[(u64, End)]) -> Result<(u64, Now), JournalError> {
         for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
@@ -545,7 +546,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(step)
     }
 
-    /// A whole result, or another text that lines name or have, by its digest.
+    /// Returns a whole result, or another text that lines name or have, by its digest.
     ///
     /// # Errors
     ///
@@ -687,7 +688,7 @@ impl History {
     }
 }
 
-/// An event as the journal has it.
+/// Returns an event as the journal has it.
 fn normal(event: &str) -> Result<EventLine, Fault> {
     let event = EventLine::read(event).map_err(|error| {
         bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
@@ -712,7 +713,7 @@ fn bad_request(message: &str) -> Fault {
     Fault::BadRequest { message: message.to_owned(), violations: Vec::new() }
 }
 
-/// An event with artifacts for the step that it leads to.
+/// Returns an event with artifacts for the step that it leads to.
 fn with_artifacts(event: &str, artifacts: &BTreeMap<String, String>) -> String {
     let begin = event.strip_suffix('}').unwrap_or(event);
     let comma = if begin == "{" { "" } else { "," };

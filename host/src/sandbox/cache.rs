@@ -75,7 +75,7 @@ impl From<io::Error> for Unusable {
 }
 
 impl Cache {
-    /// The default folder: `seamgate` in the user's cache folder. `None` on systems where files have no owner.
+    /// Returns the default folder: `seamgate` in the user's cache folder. `None` on systems where files have no owner.
     pub(crate) fn users() -> Option<PathBuf> {
         if cfg!(unix) { dirs::cache_dir().map(|folder| folder.join("seamgate")) } else { None }
     }
@@ -84,7 +84,7 @@ impl Cache {
         Cache(folder)
     }
 
-    /// A component from its cached code.
+    /// Returns a component from its cached code.
     pub(crate) fn load(&self, engine: &Engine, key: &str, kind: CodeKind) -> Option<Code> {
         let path = self.path(key);
         match self.read(engine, &path, key, kind) {
@@ -201,7 +201,7 @@ impl End {
         End { named: crc32fast::hash(key.as_bytes()), whole: hasher.finalize() }
     }
 
-    /// The end of an open file of this length. `None` if it has none.
+    /// Returns the end of an open file of this length. `None` if it has none.
     fn read(file: &mut fs::File, length: u64) -> io::Result<Option<Self>> {
         let Some(start) = length.checked_sub(END as u64) else {
             return Ok(None);
@@ -241,7 +241,8 @@ impl End {
         Ok(self.whole == hasher.finalize())
     }
 
-    /// The time of the last change of a file that was checked. No write gives it this time, which is between 2001 and 2017.
+    /// Returns the time of the last change of a file that was checked. No write gives it this time, which is between
+    /// 2001 and 2017.
     fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + u64::from(self.whole % 500_000_000))
     }

@@ -40,7 +40,7 @@ pub(crate) enum CodeKind {
 }
 
 impl CodeKind {
-    /// The word for it in the names of files.
+    /// Returns the word for it in the names of files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             CodeKind::Component => "component",
@@ -50,7 +50,7 @@ impl CodeKind {
 }
 
 impl Code {
-    /// The code of the built-in component, which this program has.
+    /// Returns the code of the built-in component, which this program has.
     pub(crate) fn builtin(engine: &Engine) -> Result<Self> {
         Ok(Code { loaded: Loaded::Module(builtin_code::load(engine)?), source: Source::Builtin })
     }
@@ -118,7 +118,7 @@ impl Code {
         })
     }
 
-    /// The same code on another engine with the same settings for code.
+    /// Returns the same code on another engine with the same settings for code.
     pub(crate) fn on(&self, engine: &Engine) -> Result<Self> {
         let kind = match self.loaded {
             Loaded::Component(_) => CodeKind::Component,

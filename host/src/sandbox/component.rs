@@ -63,13 +63,13 @@ impl Component {
     /// done after 200 s. Make the gate of an untrusted component in a process that you can end.
     pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-    /// The component of this version, precompiled. It loads in about a millisecond.
+    /// Returns the component of this version, precompiled. It loads in about a millisecond.
     pub fn builtin() -> Self {
         Component::new(Wasm::known(WASM, DIGEST), true)
     }
 
-    /// Another component, in WebAssembly's binary format. The first gate with it takes seconds to compile it. The code is
-    /// kept for the next time (see [`Options::cache`](crate::Options::cache)).
+    /// Creates a component from WebAssembly's binary format. The first gate with it takes seconds to compile it. The
+    /// code is cached for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
         let builtin = wasm == WASM && !wasm.is_empty();
@@ -80,7 +80,7 @@ impl Component {
         Component { digest: wasm.digest(), wasm, builtin, straight: true }
     }
 
-    /// The same, never called but as a component. Tests see that it makes no difference.
+    /// Returns the same component, but called only as a component. Tests check that it makes no difference.
     #[doc(hidden)]
     #[must_use]
     pub fn as_component(mut self) -> Self {
@@ -88,7 +88,7 @@ impl Component {
         self
     }
 
-    /// The machine code of the core module, for the build, which embeds it.
+    /// Returns the machine code of the core module, for the build, which embeds it.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -104,7 +104,7 @@ impl Component {
         Ok(compatibility(&engine))
     }
 
-    /// The component in WebAssembly's binary format, for a file that any runtime can read.
+    /// Returns the component in WebAssembly's binary format, for a file that any runtime can read.
     pub fn as_bytes(&self) -> &[u8] {
         &self.wasm
     }
@@ -119,7 +119,7 @@ impl Component {
         self.builtin && self.wasm.is_empty()
     }
 
-    /// The component to bake contracts into.
+    /// Returns the component to bake contracts into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }
     }
@@ -133,7 +133,7 @@ impl Component {
         &self.digest
     }
 
-    /// The code for an engine, precompiled if that fits this machine.
+    /// Returns the code for an engine, precompiled if that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<Code, LoadError> {
         if self.is_missing() {
             return Err(LoadError::NotBuilt);
@@ -166,7 +166,7 @@ impl Component {
         Ok(code)
     }
 
-    /// The names that the component imports, and those that it exports.
+    /// Returns the names that the component imports, and those that it exports.
     pub(crate) fn names(&self) -> [Vec<String>; 2] {
         let [mut imports, mut exports] = [Vec::new(), Vec::new()];
         // What is nested has names of its own.

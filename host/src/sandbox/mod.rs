@@ -150,8 +150,8 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held instances may have engines
-    /// of their own.
+    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held
+    /// instances may have engines of their own.
     pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
@@ -200,7 +200,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The instances for one large output. Where they cannot have an engine of their own, there is one kind.
+    /// Returns the instances for one large output. Where they cannot have an engine of their own, there is one kind.
     fn large(&self) -> &Instances {
         let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
         if !self.apart {
@@ -209,7 +209,7 @@ impl Sandbox {
         self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)
     }
 
-    /// The instances that are held between calls. `None` where they cannot have an engine of their own.
+    /// Returns the instances that are held between calls. `None` where they cannot have an engine of their own.
     fn held(&self) -> Option<&Instances> {
         if !self.apart {
             return None;
@@ -217,13 +217,14 @@ impl Sandbox {
         self.held.get_or_init(|| self.on(&engine::unpooled()?)).as_ref()
     }
 
-    /// The same code on another engine.
+    /// Returns the same code on another engine.
     fn on(&self, engine: &Engine) -> Option<Instances> {
         let code = self.ordinary.code.on(engine).ok()?;
         Instances::new(engine.clone(), code).ok()
     }
 
-    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this snapshot, if it was kept.
+    /// Returns an instance that behaves as a fresh one, once a slot is free. An instance of ordinary size begins from
+    /// this snapshot, if it was kept.
     ///
     /// # Errors
     ///
@@ -254,7 +255,7 @@ impl Sandbox {
         }
     }
 
-    /// Why there is no slot.
+    /// Returns why there is no slot.
     fn busy(&self, full: Full) -> Fault {
         match full {
             Full::Waited => Fault::all_at_work(self.slots.count(), self.limits.timeout),
@@ -300,13 +301,13 @@ impl Sandbox {
         }
     }
 
-    /// A fresh instance for one output of ordinary size.
+    /// Returns a fresh instance for one output of ordinary size.
     fn ordinary_one<'s>(&'s self, slot: Slot<'s, WarmInstance>) -> Result<Live<'s>, Fault> {
         // What the instance begins with may be written before anything is called.
         self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
     }
 
-    /// A fresh instance. What it takes up is given back with it.
+    /// Creates a fresh instance. Its place is given back with it.
     fn instantiate<'s>(
         &'s self,
         instances: &'s Instances,
@@ -367,7 +368,7 @@ impl Sandbox {
         }
     }
 
-    /// Why an instance stopped.
+    /// Returns why an instance stopped.
     fn fault(&self, error: &wasmtime::Error, memory: &MemoryLimiter, fuel: u64) -> Fault {
         // A guest that gets no memory aborts, by whatever trap. So ask the limiter first.
         if memory.refused {
@@ -417,7 +418,7 @@ impl Live<'_> {
         self.watch.as_ref().is_some_and(Watch::is_known)
     }
 
-    /// The contents of the memory. `None` if the instance cannot begin from a snapshot.
+    /// Returns the contents of the memory. `None` if the instance cannot begin from a snapshot.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.exports {
             Exports::Component(_) => None,

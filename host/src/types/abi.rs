@@ -41,7 +41,7 @@ pub(crate) struct Reader<'m> {
     left: usize,
 }
 
-/// An offset, aligned upwards.
+/// Returns an offset, aligned upwards.
 pub(crate) const fn aligned(at: usize, align: usize) -> usize {
     at.next_multiple_of(align)
 }
@@ -60,7 +60,7 @@ impl<'m> Reader<'m> {
         Reader { memory, left: memory.len() }
     }
 
-    /// The value that a function gave the address of.
+    /// Returns the value that a function gave the address of.
     pub(crate) fn read<T: Lift>(&mut self, at: u32) -> Result<T> {
         let at = at as usize;
         if !at.is_multiple_of(T::ALIGN) {
@@ -75,7 +75,7 @@ impl<'m> Reader<'m> {
         bytes.ok_or_else(|| unsound("an address lies outside of the memory"))
     }
 
-    /// The number at an offset.
+    /// Returns the number at an offset.
     #[inline]
     pub(crate) fn byte(&self, at: usize) -> Result<u8> {
         self.memory.get(at).copied().ok_or_else(|| unsound("an address lies outside of the memory"))
@@ -97,7 +97,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// The address and the length of a list, of which each element takes so many bytes.
+    /// Returns the address and the length of a list, of which each element takes so many bytes.
     #[inline]
     fn list(&mut self, at: usize, (size, align): (usize, usize)) -> Result<(usize, usize)> {
         let (start, length) = (self.number(at)? as usize, self.number(at + 4)? as usize);
@@ -258,7 +258,7 @@ pub(crate) fn text(to: &mut impl Room, text: &str) -> Result<(u32, u32)> {
     Ok((start, u32::try_from(text.len())?))
 }
 
-/// The same for a list.
+/// Writes a list to room of its own. Returns its address and its length.
 pub(crate) fn list<T: Lower>(to: &mut impl Room, items: &[T]) -> Result<(u32, u32)> {
     let start = to.room(T::ALIGN, items.len().saturating_mul(T::SIZE))?;
     for (index, item) in items.iter().enumerate() {

@@ -39,7 +39,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// The document. A component that says it of what is no JSON could have given any document, `null` among them.
+    /// Returns the document. A component that reports a piece as JSON that is not could have returned any document,
+    /// including `null`.
     fn document(&self) -> String {
         let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         if is_json { minified(&self.text).into_owned() } else { "null".to_owned() }
@@ -47,7 +48,7 @@ impl Piece {
 }
 
 impl Document {
-    /// The document that a piece of an output is, by the word of a component.
+    /// Returns the document in a piece of an output, as a component reports it.
     pub(crate) fn of(piece: &str) -> Self {
         let piece = Piece { text: piece.to_owned(), is_trusted: false };
         Document { text: OnceLock::new(), piece: Some(piece) }

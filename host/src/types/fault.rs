@@ -153,7 +153,7 @@ impl Fault {
         }
     }
 
-    /// The code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
+    /// Returns the code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
     pub fn code(&self) -> &'static str {
         match self {
             Fault::BadRequest { .. } => "bad_request",
@@ -188,7 +188,7 @@ impl Fault {
         Fault::Busy { message, limit }
     }
 
-    /// The same fault for an output that is still coming: one that is too large may grow.
+    /// Returns the same fault for an output that is still coming: one that is too large may grow.
     pub(crate) fn so_far(mut self) -> Self {
         if let Fault::InputTooLarge { more, .. } = &mut self {
             *more = true;
@@ -206,7 +206,7 @@ impl Fault {
         }
     }
 
-    /// The fault as JSON text: `{"fault":…,"message":…,"detail":{…}}`.
+    /// Returns the fault as JSON text: `{"fault":…,"message":…,"detail":{…}}`.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Wire<'f> {

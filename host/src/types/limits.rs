@@ -92,7 +92,7 @@ impl Limits {
 }
 
 impl Usage {
-    /// The usage of this and another call in the same instance.
+    /// Returns the usage of this and another call in the same instance.
     pub(crate) fn and(self, other: Usage) -> Usage {
         Usage {
             fuel: self.fuel.saturating_add(other.fuel),

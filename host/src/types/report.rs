@@ -20,8 +20,8 @@ impl Report {
         serde_json::from_str(text)
     }
 
-    /// Why a report contradicts itself, if it does. Its type does not rule that out, and the component that gave it may be
-    /// anybody's. A caller that writes one report a line depends on documents without line ends.
+    /// Returns why a report contradicts itself, if it does. Its type does not rule that out, and the component that
+    /// gave it may be anybody's. A caller that writes one report a line depends on documents without line ends.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.output.is_some() != self.disposition.emits() {
             return Some("expected `output` exactly where `disposition` is accepted or partial");

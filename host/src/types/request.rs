@@ -23,7 +23,7 @@ pub struct Request<'t> {
 }
 
 impl<'t> Request<'t> {
-    /// The raw text that `agent` produced, prose and fences included.
+    /// Creates a request for the raw text that `agent` produced, prose and fences included.
     pub fn new(agent: &'t str, output: &'t str) -> Self {
         Request {
             agent: Cow::Borrowed(agent),
@@ -35,7 +35,8 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// The same for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says where.
+    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says
+    /// where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
         // Valid text, which most is, is looked at once: to replace what is not reads byte by byte.
         let (output, invalid) = match std::str::from_utf8(output) {
@@ -53,7 +54,7 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// Why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
+    /// Sets why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
     /// `"end_turn".parse::<Finish>()`.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
@@ -98,7 +99,7 @@ impl<'t> Request<'t> {
         &self.output
     }
 
-    /// The same for whatever output comes.
+    /// Returns the same request without its output.
     pub(crate) fn without_output(&self) -> Request<'static> {
         Request {
             agent: Cow::Owned(self.agent.clone().into_owned()),
@@ -110,7 +111,7 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// The same with another output.
+    /// Returns the same request with another output.
     pub(crate) fn for_output<'o>(&'o self, output: &'o [u8]) -> Request<'o> {
         let (lists, evidence) = (self.lists.clone(), self.evidence.clone());
         Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
@@ -133,12 +134,12 @@ impl<'t> Request<'t> {
         self.finish
     }
 
-    /// Where the output stops being UTF-8.
+    /// Returns where the output stops being UTF-8.
     pub(crate) fn first_invalid(&self) -> Option<u32> {
         self.invalid_utf8
     }
 
-    /// The bytes of the evidence.
+    /// Returns the bytes of the evidence.
     pub(crate) fn evidence_bytes(&self) -> usize {
         let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();
         let bytes = |observation: &Observation| {
@@ -201,7 +202,7 @@ impl Observation {
         self
     }
 
-    /// The most that its source allows a claim to state. Default: low.
+    /// Sets the most that its source allows a claim to state. Default: low.
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;

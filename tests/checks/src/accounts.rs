@@ -104,7 +104,8 @@ fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCan
     if is_fences { Ok(()) } else { Err(format!("{text:?} is left out without a trace")) }
 }
 
-/// The tag that a text begins with, if it is one of those that `extract.within` names in these tests: `<answer>`, `</answer>`.
+/// Returns the tag that a text begins with, if it is one of those that `extract.within` names in these tests:
+/// `<answer>`, `</answer>`.
 fn opening_tag(text: &str) -> Option<&str> {
     let tag = &text[..=text.find('>')?];
     let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<'))?;
@@ -112,7 +113,7 @@ fn opening_tag(text: &str) -> Option<&str> {
     name[behind.len()..].starts_with([' ', '\t', '>']).then_some(tag)
 }
 
-/// A text without the run of backticks or tildes that it may begin with.
+/// Returns a text without the run of backticks or tildes that it may begin with.
 fn without_marks(text: &str) -> &str {
     match text.chars().next() {
         Some(mark @ ('`' | '~')) => text.trim_start_matches(mark),
@@ -120,7 +121,7 @@ fn without_marks(text: &str) -> &str {
     }
 }
 
-/// The span that a note names, `bytes 3 to 14`, if it says what was left out.
+/// Returns the span that a note names, `bytes 3 to 14`, if it says what was left out.
 fn noted(note: &str) -> Option<(usize, usize)> {
     if note.starts_with("suspicious_escape: ") || note.contains("was cut off") {
         return None;

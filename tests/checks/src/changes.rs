@@ -65,7 +65,7 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     Ok(())
 }
 
-/// A path of the cases as a JSON Pointer.
+/// Returns a path of the cases as a JSON Pointer.
 fn pointer(path: &str) -> String {
     let steps = path.trim_start_matches('$').split(['.', '[']).map(|step| step.trim_matches([']', '\'', '"']));
     steps.filter(|step| !step.is_empty()).map(|step| format!("/{step}")).collect()

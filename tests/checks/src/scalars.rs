@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The strings, numbers and literals of a JSON text, member names included: strings by what they say, the others as they
-/// are written.
+/// Returns the strings, numbers and literals of a JSON text, member names included: strings by what they say, the
+/// others as they are written.
 pub fn scalars(json: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = json;
@@ -32,7 +32,7 @@ pub fn scalars(json: &str) -> Vec<String> {
     found
 }
 
-/// Where the string ends that a text begins with.
+/// Returns where the string ends that a text begins with.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = true;
     for (at, character) in text.char_indices() {
@@ -44,8 +44,8 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// The words of a text: the longest runs of letters and digits that stand outside of comments. Python's literals are read
-/// as JSON's.
+/// Returns the words of a text: the longest runs of letters and digits that stand outside of comments. Python's
+/// literals are read as JSON's.
 pub fn words(text: &str) -> Vec<String> {
     let mut outside = String::new();
     let mut at = 0;
@@ -64,7 +64,7 @@ pub fn words(text: &str) -> Vec<String> {
     all_words(&outside)
 }
 
-/// The words of a text, in comments and out of them.
+/// Returns the words of a text, in comments and out of them.
 pub fn all_words(text: &str) -> Vec<String> {
     let literal = |word: &str| match word {
         "True" => "true".to_owned(),
@@ -76,7 +76,7 @@ pub fn all_words(text: &str) -> Vec<String> {
     decoded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(literal).collect()
 }
 
-/// A text with its escapes read.
+/// Returns a text with its escapes read.
 fn decoded(text: &str) -> String {
     let mut units: Vec<u16> = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -105,7 +105,7 @@ fn decoded(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Where the comment ends that begins at a place, if everybody would take it for one.
+/// Returns where the comment ends that begins at a place, if everybody would take it for one.
 fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     let (before, rest) = (&text[..at], &text[at..]);
     let line = &before[before.rfind('\n').map_or(0, |found| found + 1)..];

@@ -46,7 +46,7 @@ const EXTRACTS: [&str; 16] = [
 /// Sizes that small texts pass.
 const SMALL: &str = r#""caps":{"bytes":200,"depth":4,"string_bytes":12,"array_items":4,"object_members":3}"#;
 
-/// Where candidates are looked for, by any schema.
+/// Returns contracts with all forms of `extract`, and any schema.
 pub fn extract() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -56,7 +56,7 @@ pub fn extract() -> &'static [Pair] {
     })
 }
 
-/// The whole text, by any schema, at the widest caps.
+/// Returns contracts for the whole text, with any schema and the widest caps.
 pub fn parse() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {

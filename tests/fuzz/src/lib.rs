@@ -6,7 +6,7 @@ pub mod contracts;
 pub mod report;
 pub mod runs;
 
-/// The byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
+/// Returns the byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
 pub fn split(input: &[u8]) -> Option<(usize, String)> {
     let (choice, text) = input.split_first()?;
     Some((usize::from(*choice), String::from_utf8_lossy(text).into_owned()))

@@ -18,12 +18,13 @@ pub struct State {
 }
 
 impl State {
-    /// A state that no step gave.
+    /// Creates a state that no step gave.
     pub fn hostile(text: String) -> Self {
         State { text: Some(text), is_hostile: true, at: 1 }
     }
 
-    /// An event with its time, and with what words in it stand for: `$model`, `$input` and `$digest` are known to the run only.
+    /// Returns an event with its time, and with what words in it stand for: `$model`, `$input` and `$digest` are known
+    /// to the run only.
     fn event(&self, line: &str) -> String {
         let known: Value = self.text.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let words = [

@@ -44,7 +44,7 @@ pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value 
     panic!("the run does not end: {}", place.folder.display());
 }
 
-/// The same, without an interruption.
+/// Runs a script to its end without an interruption. Returns its document.
 #[track_caller]
 pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
@@ -59,7 +59,7 @@ fn next(place: &Place, script: &str) -> Command {
     place.resume("")
 }
 
-/// The call of which somebody must say what became.
+/// Returns the call of which somebody must say what became.
 fn uncertain(ended: &Done) -> Option<String> {
     let (_, rest) = ended.err.split_once("--resolve ")?;
     rest.split_once('=').map(|(call, _)| call.to_owned())
@@ -71,12 +71,12 @@ fn what_became(place: &Place, call: &str) -> &'static str {
     if place.restarts().contains(&key) { "done" } else { "not_done" }
 }
 
-/// The run's id.
+/// Returns the run's id.
 pub(super) fn id(journal: &Lines) -> String {
     journal.0.first().and_then(|line| line["run"]["run"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// How often each call ran, by its key.
+/// Returns the number of times that each call ran, by its key.
 pub(super) fn ran(place: &Place) -> BTreeMap<String, usize> {
     let lines = ["calls.ndjson", "ledger.ndjson"].into_iter().flat_map(|name| place.lines(name));
     let keys = lines.filter_map(|line| line["key"].as_str().map(str::to_owned));
@@ -86,7 +86,7 @@ pub(super) fn ran(place: &Place) -> BTreeMap<String, usize> {
     })
 }
 
-/// The keys of the calls whose results are in the journal, and in that of a child.
+/// Returns the keys of the calls whose results are in the journal, and in that of a child.
 pub(super) fn finished(place: &Place) -> Vec<String> {
     let journals = [place.journal(), Lines::read(&place.run().join("children/c1"))];
     let finished = journals.map(|journal| {

@@ -65,7 +65,7 @@ impl Done {
         self
     }
 
-    /// The document that was printed.
+    /// Returns the document that was printed.
     #[track_caller]
     pub(super) fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
@@ -80,7 +80,7 @@ impl From<Output> for Done {
 }
 
 impl Place {
-    /// A copy of the example, without a service.
+    /// Creates a copy of the example, without a service.
     pub(super) fn new(name: &str) -> Self {
         let folder = env::temp_dir().join(format!("seamgate-agent-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -124,7 +124,7 @@ impl Place {
         self.path("home")
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     pub(super) fn run(&self) -> PathBuf {
         self.path("run")
     }
@@ -133,13 +133,13 @@ impl Place {
         Lines::read(&self.run())
     }
 
-    /// The lines of a file in `SRE_HOME`.
+    /// Returns the lines of a file in `SRE_HOME`.
     pub(super) fn lines(&self, name: &str) -> Vec<Value> {
         let text = fs::read_to_string(self.home().join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
-    /// The keys of the restarts that took place.
+    /// Returns the keys of the restarts that took place.
     pub(super) fn restarts(&self) -> Vec<String> {
         self.lines("ledger.ndjson").iter().map(|line| line["key"].as_str().expect("a key").to_owned()).collect()
     }
@@ -183,7 +183,7 @@ impl Place {
         self.start_in(&self.run(), script)
     }
 
-    /// The same, with its journal elsewhere.
+    /// Starts a run with its journal elsewhere.
     pub(super) fn start_in(&self, run: &Path, script: &str) -> Command {
         let mut command = self.seamgate(
             "agent -p sre.profile.json -p log-reader.profile.json --servers sre.servers.json --mode operate --as joe \
@@ -267,7 +267,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A folder with what the real service wrote under a real load.
+/// Returns a folder with what the real service wrote under a real load.
 fn written() -> PathBuf {
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, folder)) = written.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {

@@ -46,7 +46,7 @@ impl Ended {
         self.place.run().join("journal.ndjson")
     }
 
-    /// The ends of the lines.
+    /// Returns the ends of the lines.
     fn line_ends(&self) -> Vec<usize> {
         let ends = self.journal.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         ends.map(|(at, _)| at + 1).collect()

@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The binary of this build: beside the folder of the tests.
+/// Returns the binary of this build: beside the folder of the tests.
 fn seamgate() -> Command {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -710,7 +710,8 @@ mod files {
         }
     }
 
-    /// A process that takes much memory is refused it, and one that waits is ended.
+    /// Runs a command with limited memory and time: a process that takes too much memory is refused it, and one that
+    /// waits is ended.
     fn ended(arguments: &[&str]) -> (i32, String) {
         ended_with(Stdio::null(), arguments)
     }
@@ -825,7 +826,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// A pipe in a folder, and a thread that writes a text into it once.
+    /// Returns a pipe in a folder, and a thread that writes a text into it once.
     fn pipe(folder: &Path, name: &str, text: impl Into<Vec<u8>>) -> String {
         let (path, text) = (folder.join(name), text.into());
         Found::Fifo.put(&path);

@@ -19,19 +19,19 @@ struct Mistake {
     at: Range<usize>,
 }
 
-/// A text with something else in place of a piece.
+/// Returns a text with something else in place of a piece.
 fn replaced(text: &str, piece: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..piece.start], &text[piece.end..])
 }
 
-/// The piece that a pointer leads to, or the name of that member.
+/// Returns the piece that a pointer leads to, or the name of that member.
 fn located(text: &str, pointer: &str, is_name: bool) -> Range<usize> {
     let Ok(document) = Json::read(text, &CONTRACT_CAPS) else { panic!("JSON: {text}") };
     let span = document.located(pointer, is_name);
     span.start as usize..span.end as usize
 }
 
-/// A word with a slip: a letter left out, twice, or in its neighbour's place.
+/// Returns a word with a slip: a letter left out, twice, or in its neighbour's place.
 fn slip(random: &mut Random, word: &str) -> String {
     let first = word.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or_default();
     loop {

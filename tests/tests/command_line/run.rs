@@ -92,7 +92,7 @@ impl Place {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
-    /// The arguments of `seamgate run`, of which none has a space, and the agent's own.
+    /// Returns the arguments of `seamgate run`, of which none has a space, and the agent's own.
     fn command(&self, arguments: &str, agent: &[&str]) -> Command {
         // The binary of this build: beside the folder of the tests.
         let test = std::env::current_exe().expect("this test");
@@ -114,14 +114,14 @@ impl Place {
         command.args(arguments).current_dir(&self.folder).env_remove("RUST_LOG").output().expect("an end")
     }
 
-    /// A journal as `seamgate trace` shows it.
+    /// Returns a journal as `seamgate trace` shows it.
     fn trace(&self, journal: &str) -> String {
         let output = self.seamgate(&["trace", journal]);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// The same with an agent that is a script, the greeter where no contract is named.
+    /// Returns the command for an agent that is a script, with the greeter if no contract is named.
     fn greeter(&self, arguments: &str, script: &str) -> Command {
         drop(fs::remove_file(self.path("log")));
         let contract = if arguments.contains("-c ") { "" } else { "-c greeter.contract.json " };
@@ -158,7 +158,7 @@ impl Place {
         self.run_with(b"", self.greeter(arguments, script))
     }
 
-    /// The attempts that the last session started.
+    /// Returns the attempts that the last session started.
     fn log(&self) -> Vec<u64> {
         self.text("log").lines().filter_map(|line| line.strip_prefix("start ")?.parse().ok()).collect()
     }
@@ -171,7 +171,7 @@ impl Place {
         }
     }
 
-    /// The whole lines of the journal.
+    /// Returns the whole lines of the journal.
     fn journal(&self) -> Vec<Value> {
         let bytes = self.read("journal");
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -189,13 +189,13 @@ impl Place {
         lines
     }
 
-    /// The journal in short: events and their attempts.
+    /// Returns the journal in short: events and their attempts.
     fn events(&self) -> Vec<String> {
         let word = |line: &Value| format!("{} {}", line["event"].as_str().unwrap_or_default(), line["attempt"]);
         self.journal().iter().map(word).collect()
     }
 
-    /// The same without what may be said more than once.
+    /// Returns the journal in short, without what may be repeated.
     fn results(&self) -> Vec<String> {
         self.events().into_iter().filter(|event| !event.starts_with("start ")).collect()
     }
@@ -210,7 +210,7 @@ impl Place {
         }
     }
 
-    /// A process that has the mark; none is found elsewhere than on Linux.
+    /// Returns a process that has the mark; none is found elsewhere than on Linux.
     fn living(&self) -> Option<PathBuf> {
         let entry = format!("MARK={}", self.mark).into_bytes();
         let mut processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|process| process.path());
@@ -845,7 +845,7 @@ mod kills {
 
     const PIPE: usize = 64 << 10;
 
-    /// A pipe in which so many bytes fit before a writer waits for ever.
+    /// Returns a pipe in which so many bytes fit before a writer waits for ever.
     fn pipe_with(room: usize) -> (PipeReader, PipeWriter) {
         let (reader, mut writer) = pipe().expect("a pipe");
         writer.write_all(&vec![0; PIPE - room]).expect("room");

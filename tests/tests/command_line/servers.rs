@@ -63,12 +63,12 @@ impl Place {
         command
     }
 
-    /// A run whose model is the script.
+    /// Returns a run whose model is the script.
     fn run(&self, more: &[&str]) -> Output {
         self.start(&[more, &["--", "sh", "model.sh"]].concat()).output().expect("an end")
     }
 
-    /// A run whose model is a server.
+    /// Returns a run whose model is a server.
     fn run_at(&self, url: &str) -> Output {
         let mut command = self.start(&["--model-url", url, "--model", "m"]);
         command.env("OPENAI_API_KEY", "sk-secret").output().expect("an end")
@@ -83,7 +83,7 @@ impl Place {
         self.command(arguments).output().expect("an end")
     }
 
-    /// All lines of the journal that are records of one type.
+    /// Returns all lines of the journal that are records of one type.
     fn records(&self, kind: &str) -> Vec<Value> {
         let lines = self.read("run/journal.ndjson");
         let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["record"].clone());
@@ -487,7 +487,7 @@ impl Ordinary {
         self.place.folder.join("seamgate")
     }
 
-    /// The program, run by somebody who is not root.
+    /// Returns the program, run by somebody who is not root.
     fn command(&self, arguments: &[&str]) -> Command {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(self.program());
@@ -736,7 +736,7 @@ fn a_server_that_fails_costs_one_call() {
     assert!(!place.folder.join("run/journal.ndjson").exists());
 }
 
-/// A run that waits for approval of `act`.
+/// Returns a run that waits for approval of `act`.
 fn waiting(name: &str) -> Place {
     let place = Place::new(name);
     place.servers(&json!({ "": { "tools": { "act": { "command": ["echo", "{}"] } } } }));
@@ -942,7 +942,7 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     }
 }
 
-/// A run in which `act` waits, with a program that is told of it.
+/// Returns a run in which `act` waits, with a program that is told of it.
 fn told(name: &str, notify: &Value) -> (Place, Output) {
     let place = Place::new(name);
     place.write("model.sh", MODEL.replace("\"look\"", "\"act\""));
@@ -1077,7 +1077,8 @@ fn a_servers_file_that_is_wrong_says_where() {
     assert!(schema.is_valid(&serde_json::from_str(&example).expect("JSON")), "the example");
 }
 
-/// An agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then answers.
+/// Returns an agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then
+/// answers.
 fn delegating(name: &str) -> Place {
     let place = Place::new(name);
     let mut worker = profile(json!({ "principal": "anna" }));

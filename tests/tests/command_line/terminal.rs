@@ -69,7 +69,7 @@ impl Place {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// The arguments of the calls that ran.
+    /// Returns the arguments of the calls that ran.
     fn acted(&self) -> String {
         self.read("acted")
     }
@@ -96,13 +96,13 @@ impl Place {
         command
     }
 
-    /// A run of the agent, before whose terminal anna is.
+    /// Returns a run of the agent, before whose terminal anna is.
     fn agent(&self) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as anna --task {} --journal run";
         Terminal::start(self.command(&format!("{common} -- sh model.sh")), 80)
     }
 
-    /// A run that waits, and `seamgate approve` before whose terminal anna is.
+    /// Returns a run that waits, and `seamgate approve` before whose terminal anna is.
     fn approve(&self, more: &str) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as joe --task {} --journal run";
         let waits = self.command(&format!("{common} -- sh model.sh")).output().expect("an end");

@@ -16,7 +16,7 @@ use seamgate_tests::{
 };
 use serde_json::{Value, json};
 
-/// The binary of this build: beside the folder of the tests.
+/// Returns the binary of this build: beside the folder of the tests.
 fn seamgate(arguments: &[&str]) -> Output {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -26,14 +26,14 @@ fn seamgate(arguments: &[&str]) -> Output {
     command.output().expect("seamgate, built by `cargo xtask build`")
 }
 
-/// Where runs are played. They stay there until the next time, for a look at them.
+/// Returns the folder of the runs, which stay there until the next time, for inspection.
 fn traces() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace");
     fs::create_dir_all(&folder).expect("a folder");
     folder
 }
 
-/// A folder for one run, empty.
+/// Returns a folder for one run, empty.
 fn fresh(name: &str) -> PathBuf {
     let folder = traces().join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -84,7 +84,7 @@ fn is_status(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}\n{}", out(output), err(output));
 }
 
-/// A run with a child in its folder.
+/// Returns a run with a child in its folder.
 fn with_child(name: &str) -> PathBuf {
     let folder = played("delegation/packet", name);
     let lines = fs::read_to_string(folder.join("journal.ndjson")).expect("a journal");
@@ -104,7 +104,7 @@ fn with_child(name: &str) -> PathBuf {
     folder
 }
 
-/// A text for a file of what is expected: the component's digest is another one after each change of it.
+/// Returns a text for a file of what is expected: the component's digest is another one after each change of it.
 fn without_component(text: &str) -> String {
     let component = Gate::new().expect("a gate").component().digest().to_owned();
     text.replace(&component, "COMPONENT").replace(traces().to_str().expect("UTF-8"), "RUNS")
@@ -445,8 +445,8 @@ fn poison(value: &mut Value, but: &[&str]) {
     }
 }
 
-/// A run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its parts stay as
-/// they are. Without it, many lines cannot be read.
+/// Plays a run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its
+/// parts stay as they are. Without it, many lines cannot be read.
 fn hostile(name: &str, is_linked: bool) -> PathBuf {
     let family = with_child(name);
     let words = "type kind key artifact";

@@ -76,7 +76,7 @@ fn lists(random: &mut Random) -> Vec<NamedList> {
     names.into_iter().map(|name| of(name, random)).collect()
 }
 
-/// Every list that there is.
+/// Returns every list that there is.
 fn all() -> Vec<NamedList> {
     NAMES.into_iter().map(|name| NamedList { name: name.to_owned(), values: vec!["core".to_owned()] }).collect()
 }

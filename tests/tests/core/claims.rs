@@ -126,7 +126,7 @@ fn rejects(contract: &Contract, seen: &str, text: &str, cite: &Value) -> Vec<Str
     report.error.into_iter().flat_map(|error| error.violations).map(|violation| violation.keyword).collect()
 }
 
-/// A number in one of the ways in which tools write them.
+/// Returns a number in one of the ways in which tools write them.
 fn number(random: &mut Random) -> String {
     let below = |random: &mut Random, most: usize| random.below(most);
     let whole = below(random, 10_000_000);

@@ -78,7 +78,7 @@ fn document(random: &mut Random, number: usize) -> String {
     }
 }
 
-/// A number that is in a document inside another, or quoted in it.
+/// Returns a number that is in a document inside another, or quoted in it.
 fn inner(number: usize) -> usize {
     number + 100_000
 }
@@ -190,7 +190,7 @@ impl Output {
         out
     }
 
-    /// The parts that are looked at.
+    /// Returns the parts that are looked at.
     fn seen(&self) -> Vec<&Part> {
         self.parts[self.closed_before..self.opened_before].iter().filter(|part| part.kind != Reasoning).collect()
     }

@@ -37,7 +37,7 @@ fn contract(contract: &Value) -> Contract {
     Contract::compile(&contract.to_string()).unwrap_or_else(|fault| panic!("{}: {contract}", fault.to_json()))
 }
 
-/// A schema, and a value that it takes.
+/// Returns a schema, and a value that it takes.
 fn member(random: &mut Random) -> (Value, Value) {
     match random.below(7) {
         0 => (json!({"type": "integer", "minimum": 0}), json!(random.below(100))),
@@ -50,7 +50,7 @@ fn member(random: &mut Random) -> (Value, Value) {
     }
 }
 
-/// A schema for objects, and one that it takes.
+/// Returns a schema for objects, and one that it takes.
 fn object(random: &mut Random, members: usize) -> (Value, Value) {
     let (mut properties, mut required, mut value) = (Map::new(), Vec::new(), Map::new());
     for number in 0..members {
@@ -93,7 +93,7 @@ fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     }
 }
 
-/// A contract, and an output by which something is wrong: of the document, of its items, or of its syntax.
+/// Returns a contract, and an output by which something is wrong: of the document, of its items, or of its syntax.
 fn told(random: &mut Random) -> (Value, String) {
     let members = 1 + random.below(4);
     let (mut schema, mut document) = object(random, members);
@@ -130,7 +130,7 @@ fn told(random: &mut Random) -> (Value, String) {
     (contract, output)
 }
 
-/// All violations that a report lists, each with the number of its item in quarantine.
+/// Returns all violations that a report lists, each with the number of its item in quarantine.
 fn violations(report: &Report) -> Vec<(Option<usize>, &Violation)> {
     let of_document = report.error.iter().flat_map(|error| &error.violations).map(|violation| (None, violation));
     let of_items = report.quarantined.iter().enumerate();
@@ -164,7 +164,7 @@ fn room_for(feedback: &str, violation: &Violation) -> usize {
     }
 }
 
-/// The texts that are quoted in double quotes.
+/// Returns the texts that are quoted in double quotes.
 fn quoted(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let line = line.replace("'\"'", "");
@@ -367,7 +367,7 @@ fn union(random: &mut Random) -> Union {
     union
 }
 
-/// Which alternatives a report speaks of.
+/// Returns which alternatives a report speaks of.
 fn explained(report: &Report, union: &Union) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for (_, violation) in violations(report) {

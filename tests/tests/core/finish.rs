@@ -4,7 +4,7 @@ use seamgate_core::{Finish, Registry, call};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// The words of `request.schema.json`, each with the one of ours that it stands for.
+/// Returns the words of `request.schema.json`, each with the one of ours that it stands for.
 fn documented() -> Vec<(String, String)> {
     let schema: Value = serde_json::from_str(include_str!("../../../schemas/request.schema.json")).expect("JSON");
     let groups = schema["$defs"]["validate"]["properties"]["finish"]["oneOf"].as_array().expect("groups").clone();
@@ -16,7 +16,7 @@ fn documented() -> Vec<(String, String)> {
     groups.iter().flat_map(|group| -> Vec<_> { words(group) }).collect()
 }
 
-/// A word in another case, and with other marks between its parts.
+/// Returns a word in another case, and with other marks between its parts.
 fn respelled(random: &mut Random, word: &str) -> String {
     let other = |character: char| match character {
         '_' => random.one(&['_', '-', ' ']),

@@ -114,7 +114,7 @@ fn dialect(contract: &Value) -> String {
     uri.unwrap_or(DIALECTS[0].name).trim_end_matches('#').to_owned()
 }
 
-/// All that is said to be wrong, in the order of the report.
+/// Returns all that is said to be wrong, in the order of the report.
 fn violations(verdict: &Value) -> Vec<&Value> {
     let listed = [&verdict["error"], &verdict["detail"]]
         .into_iter()
@@ -148,7 +148,7 @@ fn take_out(schema: &mut Value, keyword: &str) -> bool {
     taken
 }
 
-/// The case judged by its contract without a keyword; none where the keyword is not there.
+/// Returns the case judged by its contract without a keyword; none where the keyword is not there.
 fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     let mut contract = judged.contract.clone();
     let mut taken = false;
@@ -161,7 +161,7 @@ fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     taken.then(|| verdict(&contract.to_string(), &judged.case))
 }
 
-/// The verdict without what says by which contract it was given.
+/// Returns the verdict without what says by which contract it was given.
 fn verdict(contract: &str, case: &Case) -> Value {
     let (output, invalid_utf8) = case.text();
     let lists = case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect();
@@ -196,13 +196,14 @@ fn is_changed(judged: &Judged, keyword: &str) -> Option<bool> {
     judge_without(judged, keyword).map(|without| without != verdict(&judged.case.contract, &judged.case))
 }
 
-/// The same, but for the words: a message names an alternative by its title.
+/// Returns whether the case is judged otherwise without a keyword, apart from messages: they name an alternative by its
+/// title.
 fn is_judged_otherwise(judged: &Judged, keyword: &str) -> Option<bool> {
     let without = judge_without(judged, keyword)?;
     Some(without_words(without) != without_words(verdict(&judged.case.contract, &judged.case)))
 }
 
-/// A verdict without its messages.
+/// Returns a verdict without its messages.
 fn without_words(mut verdict: Value) -> Value {
     let mut left = vec![&mut verdict];
     while let Some(value) = left.pop() {
@@ -218,7 +219,7 @@ fn without_words(mut verdict: Value) -> Value {
     verdict
 }
 
-/// The value of a keyword by which something is wrong.
+/// Returns the value of a keyword by which something is wrong.
 fn value_of<'j>(judged: &'j Judged, violation: &Value) -> Option<&'j str> {
     let schema = judged.contract.get("jtd").or(judged.contract.get("schema"))?;
     schema.pointer(violation["schema_path"].as_str()?)?.as_str()
@@ -318,7 +319,7 @@ fn says_what_is_expected(violation: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The steps of a path as RFC 9535 has normalised ones, or with names behind a dot.
+/// Returns the steps of a path as RFC 9535 has normalised ones, or with names behind a dot.
 fn steps_of_path(path: &str) -> Result<Vec<String>> {
     let mut rest = path.strip_prefix('$').context("the path does not begin at the root")?;
     let mut steps = Vec::new();
@@ -436,7 +437,8 @@ fn embedded<'c>(at: &'c Value, end: &str, found: &mut Vec<&'c Value>) {
     }
 }
 
-/// The text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a whole.
+/// Returns the text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a
+/// whole.
 fn document(judged: &Judged) -> Option<(String, Value)> {
     let source = match judged.verdict["fault"].as_str() {
         None if judged.case.more.is_empty() => String::from_utf8(judged.case.output.clone()).ok()?,

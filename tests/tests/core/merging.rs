@@ -16,7 +16,7 @@ const WORDS: [&str; 8] =
     ["tests are missing", "a {brace}, here", "slow query", "typo", "leaks", "é ü “x”", "no docs", "x"];
 const STATES: [&str; 3] = ["open", "closed", "held"];
 
-/// The contract; `key`: with the member that tells items apart.
+/// Returns the contract; `key`: with the member that tells items apart.
 fn contract(key: bool) -> Contract {
     let mut contract = json!({
         "agent": "a", "items": {"path": "$.list[*]"},
@@ -33,7 +33,7 @@ fn contract(key: bool) -> Contract {
     Contract::compile(&contract.to_string()).expect("a contract")
 }
 
-/// An item as it was meant: short, or longer than what a report shows of it.
+/// Returns an item as it was meant: short, or longer than what a report shows of it.
 fn meant(random: &mut Random, number: usize) -> Value {
     let text = format!("{} {}", random.one(&WORDS), 3 * number + random.below(2));
     let text = if random.chance(20) { text.repeat(20) } else { text };
@@ -45,7 +45,7 @@ fn meant(random: &mut Random, number: usize) -> Value {
     item
 }
 
-/// An item as text, its `id` first, or last: beyond what a report shows of a long item.
+/// Returns an item as text, its `id` first, or last: beyond what a report shows of a long item.
 fn written(item: &Value, id_last: bool) -> String {
     let mut members: Vec<String> =
         item.as_object().into_iter().flatten().map(|(name, value)| format!("\"{name}\":{value}")).collect();
@@ -53,7 +53,7 @@ fn written(item: &Value, id_last: bool) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The text of an item that something is wrong with.
+/// Returns the text of an item that something is wrong with.
 fn bad(random: &mut Random, item: &Value) -> String {
     let id_last = random.chance(25);
     let mut item = item.clone();
@@ -70,7 +70,7 @@ fn bad(random: &mut Random, item: &Value) -> String {
     written(&item, id_last)
 }
 
-/// Another item in its place: one member is not what it was.
+/// Returns another item in its place: one member is not what it was.
 fn varied(random: &mut Random, item: &Value) -> Value {
     let mut item = item.clone();
     match random.below(3) {

@@ -70,7 +70,7 @@ impl Written {
     }
 }
 
-/// A number that is near the limits of what doubles and 64-bit integers hold, or one like another.
+/// Returns a number that is near the limits of what doubles and 64-bit integers hold, or one like another.
 fn number(random: &mut Random, others: &[String]) -> String {
     const NEAR: [&str; 10] = [
         "9007199254740992",

@@ -60,7 +60,7 @@ impl Style {
         }
     }
 
-    /// An item that is written without white space.
+    /// Returns an item that is written without white space.
     fn text(self, item: &str) -> String {
         match self {
             Style::Pretty => indented(item).trim_end().replace('\n', "\n    "),
@@ -116,7 +116,7 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// The items that a report delivers, in the output or beside it.
+/// Returns the items that a report delivers, in the output or beside it.
 fn delivered(report: &Report) -> Vec<Value> {
     let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     match &report.output {
@@ -209,7 +209,7 @@ const SHAPES: [Shape; 7] = [
     }),
 ];
 
-/// All objects inside a value.
+/// Returns all objects inside a value.
 fn inner(value: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut left = vec![value];
@@ -221,7 +221,7 @@ fn inner(value: &Value) -> Vec<&Value> {
     found
 }
 
-/// A text without one of its structural characters, or with one of them twice; for each of them.
+/// Returns a text without one of its structural characters, or with one of them twice; for each of them.
 fn damaged_at_each_mark(text: &str) -> Vec<String> {
     let mut quoted = false;
     let mut damaged = Vec::new();

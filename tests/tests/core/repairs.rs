@@ -302,7 +302,7 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// The pieces of a text that a report says are left out, comments not being told.
+/// Returns the pieces of a text that a report says are left out, comments not being told.
 fn told<'t>(report: &Report, output: &'t str) -> Vec<&'t str> {
     let changes =
         report.changes.iter().filter(|change| TOLD.contains(&change.kind.as_str())).filter_map(|change| change.span);

@@ -135,7 +135,7 @@ fn both(one: Outcome, other: Outcome) -> Outcome {
     Some(one?.into_iter().chain(other?).collect())
 }
 
-/// The strictest of what all answers to open questions lead to.
+/// Returns the strictest of what all answers to open questions lead to.
 fn outcome(cases: &[Case], values: [&Known; 3]) -> Outcome {
     let open: Vec<usize> = (0..cases.len()).filter(|&at| cases[at].is(values) == Open).collect();
     let answers = (0..1_usize << open.len()).map(|answers| {

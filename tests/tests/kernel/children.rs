@@ -43,7 +43,7 @@ const ACT_AT_LENGTH: (&str, &str) = (
 );
 const LOOK: (&str, &str) = ("look", "{}");
 
-/// Each member of a profile, of its tools, of their `result`, and of its budget.
+/// Returns each member of a profile, of its tools, of their `result`, and of its budget.
 fn members() -> Vec<(&'static str, Member)> {
     use Member::JudgesNone;
     let by_mode = "a mode decides which tools are handed on: see `modes_of_a_parent_hold_for_its_children`";
@@ -267,7 +267,7 @@ fn members() -> Vec<(&'static str, Member)> {
     ]
 }
 
-/// A label that a parent's rule gives to a result, and the child's does not.
+/// Returns a label that a parent's rule gives to a result, and the child's does not.
 fn label(label: &'static str) -> Member {
     let parent: fn(&mut Value) = match label {
         "partial" => |parent| after(parent, "partial", json!({"partial": "$.some", "labels": []})),

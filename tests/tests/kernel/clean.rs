@@ -327,7 +327,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clean")
 }
 
-/// A text that a converter made: its group, the converter with its arguments, the number of the prompt, the text.
+/// Returns a text that a converter made: its group, the converter with its arguments, the number of the prompt, the
+/// text.
 fn converted() -> Vec<(String, String, usize, String)> {
     let lines = fs::read_to_string(folder().join("pyrit.jsonl")).expect("the texts");
     let texts: Vec<_> = lines
@@ -394,7 +395,7 @@ fn list<'w>(counts: impl Iterator<Item = (&'w str, u32)>) -> String {
     if all.is_empty() { "–".to_owned() } else { all.join(", ") }
 }
 
-/// Each line of `examples.txt`, with escapes as in Rust, and what it becomes.
+/// Returns each line of `examples.txt`, with escapes as in Rust, and what it becomes.
 fn examples() -> String {
     let mut out = "\n## Examples\n\n| text | what the model reads | flagged |\n| --- | --- | --- |\n".to_owned();
     for line in fs::read_to_string(folder().join("examples.txt")).expect("the examples").lines() {

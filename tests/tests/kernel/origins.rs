@@ -41,7 +41,7 @@ fn value(random: &mut Random) -> Value {
     }
 }
 
-/// The items of a contacts result.
+/// Returns the items of a contacts result.
 fn items(random: &mut Random) -> Vec<Value> {
     (0..random.below(4))
         .map(|_| {

@@ -64,7 +64,7 @@ fn words(random: &mut Random, count: usize) -> String {
     (0..count).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ")
 }
 
-/// A record of an API: some have lists and objects of their own.
+/// Returns a record of an API: some have lists and objects of their own.
 fn record(random: &mut Random, number: usize, length: usize) -> Value {
     let mut record = Map::new();
     record.insert("id".to_owned(), json!(format!("r-{number}")));

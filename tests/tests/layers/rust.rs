@@ -13,7 +13,7 @@ use crate::graph::{Graph, Path};
 /// The name that the root of a crate has among its modules.
 const ROOT: &str = "(root)";
 
-/// The graph of the modules of a crate, by its files.
+/// Returns the graph of the modules of a crate, by its files.
 ///
 /// `holds_root`: nothing may use what the root declares.
 pub(crate) fn graph<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, holds_root: bool) -> Graph {
@@ -109,7 +109,7 @@ impl<'f> Tree<'f> {
         true
     }
 
-    /// The module that declares what a path leads to. `None`: it leads out of the crate.
+    /// Returns the module that declares what a path leads to. `None` if it leads out of the crate.
     fn resolve(&self, from: &Path, path: &[String]) -> Option<Path> {
         self.resolve_within(from, path, 0)
     }
@@ -165,7 +165,7 @@ fn child(module: &Path, name: &str) -> Path {
     [module.clone(), vec![name.to_owned()]].concat()
 }
 
-/// The paths of a `use`, each with the name that it gives: none for `*`.
+/// Returns the paths of a `use`, each with the name that it gives: none for `*`.
 fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn walk(tree: &UseTree, before: &Path, found: &mut Vec<(Path, Option<String>)>) {
         match tree {
@@ -188,7 +188,7 @@ fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     found
 }
 
-/// The paths in a file, without those in its tests.
+/// Returns the paths in a file, without those in its tests.
 fn paths(file: &File) -> BTreeSet<Path> {
     let mut found = Paths { inline: 0, found: BTreeSet::new() };
     found.visit_file(file);
@@ -312,7 +312,7 @@ fn name_of(item: &Item) -> Option<String> {
     parts(item).1.map(ToString::to_string)
 }
 
-/// The attributes of an item, and the name that it declares.
+/// Returns the attributes of an item, and the name that it declares.
 fn parts(item: &Item) -> (&[Attribute], Option<&Ident>) {
     match item {
         Item::Const(item) => (&item.attrs, Some(&item.ident)),

@@ -31,7 +31,7 @@ impl Request {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// The method of HTTP, and that of the message.
+    /// Returns the method of HTTP, and that of the message.
     pub(crate) fn what(&self) -> String {
         let message = self.json();
         format!("{} {}", self.method, message["method"].as_str().unwrap_or_default()).trim_end().to_owned()

@@ -20,7 +20,7 @@ fn explained(of: &[&str]) -> BTreeSet<String> {
     codes().iter().filter(is_of).map(|code| code["code"].as_str().expect("a word").to_owned()).collect()
 }
 
-/// The first string literals after each of these beginnings, which are words.
+/// Returns the first string literals after each of these beginnings, which are words.
 fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     let word = |rest: &str| {
         // The place before the word may be a call.

@@ -67,7 +67,7 @@ fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
     assert!(idle.is_empty(), "no package has one of these licences: {idle:?}");
 }
 
-/// The features of `serde_json` that Cargo enables if it builds a package by itself.
+/// Returns the features of `serde_json` that Cargo enables if it builds a package by itself.
 fn features_of_serde_json(package: &str) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

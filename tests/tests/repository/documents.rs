@@ -36,7 +36,7 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The pages whose examples are run.
+/// Returns the pages whose examples are run.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     documents(&root().join("docs"), &mut pages);
@@ -113,7 +113,7 @@ fn anchor(heading: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// A page without its code, which may have brackets like those of a link.
+/// Returns a page without its code, which may have brackets like those of a link.
 fn prose(page: &str) -> String {
     let mut is_code = false;
     let mut prose = String::new();

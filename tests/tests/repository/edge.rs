@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use seamgate_edge_status::{self as status, Status};
 use toml::{Table, Value};
 
-/// A path without `..`, where nothing is a link.
+/// Returns a path without `..`, where nothing is a link.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

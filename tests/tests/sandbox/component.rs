@@ -72,7 +72,7 @@ fn every_item_of_the_package_is_documented() {
     }
 }
 
-/// Why no gate is made of some bytes.
+/// Returns why no gate is made of some bytes.
 fn refused(bytes: impl Into<Vec<u8>>) -> String {
     format!("{:#}", anyhow::Error::from(gate(bytes).err().expect("refused")))
 }

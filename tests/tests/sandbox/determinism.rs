@@ -34,7 +34,7 @@ const ENGINES: [(&str, SetUp); 5] = [
 /// A verdict or a fault as JSON text, and the fuel that a verdict took.
 type Answer = (String, Option<u64>);
 
-/// Every attempt of every case, by the contract of the case.
+/// Returns every attempt of every case, with the contract of the case.
 fn attempts() -> Vec<Case> {
     cases().expect("cases").iter().flat_map(Case::attempts).collect()
 }
@@ -93,7 +93,7 @@ fn engines_do_not_differ() {
     assert!(differ.is_empty(), "not the same: {differ:?}");
 }
 
-/// All answers, each from whichever thread is free.
+/// Returns all answers, each from whichever thread is free.
 fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -33,7 +33,7 @@ fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     pieces
 }
 
-/// The cases that have a contract and one attempt. Each is registered when it is asked for.
+/// Returns the cases that have a contract and one attempt. Each is registered when it is asked for.
 fn registered() -> impl Iterator<Item = Registered> {
     let of = |case: Case| {
         let contract = core::Contract::compile(&case.contract).ok()?;
@@ -183,7 +183,7 @@ fn items_are_told_as_the_report_has_them() {
     assert!(compared >= 30, "only {compared} cases have items");
 }
 
-/// A list of items, pretty-printed, with text around: about so many bytes.
+/// Returns a list of items, pretty-printed, with text around: about so many bytes.
 fn list(bytes: usize) -> String {
     let item = |number: usize| {
         format!(

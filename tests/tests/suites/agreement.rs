@@ -61,7 +61,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agreement")
 }
 
-/// The answer to a case through JSON text, the reports of several attempts put together.
+/// Returns the answer to a case through JSON text, the reports of several attempts put together.
 fn answer(case: &Case) -> Result<Value> {
     let mut registry = Registry::new();
     let mut ask = |request: &str| -> Result<Value> { Ok(serde_json::from_str(&call(&mut registry, request))?) };
@@ -104,7 +104,7 @@ fn verdict(disposition: &str, quarantined: usize) -> String {
     }
 }
 
-/// The part of README.md that follows from the verdicts.
+/// Returns the part of README.md that follows from the verdicts.
 fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     let then = |one: &Judged| before.get(&one.name).map_or("", String::as_str).to_owned();
     let agreed = all.iter().filter(|one| then(one) == one.wanted).count();
@@ -139,7 +139,7 @@ fn table_is_up_to_date() -> Result<()> {
     Ok(())
 }
 
-/// A test for each output, and one for the table.
+/// Returns a test for each output, and one for the table.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = cases_in(&folder())?.into_iter();
     let mut trials: Vec<_> = cases.map(|case| trial(case.name.clone(), move || judged(&case)?.check())).collect();

@@ -8,7 +8,7 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// A test for each file.
+/// Returns a test for each file.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/cli"));
     let mut trials = Vec::new();

@@ -23,7 +23,7 @@ static ORDINARY: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"))
 /// A time limit that none of them needs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A test for each component.
+/// Returns a test for each component.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let fixtures = fixtures()?.into_iter();
     Ok(fixtures.map(|fixture| trial(fixture.name.clone(), move || check(&fixture))).collect())

@@ -38,7 +38,7 @@ static GATE: LazyLock<(Gate, (String, u64))> = LazyLock::new(|| {
     (gate, before)
 });
 
-/// A test for each attack, and those of all attacks together.
+/// Returns a test for each attack, and those of all attacks together.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let held: Arc<[Held]> = attacks()?.into_iter().map(|attack| Held { attack, came: OnceLock::new() }).collect();
     let mut trials = Vec::new();
@@ -100,7 +100,7 @@ fn ask(gate: &Gate, attack: &Attack) -> Came {
     }
 }
 
-/// A report, a fault or an answer, without its output: that may be deeper than this parser goes.
+/// Returns a report, a fault or an answer, without its output: that may be deeper than this parser goes.
 fn value(json: &str) -> Value {
     let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(json).expect("an object");
     let read = |(name, value): (String, Box<RawValue>)| {
@@ -123,7 +123,7 @@ fn of_report(report: &Value) -> String {
     }
 }
 
-/// The code, and the place of what is wrong first, if it has one.
+/// Returns the code, and the place of what is wrong first, if it has one.
 fn fault_words(code: &str, path: Option<&str>) -> String {
     path.map_or_else(|| code.to_owned(), |path| format!("{code}: {path}"))
 }
@@ -142,7 +142,7 @@ fn of_answer(answer: &Value) -> String {
     }
 }
 
-/// A fault may be asked for without its place.
+/// Returns whether an outcome is the expected one. The expectation of a fault may leave out its place.
 fn is_as_it_must_be(must: &str, outcome: &str) -> bool {
     outcome == must || (!must.contains(": ") && outcome.split(": ").next() == Some(must))
 }
@@ -179,13 +179,13 @@ fn natively(contract: &str, output: &str) -> Result<String, String> {
         .map_err(|fault| fault.to_json())
 }
 
-/// The bytes and the fuel of the neighbour's verdict.
+/// Returns the bytes and the fuel of the neighbour's verdict.
 fn neighbour(gate: &Gate) -> (String, u64) {
     let verdict = gate.validate(&Request::new("lister", ORDINARY)).expect("a verdict");
     (verdict.report.to_json(), verdict.usage.fuel)
 }
 
-/// One attack, held to all that is asked of it; what came of it.
+/// Runs one attack and checks everything expected of it. Returns its outcome.
 fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     let start = Instant::now();
     let came = ask(gate, attack);
@@ -270,7 +270,7 @@ fn table_of(rows: &[(&Attack, &Came)]) -> String {
     table
 }
 
-/// Two digits.
+/// Returns a number with two digits.
 fn figure(number: f64) -> String {
     match number {
         10.0.. => {

@@ -57,7 +57,7 @@ impl Warm {
         self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
     }
 
-    /// Where it puts a request. That is answered with a fault, and so taken back.
+    /// Returns the address at which it puts a request. That is answered with a fault, and so taken back.
     fn at(&mut self) -> Result<i32> {
         let (mut store, instance) = (&mut self.store, self.instance);
         let allocate = instance.get_typed_func::<i32, i32>(&mut store, "seamgate_allocate").expect("a function");
@@ -116,7 +116,7 @@ fn by_gate(gate: &Gate, request: &str) -> Came {
 static HOST: LazyLock<Host> = LazyLock::new(Host::new);
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// A test for each case and attack, and those of an instance that answers many calls.
+/// Returns a test for each case and attack, and those of an instance that answers many calls.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials = vec![
         trial("what_is_not_utf8_is_answered_with_its_place", what_is_not_utf8_is_answered_with_its_place),
@@ -146,7 +146,7 @@ fn same_answer(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// An attack as a request. A contract that is not JSON cannot be part of one.
+/// Returns an attack as a request. A contract that is not JSON cannot be part of one.
 fn request(attack: &Attack) -> Option<String> {
     match &attack.asked {
         Asked::Wire { request } => Some(request.clone()),

@@ -32,7 +32,7 @@ struct Schemas {
     facts: Validator,
 }
 
-/// Two tests for each run, as it is and with its events changed at random, and one for the table of all runs.
+/// Returns two tests for each run, as it is and with its events changed at random, and one for the table of all runs.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = run_cases()?;
     let names = cases.iter().map(|case| case.name.clone()).collect();
@@ -111,7 +111,7 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
     Ok(())
 }
 
-/// The answer without its envelope.
+/// Returns the answer without its envelope.
 fn through_wire(request: &str) -> Result<Answer> {
     let answer = GATE.call(request)?.json;
     wire::unwrapped(&answer).with_context(|| answer.clone())
@@ -294,7 +294,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     Ok(())
 }
 
-/// A call as `permit` takes it.
+/// Returns a call as `permit` takes it.
 fn asked(call: &Value, key: &Value) -> String {
     let arguments = call.get("arguments").cloned().unwrap_or_else(|| "".into());
     let mut asked = json!({"key": key, "tool": call["tool"], "arguments": arguments});

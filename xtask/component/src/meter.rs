@@ -61,7 +61,7 @@ enum Shape {
     Pausing,
 }
 
-/// The component with its module metered.
+/// Returns the component with its module metered.
 pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     let mut metered = Component::new();
     let mut meter = Components { metered: 0 };
@@ -72,14 +72,15 @@ pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     Ok(metered.finish())
 }
 
-/// The metered module of the component. It imports nothing, and passes bytes by address (`guest/exports/src/abi.rs`).
+/// Returns the metered module of the component. It imports nothing, and passes bytes by address
+/// (`guest/exports/src/abi.rs`).
 ///
 /// The module in the component imports functions for resources. Only a component needs those, so here they trap.
 pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
     metered(inner_module(component)?, Shape::Alone)
 }
 
-/// The same, for hosts that end a call in the middle.
+/// Does the same, for hosts that end a call in the middle.
 ///
 /// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest
 /// of the code.
@@ -99,8 +100,8 @@ pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     Ok(pausing)
 }
 
-/// The SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length in
-/// four bytes.
+/// Returns the SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length
+/// in four bytes.
 fn code_digest(module: &[u8]) -> Result<[u8; 32]> {
     let mut digest = Sha256::new();
     for payload in Parser::new(0).parse_all(module) {

@@ -137,7 +137,7 @@ impl Scratch {
     }
 }
 
-/// The place of the upper half of a vector in memory.
+/// Returns the place of the upper half of a vector in memory.
 fn upper(memarg: MemArg) -> MemArg {
     MemArg { offset: memarg.offset + 8, ..memarg }
 }

@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use wit_bindgen_core::{Files, WorldGenerator, wit_parser::Resolve};
 use wit_bindgen_rust::Opts;
 
-/// The bindings of a world, the packages of which are in these folders. Other packages may export what is in it.
+/// Returns the bindings of a world, the packages of which are in these folders. Other packages may export what is in
+/// it.
 pub(super) fn of(folders: &[&str], world: &str) -> Result<String> {
     Ok(format!("// {}\n{}\n", super::HEAD, made(folders, world)?.join("\n")))
 }
@@ -32,7 +33,7 @@ pub(super) fn export(folders: &[&str], world: &str) -> Result<String> {
     ))
 }
 
-/// The lines of the bindings of a world.
+/// Returns the lines of the bindings of a world.
 fn made(folders: &[&str], world: &str) -> Result<Vec<String>> {
     let mut resolve = Resolve::default();
     let mut packages = Vec::new();

@@ -398,8 +398,8 @@ fn ty(model: &Model, of: &Type) -> Of {
     }
 }
 
-/// A report that has been read is `ReportDocument`; the package's own `Report` reads it when it is asked. `Error` is a
-/// class of Java's.
+/// Returns the name of a type. A report that has been read is `ReportDocument`; the package's own `Report` reads it on
+/// demand. `Error` is a class of Java's.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { super::text::pascal(of) }
 }

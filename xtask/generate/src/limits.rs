@@ -61,7 +61,7 @@ pub(super) fn java() -> impl Iterator<Item = (&'static str, String)> {
     limits.map(|(name, value)| (*name, grouped(*value, "_")))
 }
 
-/// The page with its table. The caps of documents are those of `contract.schema.json`.
+/// Returns the page with its table. The caps of documents are those of `contract.schema.json`.
 pub(super) fn document() -> Result<String> {
     let page = fs::read_to_string(DOCUMENT).context(DOCUMENT)?;
     let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{DOCUMENT} lacks {BEGIN:?}"))?;

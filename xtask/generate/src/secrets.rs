@@ -56,7 +56,7 @@ struct Form {
     most: Option<usize>,
 }
 
-/// The table, as a file of the kernel.
+/// Returns the table, as a file of the kernel.
 pub(super) fn forms() -> Result<[String; 2]> {
     let source: Source = serde_json::from_str(&fs::read_to_string(GITLEAKS).context(GITLEAKS)?).context(GITLEAKS)?;
     let own: Vec<(String, String, String, usize, Option<usize>)> =
@@ -111,7 +111,7 @@ fn is_word(word: &str) -> bool {
     word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The first group that is captured.
+/// Returns the first group that is captured.
 fn capture(hir: &Hir) -> Option<&Hir> {
     match hir.kind() {
         HirKind::Capture(capture) => Some(&capture.sub),
@@ -120,7 +120,7 @@ fn capture(hir: &Hir) -> Option<&Hir> {
     }
 }
 
-/// The forms of a token: each way in which it begins, with what follows.
+/// Returns the forms of a token: each way in which it begins, with what follows.
 fn beginnings(secret: &Hir, rule: &Rule) -> Vec<Form> {
     let mut extractor = Extractor::new();
     extractor.limit_class(4).limit_total(64);

@@ -85,7 +85,7 @@ fn ty(of: &Type) -> String {
     }
 }
 
-/// A report that has been read is the class `Report`.
+/// Returns the name of a type. A report that has been read is the class `Report`.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { pascal(of) }
 }

@@ -37,8 +37,8 @@ pub(super) fn references(schema: &mut Json, is_optional: bool, each: &mut dyn Fn
     }
 }
 
-/// The references to a definition that lead back to it and that the target does not take, each by the definition that it
-/// stands in and the one that it leads to.
+/// Returns the references to a definition that lead back to it and that the target does not take, each by the
+/// definition that it stands in and the one that it leads to.
 fn circles(definitions: &[Definition], allowed: Recursion) -> HashSet<(String, String)> {
     let mut edges: HashMap<&str, Vec<String>> = HashMap::new();
     for (name, _, schema) in definitions {

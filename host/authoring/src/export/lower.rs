@@ -323,7 +323,7 @@ impl<'s> Lowering<'s> {
     }
 }
 
-/// Every value that is neither an array nor an object.
+/// Returns every value that is neither an array nor an object.
 pub(super) fn scalars() -> Json {
     Json::object("type", Value::from(vec!["string", "number", "boolean", "null"]))
 }

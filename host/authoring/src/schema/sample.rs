@@ -205,7 +205,7 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// The schemas with one alternative of each `anyOf` and `oneOf`.
+    /// Returns the schemas with one alternative of each `anyOf` and `oneOf`.
     fn with_alternatives<'s>(&mut self, schemas: &[Node<'s>]) -> Vec<Node<'s>> {
         let mut all = schemas.to_vec();
         let mut looked_at = BTreeSet::new();

@@ -34,7 +34,7 @@ thread_local! {
     static EMPTY: RefCell<VecDeque<(Limits, Gate)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// An empty gate with the built-in component.
+/// Returns an empty gate with the built-in component.
 fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
     EMPTY.with_borrow_mut(|empty| {
         if let Some((_, gate)) = empty.iter().find(|(of, _)| *of == limits) {
@@ -56,7 +56,7 @@ pub(crate) fn gate_of(limits: NativeLimits, component: Uint8Array) -> AsyncTask<
     Later::new(move || Ok(SharedGate::new(other(limits, Component::from_bytes(bytes)).map_err(load)?)))
 }
 
-/// A gate with another component.
+/// Returns a gate with another component.
 pub(crate) fn other(limits: Limits, component: Component) -> std::result::Result<Gate, LoadError> {
     Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
 }
@@ -79,7 +79,7 @@ impl NativeBegun {
         self.actions.clone()
     }
 
-    /// The run, once.
+    /// Returns the run, once.
     #[napi]
     pub fn run(&mut self) -> Option<NativeRun> {
         self.run.take()
@@ -96,7 +96,7 @@ impl Made for NativeGate {
 
 #[napi]
 impl NativeGate {
-    /// A gate with the built-in component.
+    /// Creates a gate with the built-in component.
     #[napi(constructor)]
     pub fn new(limits: NativeLimits) -> Result<Self> {
         Ok(NativeGate::of(SharedGate::new(empty(limits.limits()).map_err(load)?)))
@@ -106,7 +106,7 @@ impl NativeGate {
         self.0.current()
     }
 
-    /// The digest of the component.
+    /// Returns the digest of the component.
     #[napi(getter)]
     pub fn digest(&self) -> String {
         self.gate().component().digest().to_owned()
@@ -226,7 +226,7 @@ impl NativeGate {
         decided(self.gate().project(&agent, &line, &audience))
     }
 
-    /// An instance for more than one call.
+    /// Returns an instance for more than one call.
     #[napi]
     pub fn instance(&self) -> NativeInstance {
         NativeInstance::new(Rc::clone(&self.0))

@@ -100,7 +100,7 @@ impl NativeAttempts {
         self.0.with_dependent_mut(|_, attempts| attempts.failed(&message, b"", None)).map_err(retry)
     }
 
-    /// The report on all attempts together, as JSON text.
+    /// Returns the report on all attempts together, as JSON text.
     #[napi]
     pub fn report(&self) -> Option<String> {
         self.0.with_dependent(|_, attempts| attempts.attempts().report().map(Report::to_json))

@@ -23,7 +23,7 @@ pub(crate) fn main(arguments: Vec<String>) -> u32 {
     u32::from(seamgate_cli::status(arguments.into_iter().map(Into::into)))
 }
 
-/// The version of this addon.
+/// Returns the version of this addon.
 #[napi]
 pub(crate) fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()

@@ -69,13 +69,13 @@ impl Extras {
     }
 }
 
-/// A request for an output with what comes with it.
+/// Returns a request for an output with what comes with it.
 pub(crate) fn request<'t>(agent: &'t str, output: &'t [u8], extras: Option<&str>) -> Result<Request<'t>> {
     let (finish, extras) = Extras::read(extras)?;
     Ok(extras.add(Request::from_bytes(agent, output).finish(finish)))
 }
 
-/// Why a producer stopped.
+/// Returns why a producer stopped.
 pub(crate) fn finish(word: Option<&str>) -> Result<Finish> {
     word.map_or(Ok(Finish::Unknown), |word| {
         word.parse().map_err(|error: seamgate::UnknownFinish| usage(format!("finish: {error}")))

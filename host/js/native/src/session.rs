@@ -56,7 +56,7 @@ impl NativeSession {
         }
     }
 
-    /// The verdict.
+    /// Returns the verdict.
     #[napi]
     pub fn finish(&mut self, word: Option<String>) -> Result<Judged> {
         let finish = options::finish(word.as_deref())?;

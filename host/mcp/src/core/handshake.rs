@@ -75,7 +75,7 @@ impl Handshake {
         links.ask(server, "initialize", params, Asked::Initialize { since })
     }
 
-    /// A server has been started again. Returns whether it gets the first request.
+    /// Handles the restart of a server. Returns whether it gets the first request.
     pub(super) fn on_server_started(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) -> bool {
         self.params.is_some() && self.ask(server, policy, links).is_ok()
     }

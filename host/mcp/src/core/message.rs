@@ -326,7 +326,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 struct Name<'l>(#[serde(borrow)] Cow<'l, str>);
 
 impl<'l> Members<'l> {
-    /// The members of an object. None where the value is none.
+    /// Returns the members of an object. `None` if the value is not an object.
     pub(crate) fn of(value: &'l str) -> Option<Self> {
         serde_json::from_str(value).ok()
     }
@@ -335,12 +335,12 @@ impl<'l> Members<'l> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 
-    /// The text of a member that is a string.
+    /// Returns the text of a member that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'l, str>> {
         self.get(name).and_then(|value| serde_json::from_str(value.get()).map(|Name(text)| text).ok())
     }
 
-    /// The object in which members have other values, or are left out.
+    /// Returns the object in which members have other values, or are left out.
     pub(crate) fn with(&self, mut change: impl FnMut(&str, &'l RawValue) -> Change) -> String {
         let mut out = String::from("{");
         for (name, value) in &self.0 {
@@ -360,7 +360,7 @@ impl<'l> Members<'l> {
         out
     }
 
-    /// The object in which a member has this value: in its place, else at the end.
+    /// Returns the object in which a member has this value: in its place, else at the end.
     pub(crate) fn set(&self, member: &str, value: &str) -> String {
         let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
         if self.get(member).is_none() {
@@ -385,7 +385,7 @@ pub(crate) enum Change {
     To(String),
 }
 
-/// A text as JSON.
+/// Returns a text as JSON.
 pub(crate) fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
@@ -404,17 +404,18 @@ fn member_of(name: &str, value: Option<&RawValue>) -> String {
     value.map(|value| format!(",\"{name}\":{}", value.get())).unwrap_or_default()
 }
 
-/// A result of a tool: a text.
+/// Returns a result of a tool: a text.
 pub(super) fn succeeded(text: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(text))
 }
 
-/// A result of a tool that failed, for the model to read.
+/// Returns a result of a tool that failed, for the model to read.
 pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))
 }
 
-/// The type of a result, if it says one. Versions without a session have several: see [`super::round_trips`] and [`super::tasks`].
+/// Returns the type of a result, if it says one. Versions without a session have several: see [`super::round_trips`]
+/// and [`super::tasks`].
 pub(super) fn result_type(result: &str) -> Option<Cow<'_, str>> {
     // Most results are long, and say none. A name can be written with escapes.
     if !result.contains("resultType") && !result.contains("\\u") {

@@ -111,7 +111,7 @@ impl RoundTrips {
         Some(question)
     }
 
-    /// A client comes back with a request.
+    /// Handles a request with which a client comes back.
     pub(super) fn on_return(&mut self, mut request: CallRequest) -> Return {
         const NONE: &str = "no call waits for it";
         let state: Option<String> = request.state.as_ref().and_then(|state| serde_json::from_str(state.get()).ok());

@@ -117,7 +117,7 @@ impl Beside {
         }
     }
 
-    /// A request without an output.
+    /// Returns a request without an output.
     pub(crate) fn empty(self, agent: &str) -> Request<'_> {
         let mut request = Request::new(agent, "").finish(self.finish);
         for (name, values) in self.lists {

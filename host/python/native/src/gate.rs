@@ -80,7 +80,7 @@ impl Gate {
 /// An output to judge, of many.
 type Asked = (PyBackedStr, Output, Option<String>, Option<Lists>, Option<String>);
 
-/// The verdict by a contract, or by that of an agent.
+/// Returns the verdict by a contract, or by that of an agent.
 fn judge(gate: &seamgate::Gate, contract: &str, beside: Beside, output: &Output) -> Result<seamgate::Verdict, Fault> {
     match is_contract(contract) {
         true => gate.validate_with(contract, &beside.request("", output)),
@@ -164,7 +164,7 @@ impl Gate {
         shown(py, verdict, output.given)
     }
 
-    /// The same for most calls. `None` where the package has to look at the arguments.
+    /// Does the same for most calls. Returns `None` if the package has to look at the arguments.
     fn plain<'py>(
         &self,
         contract: Bound<'py, PyAny>,
@@ -310,7 +310,7 @@ impl Gate {
     }
 }
 
-/// A document of the kernel, in JSON text, by the name of the function that makes it.
+/// Returns a document of the kernel, in JSON text, by the name of the function that makes it.
 fn decide(
     instance: &mut seamgate::Instance,
     what: &str,
@@ -385,7 +385,7 @@ impl Instance {
         shown(py, verdict, output.given)
     }
 
-    /// The same for most calls. `None` where the package has to look at the arguments.
+    /// Does the same for most calls. Returns `None` if the package has to look at the arguments.
     fn plain<'py>(&self, agent: Bound<'py, PyAny>, output: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = agent.py();
         let Some(Plain { contract: agent, output }) = Plain::of(&agent, &output)? else {

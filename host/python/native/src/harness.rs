@@ -69,7 +69,7 @@ impl Attempts {
     }
 }
 
-/// Why a run cannot go on, as an exception.
+/// Returns why a run cannot go on, as an exception.
 pub(crate) fn failed(error: RunError) -> PyErr {
     match error {
         RunError::Fault(fault) => raised(&fault),
@@ -79,7 +79,8 @@ pub(crate) fn failed(error: RunError) -> PyErr {
 
 #[pymethods]
 impl Attempts {
-    /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
+    /// Returns why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written
+    /// down.
     fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
         match self.apart(py, |attempts| attempts.next_step())? {
             Next::Stop(stop) => Ok((Some(stop.as_str()), None)),
@@ -102,7 +103,7 @@ impl Attempts {
         self.apart(py, |attempts| attempts.failed(message, b"", None))
     }
 
-    /// The verdict on all attempts together, as JSON text.
+    /// Returns the verdict on all attempts together, as JSON text.
     fn report(&self, py: Python) -> PyResult<Option<String>> {
         self.with(py, |attempts| attempts.attempts().report().map(Report::to_json))
     }

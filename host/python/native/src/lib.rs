@@ -63,13 +63,14 @@ mod _native {
         Classes::set(verdict, report, &disposition, parse)
     }
 
-    /// The value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is asked.
+    /// Returns the value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is
+    /// asked.
     #[pyfunction]
     fn parsed<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
         document::read(py, text)
     }
 
-    /// A component with compiled contracts and profiles inside: its bytes.
+    /// Bakes contracts and profiles into a component. Returns its bytes.
     #[pyfunction]
     fn bake<'py>(
         py: Python<'py>,
@@ -90,8 +91,8 @@ mod _native {
         }
     }
 
-    /// The command line: its exit status. The first of the arguments is the name that it was started by. `parquet` judges the outputs of
-    /// a Parquet file.
+    /// Runs the command line. Returns its exit status. The first argument is the name that it was started by. `parquet`
+    /// judges the outputs of a Parquet file.
     #[pyfunction]
     fn main(py: Python, arguments: Vec<OsString>, parquet: Py<PyAny>) -> u8 {
         py.detach(|| {

@@ -48,7 +48,7 @@ impl Session {
         })
     }
 
-    /// The verdict on the whole output, which the caller has, too.
+    /// Returns the verdict on the whole output, which the caller has, too.
     fn finish<'py>(&self, py: Python<'py>, finish: &str, output: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
         let finished = |session: &mut Streaming| session.take().ok_or_else(ended)?.finish(finish);

@@ -100,7 +100,7 @@ pub(crate) fn detached<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> 
     }
 }
 
-/// The same for work that may end in a fault, which is raised.
+/// Does the same for work that may end in a fault, which is raised.
 pub(crate) fn apart<T: Send>(py: Python, work: impl FnOnce() -> Result<T, seamgate::Fault> + Send) -> PyResult<T> {
     detached(py, work)?.map_err(|fault| fault::raised(&fault))
 }
@@ -190,7 +190,7 @@ impl<T: Send> Turns<T> {
         })
     }
 
-    /// The same for work that may end in a fault, which is raised.
+    /// Does the same for work that may end in a fault, which is raised.
     pub(crate) fn apart<R: Send>(
         &self,
         py: Python,

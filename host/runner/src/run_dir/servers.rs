@@ -283,7 +283,7 @@ impl Server {
 }
 
 impl Command {
-    /// A program with what every program gets, and nothing else.
+    /// Creates a program with what every program gets, and nothing else.
     pub fn new(command: Vec<String>) -> Self {
         let (environment, env) = (Vec::new(), BTreeMap::new());
         Command { command, environment, env, timeout_s: TIMEOUT_S, paths: None }

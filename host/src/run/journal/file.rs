@@ -56,7 +56,7 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// A journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
+    /// Creates a journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl FileJournal {
         Ok(FileJournal::at(folder))
     }
 
-    /// The journal of a run that has begun. Reads all lines once, and checks that each follows the one before it. Writes
-    /// nothing, so the folder may be read-only as long as nothing is appended.
+    /// Opens the journal of a run that has begun. Reads all lines once, and checks that each follows the one before it.
+    /// Writes nothing, so the folder may be read-only as long as nothing is appended.
     ///
     /// # Errors
     ///
@@ -98,14 +98,15 @@ impl FileJournal {
         Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
     }
 
-    /// Where the journal ends, as text for [`open_at`](FileJournal::open_at).
+    /// Returns where the journal ends, as text for [`open_at`](FileJournal::open_at).
     pub fn position(&self) -> String {
         let Whole { lines, bytes, last: (length, digest) } = &self.whole;
         format!("{lines} {bytes} {length} {digest}")
     }
 
-    /// The journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its lines. This is
-    /// for short processes that go on with a run by a [snapshot](crate::Run::snapshot) of the same position.
+    /// Opens the journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its
+    /// lines. This is for short processes that continue a run by a [snapshot](crate::Run::snapshot) of the same
+    /// position.
     ///
     /// Whoever can write the position can also forge the run, because the lines before the last one are not checked. If
     /// another writer appended since, [`is_behind`](FileJournal::is_behind) returns `true`, and appending fails with
@@ -129,8 +130,8 @@ impl FileJournal {
         Ok(FileJournal { whole, ..FileJournal::at(folder.as_ref()) })
     }
 
-    /// A journal that need not outlast a crash of the machine, such as one in a temporary folder: the system writes it when it
-    /// likes.
+    /// Returns the journal without syncing, if it need not outlast a crash of the machine, such as one in a temporary
+    /// folder: the system decides when to write it.
     #[must_use]
     pub fn without_sync(mut self) -> Self {
         self.is_synced = false;
@@ -160,7 +161,7 @@ impl FileJournal {
         fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
     }
 
-    /// The same journal as it is now.
+    /// Opens the same journal as it is now.
     pub(crate) fn again(&self) -> Result<Self, JournalError> {
         Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
@@ -176,7 +177,7 @@ impl FileJournal {
         }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -190,7 +191,7 @@ impl FileJournal {
         self.folder.join(NAME)
     }
 
-    /// The length of the file as this journal knows it.
+    /// Returns the length of the file as this journal knows it.
     fn length(&self) -> u64 {
         self.whole.bytes + self.torn.as_ref().map_or(0, |torn| torn.bytes)
     }
@@ -207,7 +208,7 @@ impl FileJournal {
         Ok(last.is_empty() || digest(&last) == *digest_of_last)
     }
 
-    /// The file of a blob. `None` if this is not a digest: then no file has it.
+    /// Returns the file of a blob. `None` if this is not a digest: then no file has it.
     fn blob(&self, blob: Blob, digest: &str) -> Option<PathBuf> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64)?;
         let is_hex = hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -336,7 +337,7 @@ fn keep_newest(folder: &Path, last: &Path) {
     }
 }
 
-/// Why the lines of a folder cannot be opened.
+/// Returns why the lines of a folder cannot be opened.
 pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {

@@ -58,7 +58,7 @@ pub(crate) enum Wrong {
 }
 
 impl<'l> Line<'l> {
-    /// The line as text, after the lines that a chain has.
+    /// Returns the line as text, after the lines that a chain has.
     pub(crate) fn write(self, chain: &mut Chain) -> String {
         let (kind, value) = match self {
             Line::Run(value) => ("run", value),
@@ -114,7 +114,7 @@ impl Chain {
         self.before == digest(line.as_bytes())
     }
 
-    /// The chain after a line with this number.
+    /// Returns the chain after a line with this number.
     pub(crate) fn after(n: u64, line: &str) -> Self {
         Chain { n: n + 1, before: digest(line.as_bytes()) }
     }
@@ -149,7 +149,7 @@ impl Chain {
     }
 }
 
-/// The version of a journal that begins with this line.
+/// Returns the version of a journal that begins with this line.
 fn version(line: &str) -> Option<u64> {
     #[derive(Deserialize)]
     struct First {

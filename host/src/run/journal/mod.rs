@@ -67,7 +67,7 @@ pub trait Journal {
     /// The text cannot be kept.
     fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError>;
 
-    /// The text under a digest, if there is one. The caller compares it with the digest.
+    /// Returns the text under a digest, if there is one. The caller compares it with the digest.
     ///
     /// # Errors
     ///

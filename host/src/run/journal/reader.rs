@@ -85,7 +85,8 @@ impl JournalReader {
         self.torn.as_ref()
     }
 
-    /// An artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values stand in their lines.
+    /// Returns an artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values
+    /// stand in their lines.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl JournalReader {
         }
     }
 
-    /// An event as it was sent: with its artifacts in their places.
+    /// Returns an event as it was sent: with its artifacts in their places.
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl JournalReader {
         JournalError::Artifact { journal: self.journal.name(), digest, message: message.to_owned() }
     }
 
-    /// The lines up to the end of a step, or the first one.
+    /// Returns the lines up to the end of a step, or the first one.
     fn step(&mut self) -> Result<Option<Vec<JournalLine>>, JournalError> {
         let Some(scan) = &mut self.scan else {
             return Ok(None);

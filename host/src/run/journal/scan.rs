@@ -115,7 +115,7 @@ impl Scan {
         })
     }
 
-    /// The next line and its number.
+    /// Returns the next line and its number.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Line<'_>)>, JournalError> {
         let Scan { lines, checked, name, bytes, .. } = self;
         if !lines.read(bytes)? {

@@ -60,7 +60,7 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// The time that is left.
+    /// Returns the time that is left.
     pub(crate) fn left(&self) -> Duration {
         self.timeout.saturating_sub(self.elapsed())
     }

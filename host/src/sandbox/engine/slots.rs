@@ -200,7 +200,7 @@ mod tests {
     const SOON: Duration = Duration::from_millis(120);
 
     impl<K> Slots<K> {
-        /// How many are free, and how many calls wait and are overdue.
+        /// Returns how many are free, and how many calls wait and are overdue.
         fn counts(&self) -> (u32, u32, u32) {
             let room = self.room();
             (room.free, room.waiting, room.overdue)

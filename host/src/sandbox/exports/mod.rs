@@ -235,7 +235,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    /// One request that is JSON text.
+    /// Answers one request that is JSON text.
     pub(crate) fn call(&mut self, request: &str) -> wasmtime::Result<String> {
         either!(self,
             component => {
@@ -432,7 +432,7 @@ fn from_bindings(fault: BindingsFault) -> Fault {
     types::WitFault::from(fault).into()
 }
 
-/// A report moves often on its way: its members stay where they are.
+/// Returns the report in a box: a report moves often on its way, and its members stay where they are.
 fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Returned<Box<Report>> {
     Ok(answer.map(|report| Box::new(report.into())).map_err(from_bindings))
 }

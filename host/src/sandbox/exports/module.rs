@@ -189,7 +189,7 @@ abi::record!(Accepted {
 });
 
 impl Accepted {
-    /// The report on an output of which a piece is the document.
+    /// Returns the report on an output of which a piece is the document.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl<'i> ModuleExports<'i> {
         Ok(ModuleExports { functions, handles })
     }
 
-    /// The exports of an instance that was called before.
+    /// Returns the exports of an instance that was called before.
     pub(crate) fn again(functions: &'i Functions, handles: Handles) -> Self {
         ModuleExports { functions, handles }
     }
@@ -435,7 +435,7 @@ impl<'g, 'i> Guest<'g, 'i> {
     }
 }
 
-/// A number that may be missing.
+/// Returns a number that may be missing, as two numbers.
 pub(crate) fn optional(number: Option<u32>) -> [u32; 2] {
     number.map_or([0; 2], |number| [1, number])
 }

@@ -122,7 +122,7 @@ fn say(answer: &Value) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// The median time of one call. The other engines' programs do the same.
+/// Returns the median time of one call. The other engines' programs do the same.
 pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut warm_up = 0_u32;
@@ -151,7 +151,7 @@ pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// The most memory that this process had at once.
+/// Returns the most memory that this process had at once.
 fn peak() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;

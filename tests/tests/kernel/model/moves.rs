@@ -17,7 +17,7 @@ pub(crate) struct Move {
     pub(crate) event: Value,
 }
 
-/// The event that starts a run. `parent`: the bounds of a child.
+/// Returns the event that starts a run. `parent`: the bounds of a child.
 pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     let mut event =
         json!({"type": "started", "at": 1_000_000, "run": "r1", "principal": "zoe", "nonce": NONCE, "mode": "operate"});
@@ -30,7 +30,7 @@ pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     event
 }
 
-/// All events that are tried in a world.
+/// Returns all events that are tried in a world.
 pub(crate) fn moves(world: &World) -> Vec<Move> {
     let mut moves = Moves { at: world.now + 1, made: Vec::new() };
     moves.outputs(world);

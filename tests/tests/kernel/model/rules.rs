@@ -12,7 +12,8 @@ use super::{
 /// It stands in everything that nobody may trust.
 pub(crate) const SENTINEL: &str = "UNTRUSTED";
 
-/// The mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` holds that it does.
+/// Returns the mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` checks that it
+/// does.
 pub(crate) fn mark(name: &str) -> String {
     let whole = digest(&format!("seamgate:mark:1\n{}:{NONCE}\n{}:{name}\n", NONCE.len(), name.len()));
     format!("data-{}", &whole["sha256:".len()..][..16])
@@ -34,7 +35,7 @@ struct Seeing<'s> {
     was_finished: bool,
 }
 
-/// The world after a step, if the step breaks no rule.
+/// Returns the world after a step, if the step breaks no rule.
 pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
     let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
     if before.is_finished {
@@ -153,7 +154,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// The call of a record or an action. A record may be the first to name it.
+    /// Returns the call of a record or an action. A record may be the first to name it.
     fn call(&mut self, key: &str) -> Result<&mut Call> {
         self.world.call_mut(key).with_context(|| format!("nobody knows a call {key}"))
     }

@@ -130,7 +130,7 @@ impl World {
         self.question.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::Asked | Stage::Uncertain))
     }
 
-    /// The earliest moment at which something lapses.
+    /// Returns the earliest moment at which something lapses.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let model = self.model.iter().map(|(.., expires)| *expires);
         let question = self.question.iter().map(|(_, expires)| *expires);
@@ -167,8 +167,9 @@ fn left(until: u64, now: u64) -> u64 {
     until.saturating_sub(now).div_ceil(1000)
 }
 
-/// A state without what has no bearing on what comes. There are no times, but for what is left of them, no numbers of steps, no
-/// digests of events, nothing that was said; of calls that are settled, how many there are of a kind; of others, their order.
+/// Returns a state without what has no bearing on what comes. There are no times, but for what is left of them, no
+/// numbers of steps, no digests of events, nothing that was said; of calls that are settled, how many there are of a
+/// kind; of others, their order.
 pub(crate) fn typed(state: &mut Value, now: u64) -> String {
     remove(
         state,

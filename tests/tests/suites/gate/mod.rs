@@ -40,7 +40,7 @@ const QUIET: Duration = Duration::from_millis(150);
 /// The time that a message over HTTP gets to arrive before the next one.
 const ORDER: Duration = Duration::from_millis(30);
 
-/// A test for each session, one for the same over HTTP, and one for each conversation in bytes.
+/// Returns a test for each session, one for the same over HTTP, and one for each conversation in bytes.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate");
     let mut trials = Vec::new();
@@ -276,8 +276,8 @@ impl Session {
     }
 }
 
-/// A message without how it is spaced, and without the id that a server of the case had, and gives back: over HTTP without a session
-/// that is the gate's.
+/// Returns a message without how it is spaced, and without the id that a server of the case had, and gives back: over
+/// HTTP without a session that is the gate's.
 fn alike(message: &str) -> String {
     let text = serde_json::from_str::<Value>(message).unwrap_or_default().to_string();
     let quoted = r#"\"id\":"#;
@@ -294,7 +294,7 @@ impl Drop for Session {
     }
 }
 
-/// A text in which what differs from run to run does not.
+/// Returns a text in which what differs from run to run does not.
 fn stable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -460,7 +460,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
     Ok(())
 }
 
-/// The only folder in a folder.
+/// Returns the only folder in a folder.
 fn only(folder: &Path) -> Result<PathBuf> {
     let all = folders(folder)?;
     ensure!(all.len() == 1, "{} has {} sessions", folder.display(), all.len());

@@ -36,7 +36,7 @@ const SHOWN: [&str; 8] = [
     "www-authenticate",
 ];
 
-/// The trials of all files.
+/// Returns the trials of all files.
 pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate-http");
     let mut trials = Vec::new();
@@ -222,7 +222,7 @@ impl Talk {
         Ok(if self.session.is_empty() { came } else { came.replace(&self.session, "SESSION") })
     }
 
-    /// A text with what its words stand for.
+    /// Returns a text with what its words stand for.
     fn filled(&self, text: &str, body: Option<&str>) -> Result<String> {
         let mut text = text.replace("PORT", &self.port.to_string()).replace("TOKEN", TOKEN);
         text = text.replace("SESSION", &self.session);

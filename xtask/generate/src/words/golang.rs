@@ -5,7 +5,7 @@ use std::slice;
 use super::model::{Field, Struct, Type, Union, Words};
 use crate::golang::{docs, exported, field, head, structure, words_of};
 
-/// The name of a union: the journal of a run has these records, and a program has others.
+/// Returns the name of a union: the journal of a run has these records, and a program has others.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::model::{Field, Type, Union, Words};
 use crate::java::{Component, Of, Record, docs, file, record, words_of};
 
-/// The name of a union: the journal of a run has these records, and Java has others.
+/// Returns the name of a union: the journal of a run has these records, and Java has others.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),

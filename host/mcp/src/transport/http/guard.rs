@@ -86,7 +86,7 @@ impl Guard {
     }
 }
 
-/// A host and its port.
+/// Returns a host and its port.
 fn host_of(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

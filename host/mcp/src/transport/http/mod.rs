@@ -235,7 +235,7 @@ impl Host {
         }
     }
 
-    /// The session that a request names.
+    /// Returns the session that a request names.
     fn session(&self, request: &Request) -> Result<Arc<Session>, Refused> {
         let id = request.header("mcp-session-id");
         let id =
@@ -243,7 +243,7 @@ impl Host {
         self.sessions.find(id).ok_or_else(gone)
     }
 
-    /// A client wants to hear what answers none of its requests, or the rest of a stream.
+    /// Answers a client that listens for messages that answer none of its requests, or for the rest of a stream.
     fn listen(&self, request: &Request) -> Result<Answer, Refused> {
         if !headers::accepts(request, "text/event-stream") {
             return Err(Refused(406, "Accept must have text/event-stream".to_owned()));
@@ -293,7 +293,7 @@ impl Host {
         })
     }
 
-    /// A message of a session, or the first.
+    /// Answers a message of a session, or the first one.
     fn in_session(&self, request: &Request, message: &Message) -> Result<Answer, Refused> {
         let is_first = request.header("mcp-session-id").is_none();
         let is_initialize = matches!(message, Message::Request { method, .. } if method == "initialize");
@@ -332,7 +332,7 @@ impl Host {
         Ok(Answer::Stream { session, reader, headers, is_primed })
     }
 
-    /// A message that says itself who sends it.
+    /// Answers a message that identifies its sender itself.
     fn without_session(&self, request: &Request, message: Message) -> Result<Answer, Refused> {
         let (id, method, params) = match &message {
             Message::Request { id, method, params } => (id, method, params.as_deref()),

@@ -92,7 +92,7 @@ impl Sessions {
         Arc::new(Sessions { setting, signals, all: Mutex::default(), starting: Mutex::default() })
     }
 
-    /// The session of an id.
+    /// Returns the session of an id.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let session = self.lock().by_id.get(id).cloned()?;
         session.touch();

@@ -298,12 +298,13 @@ impl Streams {
 }
 
 impl State {
-    /// The request of a stream.
+    /// Returns the request of a stream.
     fn asked(&self, stream: u64) -> Option<&Asked> {
         self.streams.get(&stream)?.asked.as_ref()
     }
 
-    /// Where a message goes that says no request: to the newest request that waits, for it may be of that, else to who listens.
+    /// Routes a message that names no request: to the newest request that waits, because the message may belong to it,
+    /// otherwise to the client that listens.
     fn newest(&self) -> u64 {
         let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());
         self.open.values().filter(is_read).max().copied().unwrap_or(GENERAL)

@@ -82,7 +82,7 @@ impl From<Refused> for Broken {
 }
 
 impl Request {
-    /// The value of a header that comes once, if it comes.
+    /// Returns the value of a header that comes once, if it comes.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -93,7 +93,7 @@ impl Request {
         all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The words of a header that may come several times, without their parameters.
+    /// Returns the words of a header that may come several times, without their parameters.
     pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.headers.iter().filter(move |(own, _)| own == name);
         values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
@@ -195,7 +195,7 @@ impl Connection {
         Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
     }
 
-    /// The head of the next request.
+    /// Returns the head of the next request.
     pub(super) fn head(&mut self) -> Result<Request, Broken> {
         if self.is_last {
             return Err(Broken::Ended);
@@ -226,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// The body of a request whose head was read.
+    /// Returns the body of a request whose head was read.
     pub(super) fn body(&mut self, request: &Request) -> Result<Vec<u8>, Broken> {
         match request.header("expect") {
             Some(expect) if expect.eq_ignore_ascii_case("100-continue") && request.has_body() => {

@@ -45,7 +45,7 @@ fn judge(program: &Path, schema: &Path, document: &Document) -> Result<(bool, f6
     Ok((valid, micros[RUNS / 2] * 1e3 + reading(&bytes)))
 }
 
-/// The verdict on the value of a document, and its mean time in µs.
+/// Returns the verdict on the value of a document, and its mean time in µs.
 fn verdict(program: &Path, schema: &Path, document: &Document, count: &str) -> Result<(bool, f64)> {
     let options = ["validate", "--fast", "--benchmark", "--loop", count];
     let output = Command::new(program).args(options).arg(schema).arg(&document.path).output()?;
@@ -60,7 +60,7 @@ fn verdict(program: &Path, schema: &Path, document: &Document, count: &str) -> R
     bail!("{}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default())
 }
 
-/// The nanoseconds that reading takes.
+/// Returns the nanoseconds that reading takes.
 fn reading(document: &[u8]) -> f64 {
     let (mut text, mut buffers) = (Vec::new(), Buffers::default());
     protocol::nanos(|| {
