@@ -34,8 +34,8 @@ impl Extent {
         if self == Extent::All { 3 } else { 1 }
     }
 
-    /// Returns the number of times that every engine judges every document in a run. The machine is not always the same; the median
-    /// round counts.
+    /// Returns the number of times that every engine judges every document in a run. The machine is not always the
+    /// same; the median round counts.
     fn rounds(self) -> usize {
         3
     }

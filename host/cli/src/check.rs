@@ -258,7 +258,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     Ok(sum.worst())
 }
 
-/// A line of JSON about one of several files.
+/// Prints a line of JSON about one of several files.
 fn line(name: &str, kind: &str, json: &str) -> Result<()> {
     print_json(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
 }

@@ -20,7 +20,7 @@ pub(crate) fn print_json(json: &str) -> Result<()> {
     if stdout().is_terminal() { print(&visible_json(json)) } else { print(json) }
 }
 
-/// The same as [`print`], but nothing at all where there is no text: no finding is no line.
+/// Prints a text as [`print`] does, but nothing at all if it is empty: no finding is no line.
 pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }

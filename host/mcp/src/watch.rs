@@ -55,7 +55,7 @@ impl Watch {
         })
     }
 
-    /// A person has accepted the profile that was read last.
+    /// Records that a person has accepted the profile that was read last.
     pub(crate) fn accept(&mut self) {
         self.accepted = self.profile.clone();
     }

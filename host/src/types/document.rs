@@ -54,7 +54,7 @@ impl Document {
         Document { text: OnceLock::new(), piece: Some(piece) }
     }
 
-    /// The component is the built-in one: what it says of a piece need not be seen again.
+    /// Marks the component as the built-in one, whose pieces need no second check.
     pub(crate) fn trust(&mut self) {
         if let Some(piece) = &mut self.piece {
             piece.is_trusted = true;

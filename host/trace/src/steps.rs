@@ -250,7 +250,8 @@ fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))
 }
 
-/// Returns the folder of a child in its parent's, by the call that started it. `None` if that is not a valid key of a call.
+/// Returns the folder of a child in its parent's, by the call that started it. `None` if that is not a valid key of a
+/// call.
 pub(crate) fn child_folder(parent: &Path, call: &str) -> Option<PathBuf> {
     let number = call.strip_prefix('c')?;
     let is_number = !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());

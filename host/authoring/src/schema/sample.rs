@@ -76,7 +76,7 @@ impl Pool {
         }
     }
 
-    /// A number, and those beside it: what a limit takes and what it does not.
+    /// Adds a number and its neighbours, so that a limit accepts some and rejects others.
     fn number(&mut self, number: &Number) {
         if self.numbers.len() >= MAX_POOL {
             return;

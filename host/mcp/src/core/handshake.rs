@@ -106,12 +106,12 @@ impl Handshake {
         capability
     }
 
-    /// A server gives no answer. `why` is for the client, if no server does.
+    /// Handles a server that does not answer. `why` is for the client, if no server answers.
     pub(super) fn on_server_ended(&mut self, why: &str, links: &mut Links) {
         self.answer_if_complete(why, links);
     }
 
-    /// The client has finished the handshake.
+    /// Handles the end of the client's handshake.
     pub(super) fn on_finished(&mut self, params: Option<&Raw>, links: &mut Links) {
         self.is_finished = true;
         for server in links.all() {

@@ -168,7 +168,7 @@ impl RoundTrips {
         true
     }
 
-    /// A call has ended.
+    /// Forgets the round trips of a call that has ended.
     pub(super) fn forget(&mut self, key: &str) {
         if let Some(trip) = self.all.remove(key) {
             self.by_state.remove(&trip.state);

@@ -97,7 +97,7 @@ impl Tasks {
         self.by_call.contains_key(key)
     }
 
-    /// A request waits for what a task came to, while the kernel judges that. `told` stands around it.
+    /// Lets a request wait for the outcome of a task while the kernel judges it. `told` surrounds the outcome.
     pub(super) fn await_result(&mut self, task: &str, id: &Id, told: String) {
         if let Some(own) = self.all.get_mut(task) {
             own.asked = Some((id.clone(), told));
@@ -113,14 +113,14 @@ impl Tasks {
         links.result(&id, told);
     }
 
-    /// A task has ended. Who asks again gets this answer.
+    /// Records the end of a task. Later requests get this answer.
     pub(super) fn end(&mut self, task: &str, told: &str) {
         if let Some(own) = self.all.get_mut(task) {
             own.ended = Some(told.to_owned());
         }
     }
 
-    /// The call of a task has ended. What the task came to stays, if it came to something.
+    /// Forgets the call of a task that has ended. The outcome of the task, if it has one, stays.
     pub(super) fn forget_call(&mut self, key: &str) {
         let Some(task) = self.by_call.remove(key) else { return };
         if self.all.get(&task).is_some_and(|own| own.ended.is_none()) {

@@ -70,7 +70,7 @@ impl Session {
         self.id.is_empty()
     }
 
-    /// The client of a stream is gone. Without a session, that cancels its request.
+    /// Handles the disconnection of a stream's client. Without a session, that cancels its request.
     pub(super) fn cancel(&self, reader: Reader) {
         if let Some(id) = reader.cancel() {
             let cancelled = Message::cancelled(&id, Some("the client closed the stream"));

@@ -268,7 +268,7 @@ impl Streams {
         self.changed.notify_all();
     }
 
-    /// The session has ended: what waits is still written.
+    /// Ends the streams when the session has ended. Waiting messages are still written.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
