@@ -114,7 +114,7 @@ fn run(how: &str, session: Session) -> Result<String> {
 }
 
 impl Shared {
-    /// One line from the server.
+    /// Handles one line from the server.
     fn take(&self, line: &str) -> Result<()> {
         let message: Value = serde_json::from_str(line)?;
         let known = match message.get("id") {
@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// One call, of the kind that its number says.
+    /// Makes one call, of the kind that its number selects.
     fn one(&self, number: u64) -> Result<()> {
         let expected = |bytes| server::text(number as i64, bytes);
         match number % 20 {

@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The patterns of a file, each with texts that are made of it.
+/// Prints the patterns of a file, each with texts that are generated for it.
 fn read(path: &str) -> Result<()> {
     let mut random = Random(1);
     for line in fs::read_to_string(path).with_context(|| path.to_owned())?.lines() {
@@ -55,7 +55,7 @@ fn read(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// The properties that `tests/core/patterns.rs` checks without V8.
+/// Prints the table of patterns whose properties `tests/core/patterns.rs` checks without V8.
 fn table() -> Result<()> {
     let chosen: Vec<Made> = serde_json::from_str(include_str!("chosen.json"))?;
     let mut random = Random(42);

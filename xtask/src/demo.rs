@@ -70,7 +70,7 @@ pub(crate) fn demo() -> Result<()> {
     Ok(())
 }
 
-/// How to go on after all of the demo.
+/// Prints how to continue after the whole demo.
 pub(crate) fn end() {
     step("Go on from here.");
     println!(

@@ -100,7 +100,7 @@ fn module(package: &str, options: &[&str]) -> Result<String> {
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
-/// The binary form of `wit/`, which must have this version.
+/// Writes the binary form of `wit/`, which must have this version.
 pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
     run(command(COMPONENT).args(["wit", version]).arg(to))
 }

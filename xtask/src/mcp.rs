@@ -59,7 +59,7 @@ pub(crate) fn small() -> Result<()> {
     run(decode()?.args(["--count", "2000", "--calls", "200"]))
 }
 
-/// All clients and servers. It writes the table of `tests/mcp/README.md`.
+/// Compares all clients and servers, and writes the table of `tests/mcp/README.md`.
 fn differential() -> Result<()> {
     let inspector = Path::new(FOLDER).join("inspector");
     packages(&inspector, &Path::new(SOURCES).join("inspector"), "installing the inspector")?;
@@ -104,7 +104,7 @@ fn places<const N: usize>(command: &mut Command, places: [(&str, PathBuf); N]) {
     command.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
 }
 
-/// All decoders, on all messages. It writes the table of `tests/mcp/README.md`.
+/// Compares all decoders on all messages, and writes the table of `tests/mcp/README.md`.
 fn decoders() -> Result<()> {
     ensure!(has_go(), "the decoders of Go need go, 1.25 or later: install it");
     let page = Path::new(SOURCES).join("README.md");
@@ -144,7 +144,7 @@ fn decode() -> Result<Command> {
     Ok(decode)
 }
 
-/// The protocol's own suite, for servers and for clients. It writes its tables of `tests/mcp/README.md`.
+/// Runs the protocol's own suite for servers and for clients, and writes its tables of `tests/mcp/README.md`.
 fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");
@@ -190,7 +190,7 @@ fn python(name: &str) -> Result<PathBuf> {
     Ok(root().join(folder).join("bin"))
 }
 
-/// All tasks and attacks of AgentDojo. It writes the tables of the page about security.
+/// Runs all tasks and attacks of AgentDojo, and writes the tables of the page about security.
 fn agentdojo() -> Result<()> {
     let programs = python("agentdojo")?;
     let mut replay = script(programs.join("python"), "agentdojo/replay.py");
@@ -198,7 +198,7 @@ fn agentdojo() -> Result<()> {
     run(replay.args(["--write", PAGE]))
 }
 
-/// A part of the program that measures. It writes its table of `tests/mcp/README.md`.
+/// Runs a part of the program that measures, and writes its table of `tests/mcp/README.md`.
 fn program(part: &str) -> Result<()> {
     cargo(["build", "--release", "--locked", "--example", "mcp"])?;
     run(command("target/release/examples/mcp").arg(part))

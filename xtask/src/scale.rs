@@ -38,7 +38,7 @@ pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// A million outputs on Ray, on Spark and in one Parquet file, with workers killed. It writes its tables.
+/// Judges a million outputs on Ray, on Spark and in one Parquet file, with workers killed, and writes its tables.
 fn archives() -> Result<()> {
     if python::install()?.is_none() {
         bail!("archives need python3, 3.11 or later, with its module venv");
@@ -74,7 +74,7 @@ fn archives() -> Result<()> {
     run(&mut judge)
 }
 
-/// A thousand runs, while Restate's server and the service are killed fifty times each.
+/// Runs a thousand runs, while Restate's server and the service are killed fifty times each.
 fn runs() -> Result<()> {
     match js::package()? {
         Some(packed) => many_runs(&packed, 1000, 50, Some(Path::new(PAGE))),

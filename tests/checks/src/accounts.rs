@@ -2,8 +2,9 @@
 
 use seamgate_core::{ChangeKind, Disposition, JudgedCandidate, Report, Source, Span};
 
-/// Each byte of an output that is not white space is in a candidate, a change, an item in quarantine, or a note with its
-/// span; fences belong to their blocks. What is accepted leaves out nothing but what its source permits.
+/// Checks that each byte of an output that is not white space is in a candidate, a change, a quarantined item, or a
+/// note with its span; fences belong to their blocks. An accepted output leaves out nothing but what its source
+/// permits.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ fuzz_target!(|input: &[u8]| {
     numbers(output, &mut |number| assert!(text.contains(number), "{number} was invented"));
 });
 
-/// The numbers of a JSON text, as they are written.
+/// Finds the numbers of a JSON text, as they are written.
 fn numbers(json: &str, found: &mut dyn FnMut(&str)) {
     let is_part = |character: char| character.is_ascii_digit() || matches!(character, '-' | '+' | '.' | 'e' | 'E');
     let (mut quoted, mut escaped) = (false, false);

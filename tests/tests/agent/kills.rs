@@ -118,7 +118,7 @@ impl Killer<'_> {
     }
 }
 
-/// One run, killed at points that come from a seed, and all that must hold at its end.
+/// Runs a script that is killed at points from a seed, and checks everything that must hold at its end.
 fn killed(seed: u64, script: &str, whole: &Whole, counts: &Counts) {
     let name = format!("kill-{script}-{seed}");
     let place = Place::with_stand_in(&name);

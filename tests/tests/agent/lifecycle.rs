@@ -96,7 +96,7 @@ pub(super) fn finished(place: &Place) -> Vec<String> {
     finished.concat()
 }
 
-/// Each restart that took place was approved first, and then started.
+/// Checks that each restart that took place was approved first, and then started.
 #[track_caller]
 pub(super) fn nothing_is_unapproved(place: &Place) {
     let journal = place.journal().whole();
@@ -112,7 +112,7 @@ pub(super) fn nothing_is_unapproved(place: &Place) {
     }
 }
 
-/// The documents are the same. Where a call was asked for twice, later calls have other numbers.
+/// Checks that the documents are the same. If a call was requested twice, later calls have other numbers.
 #[track_caller]
 pub(super) fn same(place: &Place, document: &Value, whole: &Value) {
     let journal = place.journal();

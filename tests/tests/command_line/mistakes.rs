@@ -49,7 +49,7 @@ fn slip(random: &mut Random, word: &str) -> String {
     }
 }
 
-/// The schemas in a schema, each with its pointer.
+/// Finds the schemas in a schema, each with its pointer.
 fn schemas<'v>(value: &'v Value, pointer: &str, found: &mut Vec<(String, &'v Value)>) {
     let Some(members) = value.as_object() else { return };
     found.push((pointer.to_owned(), value));
@@ -66,7 +66,7 @@ fn schemas<'v>(value: &'v Value, pointer: &str, found: &mut Vec<(String, &'v Val
     }
 }
 
-/// The members of a contract, each with its pointer.
+/// Finds the members of a contract, each with its pointer.
 fn members(value: &Value, pointer: &str, found: &mut Vec<(String, String)>) {
     for (name, inside) in value.as_object().into_iter().flatten() {
         let pointer = format!("{pointer}/{name}");

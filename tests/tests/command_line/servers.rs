@@ -45,7 +45,7 @@ impl Place {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// The tool `look` runs this script.
+    /// Makes this script the program of the tool `look`.
     fn tool(&self, script: &str) {
         self.servers(&json!({ "": { "tools": { "look": { "command": ["sh", "-c", script] } } } }));
     }
@@ -620,7 +620,7 @@ fn a_signal_ends_a_run_that_waits_for_a_server() {
     assert!(start.elapsed() < Duration::from_secs(30), "it waited for the server");
 }
 
-/// An MCP server that is as good as its script: Python, one function for each method.
+/// Writes an MCP server in Python with one function for each method.
 fn mcp(place: &Place, body: &str) {
     let script = format!(
         "import json, os, sys, time
@@ -1174,7 +1174,7 @@ fn an_agent_without_its_profile_is_not_started() {
     assert!(!place.folder.join("run/children").exists());
 }
 
-/// A run that waits for the approval of the call `act`, made by a model that then reads what came of it.
+/// Starts a run that waits for the approval of the call `act`, made by a model that then reads the result.
 fn waiting_for_approval(place: &Place) {
     let act = "cat > acted; echo ok";
     place.servers(&json!({ "": { "tools": {

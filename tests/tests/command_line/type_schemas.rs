@@ -166,7 +166,7 @@ fn type_definitions_are_translated() {
     }
 }
 
-/// All texts of a schema that a generator could write into code.
+/// Finds all texts of a schema that a generator could write into code.
 fn texts(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(keywords) => keywords.iter().for_each(|(name, value)| {

@@ -81,7 +81,7 @@ fn all() -> Vec<NamedList> {
     NAMES.into_iter().map(|name| NamedList { name: name.to_owned(), values: vec!["core".to_owned()] }).collect()
 }
 
-/// The fault says which lists are lacking, and what would be right.
+/// Checks that the fault says which lists are missing, and what would be right.
 fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     assert_eq!(fault.code, FaultCode::BadRequest);
     assert_eq!(fault.violations.len(), lacking.len(), "{}", fault.to_json());
@@ -100,7 +100,7 @@ fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     }
 }
 
-/// Where no list is lacking, the notes say which checks are inert, where the checks were come to.
+/// Checks that if no list is missing, the notes say which checks are inert, where the checks were reached.
 fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &str) {
     let told = report.notes.iter().filter(|note| note.contains("was not checked: the request has no list")).count();
     let sent = |name: &Value| lists.iter().any(|list| *name == list.name.as_str());

@@ -174,7 +174,7 @@ impl Writer<'_> {
         self.put("}");
     }
 
-    /// A list of items, and members on either side of it.
+    /// Writes a list of items, and members on either side of it.
     fn list(&mut self) {
         self.put("{");
         self.string("first");

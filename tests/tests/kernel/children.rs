@@ -604,7 +604,7 @@ fn bounds_without_rules_are_refused() {
     }
 }
 
-/// A few rules, or none.
+/// Adds a few rules, or none.
 fn random_rules(profile: &mut Value, random: &mut Random) {
     if random.chance(30) {
         let then = random.one(&["deny", "approval"]);

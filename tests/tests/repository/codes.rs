@@ -32,7 +32,7 @@ fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     source.split(begin).skip(1).filter_map(word).collect()
 }
 
-/// The words of a member, anywhere in the goldens of a folder.
+/// Finds the words of a member, anywhere in the goldens of a folder.
 fn words(folder: &Path, member: &str, found: &mut BTreeSet<String>) {
     fn collect(value: &Value, member: &str, found: &mut BTreeSet<String>) {
         match value {

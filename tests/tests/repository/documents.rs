@@ -23,7 +23,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The Markdown files in a folder and below, without what is built or belongs to other projects.
+/// Finds the Markdown files in a folder and below, except those that are built or belong to other projects.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the project") {
         let path = entry.expect("an entry").path();

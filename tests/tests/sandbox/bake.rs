@@ -145,7 +145,7 @@ mod cache {
 
     use super::*;
 
-    /// A gate of a component whose code is kept in a folder, and a verdict of it.
+    /// Checks that a gate of a component whose code is kept in a folder reaches a verdict.
     fn answers(component: &Component, folder: &std::path::Path) {
         let options = Options::default().component(component.clone()).cache(Some(folder.to_owned()));
         let verdict = Gate::with(options).expect("a gate").validate(&Request::new("counter", "1"));

@@ -38,7 +38,7 @@ fn the_small_component_has_no_kernel_and_says_so() {
     }
 }
 
-/// A component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
+/// Checks that a component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
 fn holds(gate: &Gate, world: &str, limit: usize) {
     let inspection = gate.inspect().expect("an inspection");
     assert!(inspection.imports.is_empty(), "a validator imports nothing, not even types: {:?}", inspection.imports);

@@ -243,7 +243,7 @@ impl Writer {
         self.text.push(close);
     }
 
-    /// A string that begins as no other one beside it does.
+    /// Writes a string that begins as no other one beside it does.
     fn string(&mut self, begins: &str) {
         const PLAIN: [&str; 8] = ["a", "words of some length", " ", "{}[],:", "é", "日本", "😀", "\u{7f}\u{2028}"];
         const ESCAPES: [&str; 16] = [

@@ -141,7 +141,7 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     assert!(opened > 20);
 }
 
-/// A line names a prompt by its digest, and the prompt is kept under it.
+/// Checks that each line names a prompt by its digest, under which the prompt is kept.
 fn prompts_are_kept_under_their_digests(folder: &Folder) {
     for line in folder.lines().lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");

@@ -12,7 +12,7 @@ fn gate(limits: Limits) -> Gate {
     Gate::with(Options::default().limits(limits)).expect("a gate")
 }
 
-/// A gate that has just given a fault still judges.
+/// Checks that a gate that has just returned a fault still judges.
 fn works(gate: &Gate) {
     let request = Request::new("greeter", r#"{"greeting":"hi"}"#);
     let verdict = gate.validate_with(GREETER, &request).expect("a verdict after a fault");

@@ -47,7 +47,7 @@ impl Judged {
         self.got == self.wanted
     }
 
-    /// A verdict other than the one wanted has a reason, and only such a one.
+    /// Checks that a verdict has a reason if it differs from the one wanted, and only then.
     fn check(&self) -> Result<()> {
         match (self.agrees(), &self.differs) {
             (true, Some(_)) => bail!("the verdict agrees: remove \"differs\" from wanted.json"),
@@ -124,7 +124,8 @@ fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// The table in README.md is of these verdicts. The verdicts before the code was changed are in `before.json`.
+/// Checks that the table in README.md matches these verdicts. The verdicts before the code was changed are in
+/// `before.json`.
 fn table_is_up_to_date() -> Result<()> {
     let all = cases_in(&folder())?.iter().map(judged).collect::<Result<Vec<_>>>()?;
     let before = serde_json::from_str(&fs::read_to_string(folder().join("before.json"))?)?;

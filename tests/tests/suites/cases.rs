@@ -180,7 +180,7 @@ fn check(case: &Case) -> Result<()> {
     expect(&case.folder, file, other, &indented(json))
 }
 
-/// Every span of a report lies in the output.
+/// Checks that every span of a report is inside of the output.
 fn spans(value: &Value, case: &Case) -> Result<()> {
     match value {
         Value::Object(members) => {

@@ -52,7 +52,7 @@ fn check(Fixture { name, wasm, expected }: &Fixture) -> Result<()> {
     by_command(name, wasm, what, outcome)
 }
 
-/// The same by the command line, which ends in an error and does not panic.
+/// Checks the same with the command line, which ends in an error and does not panic.
 fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
     fs::create_dir_all(&folder)?;

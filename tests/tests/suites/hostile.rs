@@ -229,7 +229,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     Ok(came)
 }
 
-/// The table in `tests/hostile/README.md`, after its words.
+/// Checks the table in `tests/hostile/README.md`, after its words.
 fn table_is_up_to_date(held: &[Held]) -> Result<()> {
     const BEGIN: &str = "<!-- the table: written by `cargo xtask bless` -->\n";
     let rows = held.iter().map(|held| Ok((&held.attack, held.came()?))).collect::<Result<Vec<_>>>()?;

@@ -131,7 +131,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// The same bytes for the same fuel.
+/// Checks that the answer has the same bytes for the same fuel.
 fn same_answer(case: &Case) -> Result<()> {
     for request in case.attempts().map(|attempt| attempt.wire_request()) {
         let Ok((expected, fuel)) = by_gate(&GATE, &request) else { anyhow::bail!("the component gives no answer") };
@@ -157,7 +157,7 @@ fn request(attack: &Attack) -> Option<String> {
     }
 }
 
-/// The same answer, or the same fault.
+/// Checks that the request has the same answer, or the same fault.
 fn same_end(request: &str) -> Result<()> {
     let expected = by_gate(&GATE, request);
     // The depth of the stack depends on the compiler. The library refuses a request that is too long.
@@ -169,7 +169,7 @@ fn same_end(request: &str) -> Result<()> {
     Ok(())
 }
 
-/// A warm instance does not grow, and takes nearly the same fuel each time.
+/// Checks that a warm instance does not grow, and uses nearly the same fuel each time.
 fn a_warm_instance_stays_as_it_is() -> Result<()> {
     let mut warm = HOST.instance();
     for number in 0..20 {

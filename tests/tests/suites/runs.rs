@@ -88,7 +88,7 @@ fn natively(profile: &Profile, state: Option<&str>, event: &str) -> Answer {
     seamgate_kernel::advance(profile, state, event).map_err(|fault| fault.to_json())
 }
 
-/// The same steps and views, byte for byte, through the component and through `wire`.
+/// Checks that the steps and views are the same, byte for byte, through the component and through `wire`.
 fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[String]) -> Result<()> {
     let mut gate = Gate::new()?;
     let agent = gate.register_profile(&case.profile)?.agent;
@@ -180,7 +180,7 @@ fn holds(schema: &Validator, what: &str, value: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Each event that is applied, each step and each line has the format that its schema says.
+/// Checks that each applied event, each step and each line has the format of its schema.
 fn has_format(played: &[Played], lines: &[String]) -> Result<()> {
     for one in played {
         let Ok(step) = &one.step else { continue };
@@ -330,8 +330,9 @@ fn take(facts: &mut Value, changed: &Value) {
 /// How often the events of each case are sent in another order.
 const SHUFFLES: u64 = 4;
 
-/// The events of a case, some of them left out, repeated or in another order: each step has its format and decides as `permit` and
-/// `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after it was started.
+/// Checks the events of a case, some of them left out, repeated or in another order: each step has its format and
+/// decides as `permit` and `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after
+/// it was started.
 fn at_random(case: &RunCase) -> Result<()> {
     let profile = compiled(case)?;
     for seed in 0..SHUFFLES {

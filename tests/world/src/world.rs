@@ -325,7 +325,7 @@ impl<K: Kernel> World<K> {
         self.sides[place].on_message(message);
     }
 
-    /// A call goes to a server: the journal has that.
+    /// Checks that the journal contains a call that goes to a server.
     fn check_call(&mut self, place: usize, params: &str) {
         #[derive(serde::Deserialize)]
         struct Call<'c> {

@@ -165,7 +165,7 @@ fn beginnings(secret: &Hir, rule: &Rule) -> Vec<Form> {
     begins.into_iter().filter_map(of).collect()
 }
 
-/// The bytes that an expression has after its first ones.
+/// Adds the bytes that an expression has after its first ones.
 fn add_bytes(hir: &Hir, skip: usize, at: &mut usize, bytes: &mut Vec<u8>) {
     match hir.kind() {
         HirKind::Literal(literal) => {

@@ -155,7 +155,7 @@ impl Moves {
         self.add(format!("{key} approved by ben, whose clock goes back"), early);
     }
 
-    /// How a call may go on and end.
+    /// Adds the ways in which a call may continue and end.
     fn ends(&mut self, call: &Call) {
         let key = &call.key;
         self.add(format!("{key} started"), json!({"type": "tool_started", "call": key}));

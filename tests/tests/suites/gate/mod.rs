@@ -287,7 +287,7 @@ fn alike(message: &str) -> String {
 }
 
 impl Drop for Session {
-    /// A case that fails leaves no gate, which over HTTP would go on for ever.
+    /// Ends the gate of a case that fails. Over HTTP, it would run for ever.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
