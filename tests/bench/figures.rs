@@ -18,7 +18,7 @@ pub(crate) struct Figures {
     /// For each document that grows: its name, its bytes, and the nanoseconds a byte by engine.
     pub(crate) growth: Vec<(String, usize, Vec<Option<f64>>)>,
     pub(crate) differences: Vec<Difference>,
-    /// As many valid documents as the headline counts, but without Blaze, whose time is a sum.
+    /// The same number of valid documents as in the headline, but without Blaze, whose time is a sum.
     pub(crate) ahead_of_whole: usize,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct EngineFigures {
     pub(crate) version: String,
     pub(crate) settings: &'static str,
     pub(crate) ratios: Ratios,
-    /// How many documents these are about.
+    /// The number of documents that these figures are about.
     pub(crate) judged: usize,
     pub(crate) first_millis: Option<f64>,
     pub(crate) peak_mb: Option<f64>,
@@ -143,7 +143,7 @@ pub(crate) struct EngineFigures {
 pub(crate) struct Ratios {
     /// Over all documents.
     pub(crate) all: Option<f64>,
-    /// Those under [`SMALL`].
+    /// Over those under [`SMALL`].
     pub(crate) small: Option<f64>,
     /// The others.
     pub(crate) large: Option<f64>,

@@ -9,7 +9,7 @@ use std::{
 pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) processors: String,
-    /// How many processes wanted to run in the minute before. The machine should have nothing else to do.
+    /// The number of processes that wanted to run in the minute before. The machine should have nothing else to do.
     pub(crate) load: String,
     /// The version output of `node` and `python3`.
     pub(crate) runtimes: Vec<String>,

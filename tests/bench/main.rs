@@ -19,7 +19,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
 
-/// How much is measured.
+/// The extent of the measurements.
 #[derive(Clone, Copy, PartialEq)]
 enum Extent {
     /// Every engine, for the results.

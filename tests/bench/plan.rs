@@ -54,7 +54,7 @@ pub(crate) struct Document {
     pub(crate) bytes: usize,
 }
 
-/// Documents of each set: the largest, for what is small is much alike.
+/// Documents of each set: the largest, because small ones are much alike.
 const VALID: usize = 4;
 const INVALID: usize = 2;
 
@@ -298,7 +298,7 @@ fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// As many records as it takes for so many bytes.
+/// Returns a document with as many records as make this many bytes.
 fn growth_document(bytes: usize) -> String {
     let mut document = "[".to_owned();
     for number in 0.. {

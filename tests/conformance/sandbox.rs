@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Judges documents with the limits that are the host's defaults.
 pub(crate) struct Sandbox {
     gate: Gate,
-    /// How often the linear engine for patterns did not take one.
+    /// The number of patterns that the linear engine rejected.
     backtracked: AtomicUsize,
 }
 

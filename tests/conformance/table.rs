@@ -27,7 +27,7 @@ pub(crate) fn write(suites: &[Vec<Test>; 4], backtracked: usize) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many tests there are, and how many pass.
+/// The number of tests, and how many of them pass.
 #[derive(Default)]
 struct Count {
     tests: usize,

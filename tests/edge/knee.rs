@@ -1,4 +1,4 @@
-//! How many requests a second are too many: they come at a rate, whether or not earlier ones were answered.
+//! Finds how many requests a second are too many: they are sent at a rate, whether or not earlier ones were answered.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::{
 /// Connections that are kept. A request waits for one that is free, and its time counts from when it was due.
 const CONNECTIONS: usize = 64;
 
-/// How long each rate is held.
+/// The time for which each rate is held.
 const HELD: Duration = Duration::from_secs(8);
 
 /// The rates, in percent of what a few clients get who ask as soon as they are answered.
@@ -33,7 +33,7 @@ const RATES: [usize; 11] = [10, 25, 40, 50, 60, 70, 80, 90, 100, 120, 150];
 const SLOWER: f64 = 20.0;
 const ANSWERED: f64 = 0.98;
 
-/// How much of the server a sizing leaves free.
+/// The part of the server that a sizing leaves free.
 const SPARE: f64 = 0.4;
 
 /// One rate, held.

@@ -51,7 +51,8 @@ const LIMITS: [&str; 7] = [
 /// The number of requests over persistent connections, and over new ones.
 const REQUESTS: [usize; 2] = [20_000, 4_000];
 
-/// How much more memory the server may occupy at the end of a run than when a quarter of it was done, in KiB.
+/// The most additional memory that the server may occupy at the end of a run compared with when a quarter of it was
+/// done, in KiB.
 const GROWTH: u64 = 8 * 1024;
 
 fn main() -> Result<()> {

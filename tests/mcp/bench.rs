@@ -1,4 +1,4 @@
-//! How long one call takes over a bare pipe and through the gate, and what it costs to write as much to the disk.
+//! Measures the time of one call over a bare pipe and through the gate, and the cost of writing as much to the disk.
 
 use std::{
     fs::{self, File},
@@ -18,7 +18,7 @@ use crate::{
 /// The folder of journals. It is on the disk that the build is on.
 const FOLDER: &str = "target/mcp/bench";
 
-/// How long a result is, and how often it is asked for.
+/// The sizes of results, and how often each is requested.
 const SIZES: [(&str, usize, u64); 2] = [("1 KB", 1_000, 1_000), ("1 MB", 1_000_000, 100)];
 
 /// Measures, and returns a table.

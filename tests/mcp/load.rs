@@ -34,7 +34,8 @@ const AT_ONCE: usize = 8;
 /// The longest time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much more memory the gate may occupy at the end than when a quarter of the calls was done, in KiB.
+/// The most additional memory that the gate may occupy at the end compared with when a quarter of the calls was done,
+/// in KiB.
 const GROWTH: u64 = 8 * 1024;
 
 /// Runs, and returns a table.
@@ -59,7 +60,7 @@ struct Shared {
     stdin: Mutex<ChildStdin>,
     /// The channels that wait for messages, by id or progress token.
     waiting: Mutex<HashMap<u64, Sender<Value>>>,
-    /// How often each id was asked with, and answered.
+    /// The number of requests with each id, and of answers to it.
     answered: Mutex<HashMap<u64, u64>>,
     next: AtomicU64,
     cancelled: Mutex<Vec<u64>>,

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 const LOCK: &str = include_str!("load.lock.json");
 
-/// How often a slow call tells how far it is.
+/// The number of times that a slow call reports its progress.
 const STEPS: u64 = 4;
 
-/// How often the call of each number ran.
+/// The number of times that the call of each number ran.
 type Ran = Arc<Mutex<BTreeMap<i64, u64>>>;
 
 /// Answers until the client disconnects.

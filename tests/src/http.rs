@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "GATE_TOKEN";
 /// See [`VARIABLE`].
 pub const TOKEN: &str = "0123456789abcdef";
 
-/// So long a test waits for what must come.
+/// The longest time that a test waits for something that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to a gate.

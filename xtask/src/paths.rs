@@ -22,8 +22,9 @@ pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
 
 /// Writes machine code of the host without the names of these folders: messages of panics have them.
 ///
-/// The compiler would leave them out by a flag, which is one of each crate: Wasmtime would be compiled twice, for those who develop and for
-/// those who publish. So something else of the same length stands in their place: a message knows how long its text is.
+/// The compiler would leave them out by a flag, but a flag belongs to each crate: Wasmtime would be compiled twice, for
+/// those who develop and for those who publish. So something else of the same length replaces them, because a message
+/// contains the length of its text.
 pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     let mut code = fs::read(from).with_context(|| from.display().to_string())?;
     for (folder, word) in folders()? {

@@ -112,7 +112,7 @@ fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// How many tests of each module passed, from the output of `cargo test`.
+/// The number of tests of each module that passed, from the output of `cargo test`.
 #[derive(Default)]
 struct Counts {
     binary: Option<String>,

@@ -1,5 +1,5 @@
-//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them, for it brings a library for Parquet; this is the
-//! command line around it.
+//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them because it has a library
+//! for Parquet; this is the command line around it.
 
 use std::{
     io::{self, IsTerminal},
@@ -30,11 +30,12 @@ pub struct Job {
     pub finish: Option<String>,
     /// The lists that the contract's `allow` names.
     pub lists: Vec<(String, Vec<String>)>,
-    /// How many outputs are judged at once.
+    /// The number of outputs that are judged concurrently.
     pub threads: usize,
 }
 
-/// How far a job is: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got a fault.
+/// The progress of a job: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got
+/// a fault.
 pub struct Progress {
     /// The rows of the file.
     pub rows: u64,

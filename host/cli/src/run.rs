@@ -186,7 +186,7 @@ struct Agent<'a> {
     prompt: Vec<u8>,
     /// The agent's last output that was judged here.
     last_output: Vec<u8>,
-    /// How often the agent failed in a row.
+    /// The number of consecutive failures of the agent.
     failures: u32,
     signals: Signals,
 }

@@ -103,7 +103,7 @@ impl Status {
     }
 }
 
-/// How many verdicts there were of each kind.
+/// The number of verdicts of each kind.
 #[derive(Default)]
 pub(crate) struct Sum([usize; 5]);
 

@@ -18,7 +18,7 @@ use super::core::{READ_ARTIFACT, name_of};
 
 /// The longest piece of a definition that a difference shows, in bytes.
 const MAX_SHOWN: usize = 300;
-/// How much of a value that both definitions share is shown before the place where they differ, in bytes.
+/// The most bytes of the common beginning of both definitions that are shown before the place where they differ.
 const BEFORE: usize = 40;
 /// The longest place of a difference, in bytes.
 const MAX_PLACE: usize = 200;

@@ -44,7 +44,7 @@ pub struct Notifier {
     pub env: BTreeMap<String, String>,
     /// The variables of this process's environment that it gets.
     pub inherited: Vec<String>,
-    /// How long it may run.
+    /// The longest time that it may run.
     pub timeout: Duration,
     /// The paths that it may reach. `None`: all that this user may.
     pub paths: Option<Paths>,

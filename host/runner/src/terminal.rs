@@ -15,7 +15,7 @@ use seamgate_text::{count, say};
 
 use crate::error::{Error, Result};
 
-/// How often a signal and the time are looked at while a person thinks.
+/// The interval at which signals and the time are checked while a person thinks.
 const TICK: Duration = Duration::from_millis(100);
 /// The longest line, in bytes. Only the end of a longer one is read.
 #[cfg(unix)]

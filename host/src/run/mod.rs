@@ -24,7 +24,7 @@ pub use self::{
 };
 use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
-/// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it, and each
+/// The number of steps from one checkpoint to the next. Replaying a step takes about as long as making it, and each
 /// checkpoint takes two syncs.
 const CHECKPOINT_STEPS: u64 = 64;
 

@@ -6,7 +6,8 @@ use wasmtime::{Engine, Module, Result, component::Component};
 
 use super::builtin_code;
 
-/// How often the image of a memory is tried. For each, the kernel itself waits up to 150 ms for the pages in use.
+/// The number of attempts to make the image of a memory. For each, the kernel itself waits up to 150 ms for the pages
+/// in use.
 const IMAGE_ATTEMPTS: usize = 8;
 
 /// Machine code on an engine.

@@ -22,8 +22,8 @@ pub struct Options {
     pub component: Component,
     /// The limits of one call.
     pub limits: Limits,
-    /// How many instances can run at once, at least one. A further call waits, at most as long as a call may take
-    /// ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
+    /// The number of instances that can run concurrently, at least one. A further call waits, at most as long as a call
+    /// may take ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
     /// [`Gate::instance`](crate::Gate::instance) take no slots. Default: four for each processor, at least 8.
     ///
     /// Each reserves 4 GiB of addresses, and takes memory only as it uses it. If the process may not reserve as much

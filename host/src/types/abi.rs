@@ -5,7 +5,7 @@
 
 use wasmtime::{Error, Result};
 
-/// How much room a value takes in memory, in bytes.
+/// The layout of a value in memory, in bytes.
 pub(crate) trait Layout {
     const SIZE: usize;
     const ALIGN: usize;
@@ -36,8 +36,8 @@ pub(crate) trait Room {
 /// The memory that values are read from.
 pub(crate) struct Reader<'m> {
     memory: &'m [u8],
-    /// How many bytes lists and texts may still have. In sound memory no two of them share a byte; in other memory a small
-    /// list could name the same long text a million times.
+    /// The number of bytes that lists and texts may still have. In sound memory no two of them share a byte; in other
+    /// memory a small list could name the same long text a million times.
     left: usize,
 }
 

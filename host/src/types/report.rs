@@ -11,11 +11,11 @@ impl Disposition {
 }
 
 impl Report {
-    /// Reads what [`to_json`](Report::to_json) wrote.
+    /// Parses a report that [`to_json`](Report::to_json) wrote.
     ///
     /// # Errors
     ///
-    /// It is no report.
+    /// The text is not a valid report.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }

@@ -69,7 +69,7 @@ pub(crate) struct Known {
     visible: Option<HashSet<String>>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
     children: HashSet<String>,
-    /// Those that the run waits for, by the key of the ask, and since when.
+    /// The calls that the run waits for, by the key of the ask, and since when.
     waits: HashMap<String, (String, u64)>,
 }
 

@@ -18,7 +18,7 @@ const BEYOND: [(&str, &str); 4] = [
 const REFUSED: [&str; 6] =
     ["duplicate_member", "number_range", "caps.depth", "caps.string_bytes", "caps.array_items", "caps.object_members"];
 
-/// As many violations as a report has room for.
+/// The most violations that a report has room for.
 const LISTED: usize = 100;
 
 fuzz_target!(|input: &[u8]| {

@@ -20,7 +20,7 @@ use super::{
     place::{Done, Place},
 };
 
-/// How many runs are killed in CI, each one to three times.
+/// The number of runs that are killed in CI, each one to three times.
 const KILLS: u64 = 100;
 
 /// After a line of the journal, a process lives so many microseconds longer at the most: a call takes about as long.
@@ -64,7 +64,7 @@ struct Killer<'k> {
     /// The process is killed when the journal has so many lines.
     at: usize,
     left: usize,
-    /// How often the calls ran that are finished.
+    /// The number of times that each finished call ran.
     finished: BTreeMap<String, usize>,
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 /// The longest time to wait for something.
 const LONG: Duration = Duration::from_secs(60);
-/// How long an answer has to have an effect that it must not have.
+/// The time that an answer has to have an effect that it must not have.
 const SHORT: Duration = Duration::from_millis(400);
 
 /// A model that calls `act`, again if that came to nothing, and then answers. It takes a moment, which begins with the file `asked`.
@@ -120,7 +120,7 @@ struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
-    /// How much of the screen was looked at.
+    /// The part of the screen that was read.
     seen: usize,
 }
 

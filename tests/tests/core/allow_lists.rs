@@ -8,7 +8,7 @@ use seamgate_core::{
 use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
-/// How many contracts are judged by, each with several requests.
+/// The number of contracts, each with several requests.
 const CONTRACTS: usize = 5_000;
 const REQUESTS: usize = 4;
 

@@ -103,7 +103,7 @@ fn observation(value: &Value) -> Observation {
     seamgate_tests::natively(serde_json::from_value(value.clone()).expect("an observation"))
 }
 
-/// How many claims are made.
+/// The number of claims to generate.
 const ROUNDS: usize = 20_000;
 
 /// A contract in which citations need no quotes.

@@ -7,7 +7,7 @@ use seamgate_core::{Contract, Report, Request, Session, Span, validate};
 use seamgate_tests::{PIECES, Random};
 use serde_json::Value;
 
-/// How many outputs are judged by each contract.
+/// The number of outputs that each contract judges.
 const OUTPUTS: usize = 20_000;
 
 /// The kind of a part of an output. Each part holds one document with a number.
@@ -42,7 +42,7 @@ use Kind::{
     Unescaped, Untagged,
 };
 
-/// Those that stand in prose.
+/// The kinds of parts that stand in prose.
 const KINDS: [Kind; 13] = [
     Prose, Citation, BlockQuote, Reasoning, Marked, Unescaped, Untagged, OtherFence, Bare, Quoting, Broken, Python,
     Commented,

@@ -9,7 +9,7 @@ use seamgate_core::{
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// How many lists are made for each contract.
+/// The number of lists to generate for each contract.
 const ROUNDS: usize = 20_000;
 
 const WORDS: [&str; 8] =

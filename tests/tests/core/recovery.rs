@@ -5,7 +5,7 @@ use seamgate_core::{Contract, Report, Request, validate};
 use seamgate_tests::{Random, indented};
 use serde_json::{Value, json};
 
-/// How many lists are damaged, and how many texts of pieces are judged.
+/// The number of lists to damage, and of texts of pieces to judge.
 const DAMAGES: usize = 100_000;
 const TEXTS_OF_PIECES: usize = 200_000;
 

@@ -196,7 +196,7 @@ fn paths(file: &File) -> BTreeSet<Path> {
 }
 
 struct Paths {
-    /// How many modules are open that stand in the file itself.
+    /// The number of open modules that are inline in the file.
     inline: usize,
     found: BTreeSet<Path>,
 }

@@ -11,7 +11,7 @@ use seamgate_runner::{
 };
 use serde_json::{Value, json};
 
-/// How long a message is waited for.
+/// The longest time to wait for a message.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Client {

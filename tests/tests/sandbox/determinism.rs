@@ -111,8 +111,8 @@ fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// By a contract that is registered the report is the same; not the fuel, for the contract is compiled in another call.
-/// By one that is baked too: `bake.rs`.
+/// A registered contract gives the same report, but not the same fuel, because the contract is compiled in another
+/// call. `bake.rs` tests baked contracts.
 #[test]
 fn a_registered_contract_gives_the_same_bytes() {
     let inline = Gate::new().expect("a gate");

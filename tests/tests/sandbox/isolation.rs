@@ -105,9 +105,9 @@ fn found(instance: &mut seamgate::Instance) -> u64 {
     answer["result"].as_u64().expect("a number")
 }
 
-/// Returns how often the secret is found in an instance that has it and is used again, for a search that finds nothing
-/// must be able to find something; and after each way to leave something behind, how often in the instances that come
-/// next.
+/// Returns how often the secret is found in an instance that has it and is used again, because a search that finds
+/// nothing must be able to find something; and after each way to leave something behind, how often in the instances
+/// that come next.
 fn searched(gate: &mut Gate, slots: usize) -> (u64, Vec<u64>) {
     match gate.register(TEXTS) {
         // It is baked in.

@@ -10,7 +10,7 @@ use seamgate_core as core;
 use seamgate_tests::{Case, Random, cases, natively};
 use serde_json::Value;
 
-/// How often each case is cut into pieces at random, natively and in the sandbox.
+/// The number of times that each case is cut into pieces at random, natively and in the sandbox.
 const SPLITS: usize = 100;
 const SANDBOXED: usize = 10;
 

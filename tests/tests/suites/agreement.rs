@@ -26,7 +26,7 @@ struct Wanted {
     /// One of a report's, or `fault`.
     disposition: String,
     output: Value,
-    /// How many items.
+    /// The number of quarantined items.
     #[serde(default)]
     quarantined: usize,
     why: String,

@@ -327,7 +327,7 @@ fn take(facts: &mut Value, changed: &Value) {
     }
 }
 
-/// How often the events of each case are sent in another order.
+/// The number of times that the events of each case are sent in another order.
 const SHUFFLES: u64 = 4;
 
 /// Checks the events of a case, some of them left out, repeated or in another order: each step has its format and

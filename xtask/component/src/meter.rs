@@ -154,7 +154,7 @@ fn metered(module: &[u8], shape: Shape) -> Result<Vec<u8>> {
 
 /// Rewrites a component.
 struct Components {
-    /// How many of its modules were metered.
+    /// The number of its modules that were metered.
     metered: usize,
 }
 
@@ -191,12 +191,12 @@ struct Meter {
     memory_refused: u32,
     /// The types of the imported functions.
     imported: Vec<u32>,
-    /// How many parameters each defined function has.
+    /// The number of parameters of each defined function.
     parameters: Vec<u32>,
-    /// How many functions were written.
+    /// The number of functions written.
     written: usize,
     shape: Shape,
-    /// How many types the module has of its own.
+    /// The number of the module's own types.
     types: u32,
 }
 

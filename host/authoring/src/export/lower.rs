@@ -31,7 +31,7 @@ pub(super) enum Out {
 /// Schemas that all hold for one value.
 #[derive(Clone, Default)]
 struct Conjunction<'s> {
-    /// Those that have keywords of their own.
+    /// The parts that have keywords of their own.
     parts: Vec<Located<'s>>,
     /// The `anyOf` and `oneOf` whose alternatives are still to be written.
     groups: VecDeque<Group<'s>>,

@@ -89,7 +89,7 @@ const SUBSCHEMAS: [&str; 22] = [
     "unevaluatedProperties",
 ];
 
-/// Those of them that hold a map.
+/// The keywords above whose values are maps.
 const MAPS: [&str; 6] = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 impl<'s> Source<'s> {

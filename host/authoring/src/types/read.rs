@@ -15,7 +15,7 @@ use crate::schema::{Types, equal};
 const MAX_ALTERNATIVES: usize = 48;
 /// How deep schemas are combined, and references followed to combine them.
 const MAX_DEPTH: usize = 24;
-/// How many schemas are combined in all.
+/// The most schemas that are combined in all.
 const MAX_COMBINED: usize = 200_000;
 
 /// A schema, with the base of its references and its draft.

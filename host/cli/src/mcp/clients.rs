@@ -82,7 +82,7 @@ pub(super) const CLIENTS: [Client; 9] = [
 pub(super) const ANY: Client =
     Client { name: "", task: "put this into the configuration of your client", form: COMMON, variable: None };
 
-/// How long a client waits for a call that a person approves, in seconds, where its configuration can say so.
+/// The time that a client waits for a call that a person approves, in seconds, if its configuration can set it.
 const TIMEOUT_S: u32 = 300;
 
 /// The gate as an entry of a client's configuration.

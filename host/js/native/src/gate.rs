@@ -21,8 +21,8 @@ use crate::{
     verdict::{Judged, NativeOutcome, Reported, report},
 };
 
-/// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
-/// of libuv, which are rarely more.
+/// The number of instances that can run concurrently. Each reserves addresses. JavaScript runs one at a time, and
+/// promises as many as there are threads of libuv, which are rarely more.
 const SLOTS: u32 = 64;
 
 /// For so many different limits a thread keeps an empty gate.

@@ -26,7 +26,7 @@ struct Coming {
     freshness: Option<Freshness>,
 }
 
-/// How long a client may keep a list, in milliseconds, and which clients may share it.
+/// The time for which a client may cache a list, in milliseconds, and which clients may share it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Freshness {
     pub(super) ttl_ms: u64,

@@ -61,7 +61,7 @@ pub(super) fn request(
     }
 }
 
-/// Asks a server whether it is there, for the client. The request says no more than who asks.
+/// Pings a server for the client. The request contains only who asks.
 pub(super) fn ping(server: UpstreamId, id: &Id, params: Option<&RawValue>, policy: &Policy, links: &mut Links) {
     let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
     let params = meta.map(|meta| {

@@ -35,7 +35,7 @@ pub(super) enum Asked {
 enum State {
     /// It runs, since then.
     Up(u64),
-    /// It is down: why, and when it is started again. `None` if it is not, or if it is being started.
+    /// It is down: the reason, and the time at which it is restarted. `None` if it is not, or if it is being started.
     Down(String, Option<u64>),
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Gate {
     /// One contract is registered at a time.
     registering: Turns<()>,
     slots: u32,
-    /// How long a call may take, and how long a thread waits for another one.
+    /// The longest time for a call, and for a thread that waits for another one.
     timeout: Duration,
 }
 

@@ -33,7 +33,7 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The interval at which a call checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a server may take to start, and to list its tools.
+/// The longest time for a server to start and to list its tools.
 pub const START: Duration = Duration::from_secs(30);
 /// The most pages of a list.
 pub const MAX_PAGES: usize = 100;

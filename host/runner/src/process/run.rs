@@ -22,9 +22,9 @@ use super::{
     spawn,
 };
 
-/// How long a run waits for the end of output once the child has exited and its group was killed.
+/// The time that a run waits for the end of output once the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How long a run waits for the end of standard error then.
+/// The time that a run then waits for the end of standard error.
 const TELL: Duration = Duration::from_millis(200);
 /// The longest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
@@ -39,7 +39,7 @@ pub struct Run<'a> {
     pub environment: &'a [(&'a str, OsString)],
     /// All bytes that the child gets on standard input. It need not read them.
     pub input: &'a [u8],
-    /// How long the child may run.
+    /// The longest time that the child may run.
     pub timeout: Duration,
     /// The limit on output, in bytes. A child that writes more is ended.
     pub limit: usize,

@@ -13,7 +13,7 @@ pub enum JournalError {
     Conflict {
         /// The journal's name.
         journal: String,
-        /// How many lines it was expected to have.
+        /// The number of lines that it was expected to have.
         lines: u64,
     },
     /// Another process holds the journal's lock for so long that it seems to hang.
@@ -22,7 +22,7 @@ pub enum JournalError {
     Busy {
         /// The journal's name.
         journal: String,
-        /// How long this process waited.
+        /// The time that this process waited.
         seconds: u64,
     },
     /// There is no journal, or the file is something else.

@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "journal.ndjson";
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
 
-/// How many states are kept. A run begins with the last one before its last step.
+/// The most states that are kept. A run begins with the last one before its last step.
 const MAX_CHECKPOINTS: usize = 4;
 
 /// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,

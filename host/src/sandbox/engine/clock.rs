@@ -11,7 +11,7 @@ use std::{
 /// Fuel between two checks of the clock: some milliseconds. A check switches stacks, a fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
 
-/// How long a call works or waits between two questions whether its host wants it to go on.
+/// The time that a call works or waits before it asks its host again whether to continue.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 static INTERRUPTED: OnceLock<fn() -> bool> = OnceLock::new();

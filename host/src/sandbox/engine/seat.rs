@@ -1,4 +1,4 @@
-//! How many instances a process holds between calls, in all its gates.
+//! Counts the instances that a process holds between calls, in all its gates.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

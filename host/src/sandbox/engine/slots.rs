@@ -24,9 +24,9 @@ pub(crate) struct Slots<K> {
 #[derive(Debug)]
 struct Occupancy<K> {
     free: u32,
-    /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
+    /// The number of calls that wait for a slot. Waking one is a system call, so it is made only if there are any.
     waiting: u32,
-    /// How many of them have waited for some time. As many slots are theirs: no other call takes them.
+    /// The number of them that have waited for some time. As many slots are theirs: no other call takes them.
     overdue: u32,
     /// The instances in free slots, the oldest first. Never more than there are free slots.
     kept: Vec<K>,

@@ -1,5 +1,5 @@
-//! How many documents several threads judge, which the programs of some engines answer: for `threads` it is `{"one": …,
-//! "two": …}`, documents a second by one thread and by two.
+//! Counts the documents that several threads judge, which the programs of some engines answer: for `threads` it is
+//! `{"one": …, "two": …}`, documents a second by one thread and by two.
 
 use std::{
     fs,

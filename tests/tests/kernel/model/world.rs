@@ -94,7 +94,7 @@ impl Call {
 pub(crate) struct World {
     pub(crate) has_loop: bool,
     pub(crate) now: u64,
-    /// How long something was under way.
+    /// The time for which something was under way.
     pub(crate) ms: u64,
     pub(crate) mode: String,
     /// The key of the open `ask_model`, its purpose and when it lapses.

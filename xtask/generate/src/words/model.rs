@@ -66,7 +66,7 @@ pub(super) struct Words {
     pub(super) unions: Vec<Union>,
     pub(super) structs: Vec<Struct>,
     pub(super) choices: Vec<Choice>,
-    /// Those that each package has a type for already.
+    /// The types that each package already has.
     pub(super) external: Vec<Choice>,
 }
 

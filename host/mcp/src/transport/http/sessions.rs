@@ -61,7 +61,7 @@ struct All {
 }
 
 impl Session {
-    /// It is used now.
+    /// Marks the session as used now.
     pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }

@@ -25,7 +25,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(60);
 /// The longest time that a client may read nothing of what it is sent.
 const WRITE: Duration = Duration::from_secs(30);
-/// How long a refused client is still read, and the most bytes of that, so that it sees the answer.
+/// The time for which a refused client is still read, and the most bytes of that, so that it sees the answer.
 const LINGER: Duration = Duration::from_millis(500);
 const MAX_LINGER: usize = 1024 * 1024;
 

@@ -28,7 +28,7 @@ use crate::{
 
 /// The wait before a stream is resumed, unless the server names another.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// How often a stream is resumed without an event in between.
+/// The most times that a stream is resumed without an event in between.
 const MAX_RESUMES: u32 = 5;
 /// The longest id of a session, in bytes.
 const MAX_SESSION: usize = 1024;
@@ -107,7 +107,7 @@ fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> R
 struct Cursor {
     last_event: Option<String>,
     wait: Duration,
-    /// How often it was resumed since the last event.
+    /// The number of times that it was resumed since the last event.
     resumes: u32,
 }
 
