@@ -45,7 +45,7 @@ pub(crate) fn object(members: &[(&str, &str)]) -> String {
 }
 
 /// Returns JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers
-/// keep their digits. A string that is no text, because it has half of a surrogate pair, stays as it is written.
+/// keep their digits. A string that is not valid text, because it has half of a surrogate pair, stays as it is written.
 pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     let bytes = value.as_bytes();
     let mut out = Vec::new();
@@ -189,7 +189,7 @@ impl Members {
     }
 }
 
-/// A word that is none of those that there are.
+/// An unknown word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what}: expected {}", known.join(", "))]
 pub struct UnknownWord {

@@ -59,7 +59,7 @@ mod linux {
     pub(crate) fn page_size() -> usize {
         // SAFETY: the call only reads.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        // Linux always tells it.
+        // Linux always reports it.
         usize::try_from(size).unwrap_or(4096)
     }
 
@@ -106,7 +106,7 @@ mod linux {
         let is_own = |entry: u64| entry & (PRESENT | SWAPPED) != 0 && entry & OF_A_FILE == 0;
         let numbers: Vec<usize> =
             entries.enumerate().filter(|(_, entry)| is_own(*entry)).map(|(number, _)| number).collect();
-        // Each call writes to the stack. Where nothing is said to be written, nothing is told.
+        // Each call writes to the stack. If no page is reported as written, nothing is reported at all.
         (!numbers.is_empty()).then_some(numbers)
     }
 }

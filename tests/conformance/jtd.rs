@@ -1,4 +1,4 @@
-//! The vectors of JSON Type Definition: verdicts with the exact places of errors, and definitions that are none.
+//! The vectors of JSON Type Definition: verdicts with the exact places of errors, and invalid definitions.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

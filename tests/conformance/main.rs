@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 
 use sandbox::{Said, Sandbox};
 
-/// A test of a suite, and what came of it.
+/// A test of a suite, and its outcome.
 struct Test {
     /// The line of the table that counts it.
     group: String,

@@ -44,7 +44,7 @@ impl Server {
             said.push_str(&line);
             said.push('\n');
         }
-        // It tells of each request that fails, and would wait for someone to read that.
+        // It reports each request that fails, and would wait for someone to read that.
         thread::spawn(move || lines.for_each(drop));
         let Some(address) = address else {
             let status = process.wait()?;

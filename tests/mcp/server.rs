@@ -1,4 +1,4 @@
-//! A server that does what it is told. Its tools are those of the lock file.
+//! A server whose behaviour the calls control. Its tools are those of the lock file.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! Verdicts beside those of a peer: schemas and documents made at random go to a program that judges them with it, as lines of
-//! JSON, and each difference is told with its seed, unless `explained.json` has a reason for it.
+//! Compares verdicts with those of a peer: random schemas and documents go to a program that judges them with it, as
+//! lines of JSON, and each difference is reported with its seed, unless `explained.json` has a reason for it.
 //!
 //! `cargo xtask peers` installs the peers and starts this: `peers NAME SCHEMAS PROGRAM [ARGUMENT…]`; with `SEED` in place of
 //! `SCHEMAS` as `=SEED`, that schema alone, with the verdicts.
@@ -70,7 +70,7 @@ impl Asked {
         })
     }
 
-    /// Our verdicts, or why there are none.
+    /// Returns our verdicts, or why there are none.
     fn verdicts(&self) -> Result<Vec<bool>, String> {
         let contract = json!({"agent": "a", "schema": self.schema, "resources": self.resources});
         let contract = Contract::compile(&contract.to_string()).map_err(|fault| fault.to_json())?;

@@ -49,7 +49,7 @@ struct Runtime {
     answers: Vec<Answer>,
 }
 
-/// An answer, and the fuel it took where that is told.
+/// An answer, and the fuel it took, if that is reported.
 struct Answer {
     json: String,
     fuel: Option<u64>,
@@ -262,8 +262,8 @@ fn interpreted(requests: &[String]) -> Result<Vec<Answer>> {
     in_gate(&Gate::on(Engine::new(&config).map_err(failed)?, options)?, requests)
 }
 
-/// By a program that answers lines with lines, and may tell the fuel after a tab: JSON text without optional white space has
-/// none.
+/// Asks a program that answers lines with lines, and may report the fuel after a tab: JSON text without optional white
+/// space has none.
 fn in_process(program: &Path, arguments: &[&Path], requests: &Path) -> Result<Vec<Answer>> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(File::open(requests)?).stderr(Stdio::inherit());

@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Reads the body of an answer. Each piece of it is told as it comes.
+    /// Reads the body of an answer. Passes on each piece as it arrives.
     ///
     /// # Errors
     ///

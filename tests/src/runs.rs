@@ -44,7 +44,7 @@ pub struct RunCase {
     pub must: Vec<String>,
 }
 
-/// One event as it was sent, and what came of it: a step, or a fault.
+/// One event as it was sent, and its result: a step, or a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// The event, without words that stand for something.
@@ -250,7 +250,7 @@ pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
 ///
 /// # Errors
 ///
-/// The text is no object with this member.
+/// The text is not an object with this member.
 pub fn member(json: &str, name: &str) -> Result<String> {
     let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())

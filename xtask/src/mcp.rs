@@ -154,7 +154,7 @@ fn conformance() -> Result<()> {
         fs::copy(sources.join(name), folder.join(name))?;
     }
     let modules = root().join(folder).join("node_modules");
-    // Where there is none for this system, that of the system must do.
+    // If there is none for this system, the system's own is used.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
     let node = nodes.into_iter().find(|path| path.exists()).unwrap_or_else(|| "node".into());
     // Both tables are written, also if the first has a failure.

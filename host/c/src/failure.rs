@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::status::Status;
 
-/// A fault, and the status that tells it.
+/// A fault, with its status.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The library has no verdict.

@@ -232,7 +232,7 @@ fn go_on(
     })
 }
 
-/// Tells how a run ended.
+/// Reports how a run ended.
 fn ended(end: End, folder: &Path) -> Result<Status> {
     let name = shell_word(folder);
     match end {
@@ -274,7 +274,7 @@ fn resumable(message: &str, folder: &Path) -> String {
     format!("{message}\n  go on with: seamgate agent --resume {}", shell_word(folder))
 }
 
-/// Tells a person what a run waits for, and how to say it.
+/// Reports to a person what a run waits for, and how to answer.
 fn tell_waiting(waiting: &Waiting) {
     let folder = shell_word(&waiting.folder);
     match &waiting.prompt {

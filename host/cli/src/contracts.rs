@@ -52,7 +52,7 @@ pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
         }
         return Ok((gate, texts));
     }
-    // A pipe can be read only once: its first bytes tell which of both it is.
+    // A pipe can be read only once: its first bytes show which of both it is.
     let bytes = input::named_by_magic(contracts, WASM, [MAX_FILE, Component::MAX_BYTES]);
     let path = if is_standard { Path::new("standard input") } else { contracts };
     match bytes {

@@ -134,7 +134,7 @@ impl Sum {
         kinds.into_iter().find(|(_, number)| *number > 0).map_or(Status::Accepted, |((kind, _), _)| *kind)
     }
 
-    /// In words, without what there is none of.
+    /// Returns the numbers in words, leaving out those that are zero.
     pub(crate) fn told(&self, noun: &str) -> String {
         let all = count(self.0.iter().sum(), noun);
         let kinds = Self::KINDS.iter().zip(self.0).filter(|(_, number)| *number > 0);

@@ -435,7 +435,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Tells the notifier, if there is one, which calls wait for approval. Nobody waits for it.
+    /// Notifies the notifier, if there is one, of the calls that wait for approval. Nobody waits for it.
     fn notify(&self, records: &[Record], actions: &[Action]) -> Result<()> {
         let (Some(notifier), Some(signals)) = (&self.setting.notifier, &self.signals) else { return Ok(()) };
         for action in actions {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::pins::lock_path;
 
-/// The time for which a file must stay as it is before it counts as invalid, in milliseconds: editors write in pieces.
+/// The time for which a file must stay unchanged before it is invalid, in milliseconds: editors write in pieces.
 const SETTLED_MS: u64 = 1000;
 
 /// A profile and its lock file, as they were when they were last read.

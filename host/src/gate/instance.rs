@@ -25,8 +25,8 @@ use crate::{
     },
 };
 
-/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes no slot
-/// of the gate, and counts as a [`Session`](crate::Session) does.
+/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes
+/// no slot of the gate, and is limited like a [`Session`](crate::Session).
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};

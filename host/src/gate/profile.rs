@@ -20,9 +20,9 @@ use crate::file::{MAX_FILE, read_named, read_regular};
 /// The result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a
 /// profile comes back unchanged, and `register_profile` refuses it.
 ///
-/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). Where there is
-/// none, or it lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so. Paths and
-/// sizes are held to the rules of [`read_contract`](crate::read_contract).
+/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). If it is
+/// missing, or lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so.
+/// The rules of [`read_contract`](crate::read_contract) apply to paths and sizes.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -32,7 +32,8 @@ use crate::file::{MAX_FILE, read_named, read_regular};
 ///
 /// # Errors
 ///
-/// A file cannot be read, is too large or is not UTF-8; a path names no regular file in the folder; or the lock file is none.
+/// A file cannot be read, is too large or is not UTF-8; a path names no regular file in the folder; or the lock file is
+/// invalid.
 pub fn read_profile(path: &Path) -> Result<String, FileError> {
     read_by(path, read_named(path, MAX_FILE))
 }

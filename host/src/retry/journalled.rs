@@ -26,8 +26,8 @@ impl<'g> From<Attempts<'g>> for JournalledAttempts<'g> {
 }
 
 impl<'g> Attempts<'g> {
-    /// Records these attempts in a journal. If the journal is to be resumed, the attempts of its last run count as made: their
-    /// verdicts are checked again, and their outputs are not asked for again.
+    /// Records these attempts in a journal. If the journal is to be resumed, the attempts of its last run are not
+    /// repeated: their verdicts are checked again, and their outputs are not requested again.
     ///
     /// ```
     /// use seamgate::{Gate, Next, Produced, Request, RetryJournal, Stop};

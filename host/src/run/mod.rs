@@ -97,8 +97,9 @@ struct Snapshot<A> {
 /// The life of one task, step by step. Each event goes to the kernel. What it led to is appended to the journal, and safe from a
 /// crash, before the caller gets the actions.
 ///
-/// The caller causes the effects. What came of an action is the next event. One run has one writer: where another process appended to
-/// the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is [opened](Run::open) again.
+/// The caller causes the effects. The result of an action is the next event. One run has one writer: if another process
+/// appended to the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is
+/// [opened](Run::open) again.
 ///
 /// ```
 /// use seamgate::{CallEvent, FileJournal, Gate, Json, ResumedEvent, Run, StartedEvent};
@@ -283,8 +284,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(run)
     }
 
-    /// Takes an event: what came of an action, or what a person did. Returns the actions that it leads to, which the journal
-    /// has already.
+    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to, which the
+    /// journal already contains.
     ///
     /// An event that does not fit, such as a late one, is recorded, and leads to nothing. Artifacts that the step needs are read from the
     /// journal.
@@ -603,8 +604,8 @@ impl Run<'_, FileJournal> {
         self.journal.sync()
     }
 
-    /// Takes the steps that other writers appended, for a process that goes on with the run while they do so. Returns
-    /// the actions that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there
+    /// Takes the steps that other writers appended, for a process that continues the run while they do so. Returns the
+    /// actions that they led to, which nobody has performed; [`records`](Run::records) returns their records. If there
     /// are none, nothing changes.
     ///
     /// # Errors

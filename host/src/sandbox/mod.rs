@@ -132,8 +132,8 @@ impl Instances {
             Loaded::Module(module) => {
                 let mut linker = Linker::new(&engine);
                 for import in module.imports() {
-                    // How a component is told of its resources. Without one, the number of a resource is the guest's own
-                    // for it, and what is dropped goes with the instance.
+                    // The imports with which a component manages its resources. Without a component, the number of a
+                    // resource is the guest's own for it, and what is dropped goes with the instance.
                     let linked = match import.name().starts_with("[resource-drop]") {
                         true => linker.func_wrap(import.module(), import.name(), |_: u32| {}),
                         false => linker.func_wrap(import.module(), import.name(), |resource: u32| resource),

@@ -118,7 +118,7 @@ impl Watch {
 }
 
 impl WarmInstance {
-    /// Returns whether the instance began from this snapshot, or from none if there is none.
+    /// Returns whether the instance began from this snapshot, or without one if there is none.
     pub(crate) fn begins_from(&self, snapshot: Option<&Arc<MemorySnapshot>>) -> bool {
         match (&self.baseline.snapshot, snapshot) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),

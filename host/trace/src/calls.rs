@@ -171,7 +171,7 @@ fn result(record: &ObservationRecord) -> String {
     }
 }
 
-/// Describes how a call came to no result.
+/// Describes why a call has no result.
 fn settled(record: &SettledRecord, event: Option<&EventKind>, state: &State, (at, has_client): (u64, bool)) -> String {
     let was_asked = matches!(state, State::Asked { .. });
     match (record.code, event) {

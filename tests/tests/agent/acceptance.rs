@@ -104,7 +104,7 @@ fn a_child_cannot_read_its_parents_context() {
     assert_eq!(own["request"]["reason"], "What does the agent before me know?");
 }
 
-/// Hidden characters are shown, a key is not, and a line that is none is left out. The whole result is kept.
+/// Hidden characters are shown, a key is not, and an invalid line is left out. The whole result is kept.
 #[test]
 fn a_dirty_tool_result_is_sanitised() {
     const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
@@ -170,7 +170,8 @@ fn sample(home: &Path) {
     fs::write(path, format!("{metrics}{last}\n")).expect("metrics");
 }
 
-/// A number that nothing says and an observation that nobody made are told to the model. If it insists, there is no final answer.
+/// The model is told of a number without a source and of an invented observation. If it insists, there is no final
+/// answer.
 #[test]
 fn an_unsupported_final_claim_is_caught() {
     let place = Place::with_stand_in("unsupported");

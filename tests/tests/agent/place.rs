@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::journal::Lines;
 
-/// The longest time before an operation counts as hanging.
+/// The time after which an operation hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-/// In place of the real restart, where a test runs often: the metric that the real service would write, then the line that counts
-/// as the effect.
+/// In place of the real restart, if a test runs often: the metric that the real service would write, then the line that
+/// stands for the effect.
 pub(super) const STAND_IN: &str = r#"cat >/dev/null
 printf '{"at": %s, "requests": 0, "errors": 0, "db_pool_in_use": 0, "db_pool_max": 8}\n' $(date +%s) >>"$SRE_HOME/metrics.ndjson"
 printf '{"key": "%s"}\n' "$SEAMGATE_IDEMPOTENCY_KEY" >>"$SRE_HOME/ledger.ndjson"

@@ -133,7 +133,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
     assert!(repaired.contains("dropped "), "{repaired}");
     assert!(repaired.contains("\npartial triage, 1 item in quarantine, review before use"), "{repaired}");
-    // Where the document is of no use, the items that are valid are told.
+    // If the document cannot be used, the valid items are reported.
     let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
     let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
     assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not in a document, M 1 malformed"), "{rejected}");
@@ -487,7 +487,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(err(&output), "");
 }
 
-/// A verdict that nobody has is none.
+/// A verdict that nobody could read is a fault.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_fault() {

@@ -1,4 +1,5 @@
-//! Mistakes in contracts and their schemas, made by a generator: `lint` tells each at the right line and column of the right file.
+//! Tests generated mistakes in contracts and their schemas: `lint` reports each at the right line and column of the
+//! right file.
 
 use std::{fs, ops::Range, path::Path, process::Command};
 

@@ -1,4 +1,5 @@
-//! `seamgate run` as a script and an agent see it: what the agent is told, exit statuses, all kinds of ends, journals.
+//! Tests `seamgate run` as a script and an agent see it: the feedback to the agent, exit statuses, all kinds of ends,
+//! journals.
 #![cfg(unix)]
 
 use std::{
@@ -20,7 +21,7 @@ use std::{
 use seamgate::{Fault, Finish, Gate, Limits, Outcome, Produced, Request, RunError, Stop};
 use serde_json::Value;
 
-/// The longest time before an operation counts as hanging.
+/// The time after which an operation hangs.
 const LONG: Duration = Duration::from_secs(60);
 
 const GREETER: &str = r#"{"agent": "greeter", "retry": {"limit": 2}, "schema": {"type": "object",
@@ -1001,7 +1002,7 @@ fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     run("--evidence others.json --resume").is(2, "", &[]).says("another evidence");
 }
 
-/// Nobody is asked in vain: a list that is lacking is told before the agent is started, and before there is a journal.
+/// Nobody is asked in vain: a missing list is reported before the agent is started, and before there is a journal.
 #[test]
 fn an_agent_is_not_asked_where_a_list_is_lacking() {
     let place = Place::new("lists");

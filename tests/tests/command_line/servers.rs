@@ -942,7 +942,7 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     }
 }
 
-/// Returns a run in which `act` waits, with a program that is told of it.
+/// Returns a run in which `act` waits, with a program that is notified of it.
 fn told(name: &str, notify: &Value) -> (Place, Output) {
     let place = Place::new(name);
     place.write("model.sh", MODEL.replace("\"look\"", "\"act\""));

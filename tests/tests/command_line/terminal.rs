@@ -23,7 +23,8 @@ const LONG: Duration = Duration::from_secs(60);
 /// The time that an answer has to have an effect that it must not have.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A model that calls `act`, again if that came to nothing, and then answers. It takes a moment, which begins with the file `asked`.
+/// A model that calls `act`, again if that had no result, and then answers. It takes a moment, which begins with the
+/// file `asked`.
 const ACTS: &str = r#"touch asked; sleep 0.4
 case $(cat) in
   *'"call":"c2"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;

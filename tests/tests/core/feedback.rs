@@ -282,7 +282,7 @@ struct Union {
     places: Vec<Vec<String>>,
     /// Of each alternative, a value that it takes.
     values: Vec<Value>,
-    /// The members on the way to the one that tells.
+    /// The members on the way to the discriminator.
     way: Vec<&'static str>,
     /// All values of that.
     kinds: Vec<String>,

@@ -16,7 +16,7 @@ const WORDS: [&str; 8] =
     ["tests are missing", "a {brace}, here", "slow query", "typo", "leaks", "é ü “x”", "no docs", "x"];
 const STATES: [&str; 3] = ["open", "closed", "held"];
 
-/// Returns the contract; `key`: with the member that tells items apart.
+/// Returns the contract; `key`: with the member that identifies items.
 fn contract(key: bool) -> Contract {
     let mut contract = json!({
         "agent": "a", "items": {"path": "$.list[*]"},

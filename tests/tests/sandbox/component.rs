@@ -104,7 +104,7 @@ fn what_is_no_validator_is_refused() {
     }
 }
 
-/// A bit turned at random in components that are small, so that there can be many: whatever becomes of them is told.
+/// Random bit flips in components that are small, so that there can be many: every outcome has a word.
 #[test]
 fn a_turned_bit_ends_in_a_word() {
     let fixtures = fixtures().expect("components");

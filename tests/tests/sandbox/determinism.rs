@@ -50,7 +50,7 @@ fn answers(gate: &Gate, cases: &[Case]) -> Vec<Answer> {
     cases.iter().map(|case| answer(gate, case)).collect()
 }
 
-/// Tells how many answers are the same, and the first that is not. Returns whether all are.
+/// Reports how many answers are the same, and the first that is not. Returns whether all are.
 fn same(what: &str, cases: &[Case], expected: &[Answer], answers: &[Answer]) -> bool {
     assert_eq!(expected.len(), answers.len());
     let pairs = || expected.iter().zip(answers);

@@ -140,7 +140,7 @@ fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
     in_pieces.into_inner()
 }
 
-/// Where a candidate is JSON, exactly its items are told in flight, each by its number and span.
+/// If a candidate is JSON, exactly its items are reported in flight, each by its number and span.
 #[test]
 fn items_are_told_as_the_report_has_them() {
     let mut compared = 0;
@@ -310,7 +310,7 @@ fn a_session_fails_as_a_whole_output_does() {
         }
     };
     assert_eq!((pushed, fault.code()), (7, "input_too_large"));
-    // Where a list is named twice, the request is none: at the beginning, before anything is sent.
+    // If a list is named twice, the request is invalid: at the beginning, before anything is sent.
     let request = Request::new("a", "1").list("l", ["x"]).list("l", ["y"]);
     assert_eq!(gate.session(&request).map(drop).map_err(|fault| fault.code()), Err("bad_request"));
     // The gate goes on.

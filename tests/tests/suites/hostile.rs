@@ -58,7 +58,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// An attack, and what came of it: asked once, whichever test needs it first.
+/// An attack, and its outcome: run once, by the first test that needs it.
 struct Held {
     attack: Attack,
     came: OnceLock<Result<Came>>,

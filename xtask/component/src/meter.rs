@@ -82,8 +82,8 @@ pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
 
 /// Does the same, for hosts that end a call in the middle.
 ///
-/// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest
-/// of the code.
+/// A baked component has the same code and other data. So that such a host can recognize the code, a custom section has
+/// its digest.
 pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     let module = inner_module(component)?;
     let mut pausing = metered(module, Shape::Pausing)?;

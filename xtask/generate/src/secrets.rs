@@ -18,7 +18,7 @@ const OWN: &str = "xtask/generate/src/secrets/own.json";
 /// Rules that are about names of anything, not about the form of a secret.
 const LEFT_OUT: [&str; 4] = ["generic-api-key", "kubernetes-secret-yaml", "jwt", "private-key"];
 
-/// Bytes after a beginning that tell enough.
+/// The number of bytes after a beginning that are enough to recognize a token.
 const MOST_LEAST: usize = 64;
 
 #[derive(Deserialize)]

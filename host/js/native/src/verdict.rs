@@ -32,7 +32,7 @@ impl Judged {
     }
 }
 
-/// The outcome of one output of several: a verdict, or the text of the error for which there is none.
+/// The outcome of one output of several: a verdict, or the text of the error.
 #[napi(object)]
 pub struct NativeOutcome {
     pub judged: Option<Judged>,

@@ -305,7 +305,7 @@ impl Catalog {
         self.listing == 0 && std::mem::take(&mut self.is_stale)
     }
 
-    /// Tells the kernel what the servers list, and goes on with what waits for it.
+    /// Reports to the kernel what the servers list, and continues with what waits for it.
     fn on_all_listed(&mut self, policy: &Policy, links: &mut Links) {
         if self.is_stale {
             return;

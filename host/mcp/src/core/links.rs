@@ -393,7 +393,7 @@ impl Links {
         }
     }
 
-    /// Tells a server that nobody waits for a request any more. Its answer, should it come, answers nothing then.
+    /// Cancels a request to a server that nobody waits for any more. A late answer is then ignored.
     pub(super) fn take_back(&mut self, server: UpstreamId, id: u64, reason: Option<&str>) {
         if let Some(own) = self.servers.get_mut(server.0) {
             own.asked.remove(&id);

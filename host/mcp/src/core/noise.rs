@@ -15,8 +15,8 @@ pub(super) enum Noise {
 
 /// Reads a line that is no message. `is_asked` returns whether the server has to answer a request with this id.
 ///
-/// It counts as a broken answer only if it says itself that it is a message of JSON-RPC, and names a request in flight: a log line that
-/// quotes a message does not.
+/// A line is a broken answer only if it says itself that it is a JSON-RPC message, and names a request in flight: a log
+/// line that quotes a message does not.
 pub(super) fn read(line: &str, is_asked: impl Fn(u64) -> bool) -> Noise {
     let line = line.trim_start();
     let id = match Members::of(line) {

@@ -14,7 +14,7 @@ use super::{
     server::{Asked, Server},
 };
 
-/// Why a result does not pass that is no object.
+/// The reason why a result that is not an object does not pass.
 pub(super) const NO_OBJECT: &str = "the server's answer is no result: it must be an object";
 
 /// Answers that there is no such method.

@@ -214,7 +214,7 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
     }
     let mut methods = Vec::new();
     if requests.0.iter().any(|(name, _)| name.starts_with("seamgate_")) {
-        // The client could not tell the question from one of the gate.
+        // The client could not distinguish the question from one of the gate.
         return Err("asks for input under a name of the gate's own".to_owned());
     }
     for (_, request) in &requests.0 {

@@ -8,11 +8,11 @@ use super::message::Id;
 const MAX_UNASKED: u64 = 10_000;
 const UNASKED_PER_SECOND: u64 = 1_000;
 
-/// The pause before a server is started again, in milliseconds: the second one, and the longest. The first time there is none, and each
-/// further pause is twice the one before.
+/// The pause before a server is restarted, in milliseconds: the second one, and the longest. The first restart is
+/// immediate, and each further pause is twice the one before.
 const SECOND_PAUSE: u64 = 1_000;
 const LAST_PAUSE: u64 = 60_000;
-/// The time after which a server that ran counts as one that starts well, in milliseconds.
+/// The time after which a running server has started well, in milliseconds.
 const STEADY: u64 = 60_000;
 
 /// A request that a server has to answer.

@@ -1,5 +1,5 @@
-//! Calls whose results come outside of them: a server answers with a task, and the client asks what became of it. The gate judges what it
-//! came to like the result of any call, and gives it to whoever asks again.
+//! Calls whose results come outside of them: a server answers with a task, and the client asks for its outcome. The
+//! gate judges the outcome like the result of any call, and returns it to whoever asks again.
 //!
 //! Extension `io.modelcontextprotocol/tasks`: <https://modelcontextprotocol.io/seps/2663-tasks-extension>
 
@@ -34,7 +34,7 @@ pub(super) struct Task {
     /// The call that became the task, by the run's key.
     pub(super) key: String,
     pub(super) since: u64,
-    /// The request that gets what the task came to, and what stands around that.
+    /// The request that gets the outcome of the task, and the text around the outcome.
     asked: Option<(Id, String)>,
     /// The answer to requests about the task, once it has ended.
     pub(super) ended: Option<String>,
@@ -58,7 +58,7 @@ pub(super) fn read_told(result: &str) -> Option<Told> {
     Some(Told { task, text, ttl_s: ttl_ms.map_or(DAY_S, |ms| (ms / 1000).clamp(1, DAY_S)) })
 }
 
-/// Returns what a server told of a task, sanitized, under the id by which the client asks for it.
+/// Returns a server's sanitized description of a task, under the id by which the client asks for it.
 pub(super) fn with_id(told: &str, task: &str) -> String {
     Members::of(told).map_or_else(|| told.to_owned(), |members| members.set("taskId", &json(task)))
 }

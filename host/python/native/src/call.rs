@@ -33,7 +33,7 @@ impl<'py> FromPyObject<'_, 'py> for Output {
         let content = if let Ok(text) = given.cast::<PyString>() {
             match PyBackedStr::try_from(text.to_owned()) {
                 Ok(text) => Content::Text(text),
-                // Half of a surrogate pair is no text. As bytes, it is told where it stands.
+                // Half of a surrogate pair is not valid text. As bytes, the verdict reports where it stands.
                 Err(_) => {
                     let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
                     Content::Bytes(PyBackedBytes::from(bytes.cast_into::<PyBytes>()?))

@@ -39,7 +39,7 @@ pub(crate) mod limits {
     pub(crate) fn limits(given: &Given) -> Limits {
         let (fuel, contract_fuel, memory, timeout, output_bytes) = *given;
         let mut limits = Limits::default().memory(memory).output_bytes(output_bytes);
-        // Python refuses a time that is none.
+        // Python rejects an invalid time.
         limits = limits.timeout(Duration::try_from_secs_f64(timeout).unwrap_or(Duration::MAX));
         if let Some(fuel) = fuel {
             limits = limits.fuel(fuel).fuel_per_byte(0);

@@ -48,7 +48,7 @@ pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<Box<FinishAction
     Ok(last)
 }
 
-/// How the run of a child came to an end.
+/// The outcome of a child's run.
 pub(super) enum ChildEnd {
     Ended(End),
     /// There is no such run.

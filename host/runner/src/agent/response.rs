@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 300;
 /// Why a response has no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoCompletion {
-    /// The model wrote something invalid. The run tells it.
+    /// The model wrote something invalid, which the run reports to it.
     Invalid(String),
     /// The server failed, with the status of HTTP that its error names, if it names one.
     Failed { status: Option<u16>, message: String },

@@ -314,7 +314,7 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Tells the notifier, if there is one, that a call waits.
+    /// Notifies the notifier, if there is one, that a call waits.
     fn notify<'e>(&self, ask: &Ask, scope: &'s Scope<'s, 'e>) -> Result<()> {
         let context = self.context;
         let Some(notifier) = &context.servers.notifier else { return Ok(()) };
@@ -366,7 +366,7 @@ impl<'s> Runner<'s> {
         self.send(event)
     }
 
-    /// Tells the run which tools are there, if that may have changed.
+    /// Reports the available tools to the run, if they may have changed.
     fn list_again(&mut self) -> Result<()> {
         let generation = self.context.servers.generation();
         if generation != self.generation

@@ -255,7 +255,7 @@ impl Client {
         }
     }
 
-    /// Returns whether the server says that it tells when its tools change.
+    /// Returns whether the server declares that it reports changes of its tools.
     fn tells_changes(&self) -> bool {
         #[derive(Default, Deserialize)]
         struct Tools {

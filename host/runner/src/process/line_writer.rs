@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes one write when it is told to.
+    /// A reader that takes one write for each message.
     struct Slow(mpsc::Receiver<()>, Sender<Vec<u8>>);
 
     impl Write for Slow {

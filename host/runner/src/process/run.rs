@@ -75,7 +75,7 @@ impl Stop {
         }
     }
 
-    /// Returns whether the run was told to end.
+    /// Returns whether the run was asked to end.
     pub fn is_asked(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_asked
     }
@@ -200,7 +200,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     supervised.reaped = true;
     let status = supervised.child.wait()?;
 
-    // What it said last is read before its end is told.
+    // Its last output is read before its end is reported.
     if let Ok(told) = told {
         let _ = told.recv_timeout(TELL);
     }

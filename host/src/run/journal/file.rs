@@ -30,8 +30,8 @@ const MAX_CHECKPOINTS: usize = 4;
 ///
 /// Several processes may open one folder. Each step is appended under a lock, and only if no other writer was there.
 ///
-/// A crash can leave a step that is not whole. [`torn`](FileJournal::torn) tells that. Its bytes are no part of the journal,
-/// and the next step takes their place.
+/// A crash can leave a step that is not whole, which [`torn`](FileJournal::torn) returns. Its bytes are not part of the
+/// journal, and the next step replaces them.
 ///
 /// ```
 /// use seamgate::{FileJournal, Journal};

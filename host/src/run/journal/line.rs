@@ -134,7 +134,7 @@ impl Chain {
         };
         let head = format!(r#"{{"n":{},"before":"{}","#, self.n, self.before);
         let is_begun = text.bytes().zip(head.bytes()).all(|(one, other)| one == other);
-        // A number that is cut is none, but its beginning is: `1.`, `1e`, `-`.
+        // A truncated number is invalid, but its beginning is valid: `1.`, `1e`, `-`.
         let is_json = match serde_json::from_str::<IgnoredAny>(text.trim_end_matches(['.', '-', '+', 'e', 'E'])) {
             // Only the line end is missing.
             Ok(_) => text.ends_with('}'),
@@ -177,7 +177,7 @@ impl From<Chain> for Checked {
 }
 
 impl Checked {
-    /// Takes the next line, where the caller can tell the one after it.
+    /// Takes the next line, if the caller can look at the one after it.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Checked {
             Ok(line) => line,
             Err(Wrong::Newer(version)) => return Err(JournalError::Newer { journal: journal.to_owned(), version }),
             Err(Wrong::Here(message)) => return fail(n, &message),
-            // The line after this one tells which of the two is changed.
+            // The line after this one shows which of the two is changed.
             Err(Wrong::Chain) => {
                 return match next() {
                     Some(next) if self.chain.is_followed(text, &next) && n > 0 => {

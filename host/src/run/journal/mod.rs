@@ -60,7 +60,7 @@ pub trait Journal {
     /// lines were not added, or that a crash may remove them.
     fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError>;
 
-    /// Keeps a text under its digest: `sha256:` and 64 hexadecimal digits. To keep the same text again is no error.
+    /// Keeps a text under its digest: `sha256:` and 64 hexadecimal digits. Keeping the same text again is not an error.
     ///
     /// # Errors
     ///

@@ -42,9 +42,10 @@ pub struct JournalLine {
     pub json: String,
 }
 
-/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each step
-/// together. Each line is checked against the one before it. A line that is damaged ends them with an error that names it. A
-/// step that a crash cut is not given: [`torn`](JournalReader::torn) tells it. What is appended after `open` is not read.
+/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each
+/// step together. Each line is checked against the one before it. A damaged line ends them with an error that names it.
+/// A step that a crash truncated is left out: [`torn`](JournalReader::torn) returns it. Lines that are appended after
+/// `open` are not read.
 ///
 /// ```no_run
 /// let mut reader = seamgate::JournalReader::open("runs/r1".as_ref())?;

@@ -88,7 +88,7 @@ struct Client {
 }
 
 impl Client {
-    /// Sends a message, and reads what comes of it on a thread.
+    /// Sends a message, and reads the answer on a thread.
     fn say(&mut self, line: &str) -> Result<()> {
         let message: Value = serde_json::from_str(line).unwrap_or_default();
         let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);

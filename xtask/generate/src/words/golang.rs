@@ -142,7 +142,7 @@ fn member(words: &Words, one: &Field) -> String {
     if one.is_required {
         return field(about, &one.name, &ty(&one.ty), "");
     }
-    // A word is never empty. Of a text, a number and a struct, nothing would tell that it is missing.
+    // A word is never empty. A missing text, number or struct would be indistinguishable from an empty one.
     let of = match &one.ty {
         Type::Bool | Type::Count | Type::Text => format!("*{}", ty(&one.ty)),
         Type::Large(of) if matches!(**of, Type::Text) => format!("*{}", ty(of)),

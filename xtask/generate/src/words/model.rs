@@ -56,7 +56,7 @@ pub(super) struct Choice {
 pub(super) struct Union {
     pub(super) name: String,
     pub(super) docs: String,
-    /// The member that tells them apart.
+    /// The member that distinguishes them.
     pub(super) tag: &'static str,
     pub(super) of: Vec<Struct>,
 }

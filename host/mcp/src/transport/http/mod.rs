@@ -197,7 +197,7 @@ impl Host {
         }
     }
 
-    /// Tells a person of who was refused for what they are, not for what they want.
+    /// Reports to a person which clients were refused for what they are, not for what they want.
     fn tell(&self, Refused(status, why): &Refused) {
         if !matches!(status, 401 | 403) {
             return;
@@ -336,7 +336,7 @@ impl Host {
     fn without_session(&self, request: &Request, message: Message) -> Result<Answer, Refused> {
         let (id, method, params) = match &message {
             Message::Request { id, method, params } => (id, method, params.as_deref()),
-            // The end of its stream cancels a request, and nothing else is told by a client.
+            // The end of its stream cancels a request; a client sends no other notification.
             Message::Notification { .. } => return Ok(Answer::Whole(202, String::new(), String::new())),
             Message::Answer { .. } => {
                 return Err(Refused(

@@ -167,7 +167,7 @@ impl Streams {
                 let Some(gate) = self.gate.get() else { return };
                 let why = "without a session, a server asks by its results";
                 let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
-                // A gate that takes nothing now has more to do than to tell this.
+                // A gate that takes nothing now has more important work than this notification.
                 let _ = gate.try_send(Happened::Client(Wrote::Line(refused), None));
             }
             Message::Notification { method, params } if self.is_stateless => {

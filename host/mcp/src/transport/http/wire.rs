@@ -71,7 +71,7 @@ pub(super) struct Refused(pub(super) u16, pub(super) String);
 pub(super) enum Broken {
     /// The client ended it, or is silent.
     Ended,
-    /// The client is told why.
+    /// The client gets the reason.
     Refused(Refused),
 }
 

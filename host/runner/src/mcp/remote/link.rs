@@ -346,7 +346,7 @@ impl Link {
         self.deliver(Received::Wrote(Wrote::End));
     }
 
-    /// Tells a person something about the server.
+    /// Reports something about the server to a person.
     pub(super) fn say(&self, message: &str) {
         let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
         say(&format!("seamgate: {}: {message}", escape_terminal(name)));

@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     })
 }
 
-/// The program tells only the mean of a run, so the median of several runs counts.
+/// The program reports only the mean of a run, so the median of several runs is used.
 const RUNS: usize = 5;
 
 /// From the bytes of a document to its verdict: what it is, and what it takes.

@@ -29,7 +29,8 @@ pub(super) struct Probe {
     pub(super) challenge: Challenge,
 }
 
-/// Asks the server for its tools without a token, in both eras. Many servers tell anyone what they are, so only the list shows what they want.
+/// Asks the server for its tools without a token, in both eras. Many servers describe themselves to anyone, so only the
+/// list shows what they require.
 pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let asker = Asker { agent: agent(url, endpoint.reach(), Some(LIMIT)), url, headers: endpoint.headers()? };
     let client = json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") });
