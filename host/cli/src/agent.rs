@@ -269,7 +269,7 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
     }
 }
 
-/// Returns why a run stopped, and how to go on with it.
+/// Returns why a run stopped, and how to continue it.
 fn resumable(message: &str, folder: &Path) -> String {
     format!("{message}\n  go on with: seamgate agent --resume {}", shell_word(folder))
 }

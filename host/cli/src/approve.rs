@@ -266,7 +266,7 @@ fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
 /// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { runs_in(folder, has_journal) };
-    // Those that go on come last, which are kept.
+    // Runs that continue come last, and are kept.
     runs.sort_by_key(|run| Plan::is_in(run));
     let older = runs.len().saturating_sub(MAX_SESSIONS);
     runs.drain(..older);
@@ -448,7 +448,7 @@ fn asked(
     Ok(decision.flatten())
 }
 
-/// Returns whether a folder has journals, or is that of one, but no run that goes on.
+/// Returns whether a folder has journals, or belongs to one, but no run that can continue.
 fn has_ended(folder: &Path) -> bool {
     !Plan::is_in(folder) && (has_journal(folder) || !runs_in(folder, has_journal).is_empty())
 }
@@ -553,7 +553,7 @@ fn send(one: &Waiting, event: ApprovalEvent) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
     let event = event.at(now());
-    // A gate goes on with its run at the same time.
+    // A gate continues its run at the same time.
     for attempt in 0.. {
         match run.send(&event) {
             Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {

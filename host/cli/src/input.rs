@@ -38,7 +38,7 @@ pub(crate) fn of_lists(lists: &[(String, std::path::PathBuf)]) -> impl Iterator<
     lists.iter().map(|(name, file)| (format!("--list {name}"), file.as_path()))
 }
 
-/// Refuses inputs of which two are the same pipe, or both standard input: whoever reads second finds nothing.
+/// Rejects two inputs that are the same pipe, or both standard input: whoever reads second finds nothing.
 pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Result<()> {
     let mut before: Vec<(String, Vec<Stream>)> = Vec::new();
     for (what, file) in inputs {

@@ -83,10 +83,10 @@ pub(crate) struct Driver<'d> {
     begun: Begun<'d>,
     /// `None` if the profile is a pipe.
     watch: Option<Watch>,
-    /// The text of the edited profile, while it may allow more and nobody has accepted it.
+    /// The text of the edited profile, while it may allow more and has not been accepted.
     edited: Option<String>,
     client: Arc<LineWriter>,
-    /// True once nobody waits for room to write any more.
+    /// `true` once nobody waits for room to write any more.
     is_over: Arc<AtomicBool>,
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,

@@ -25,7 +25,7 @@ const MAX_PLACE: usize = 200;
 /// The most lines about one tool, and about all tools of a server.
 const MAX_LINES: usize = 100;
 const MAX_ALL_LINES: usize = 2000;
-/// The most new tools for which an entry is shown.
+/// The most new tools that are shown with an entry.
 const MAX_ENTRIES: usize = 5;
 
 /// The members of a definition that are JSON Schemas.

@@ -184,7 +184,7 @@ fn page<T>(input: &mut os::Input, rows: &[String], over: &dyn Fn() -> Option<T>)
     Ok(Paged::Read)
 }
 
-/// Draws a code that nobody can have typed before.
+/// Returns a random code that nobody can have typed before.
 fn code() -> Result<String> {
     let mut random = [0; 4];
     getrandom::fill(&mut random)
@@ -243,7 +243,7 @@ mod os {
 
     use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, MAX_LINE, Typed};
 
-    /// The terminal's input, read without a buffer or a thread: what nobody has asked for stays in the system's queue.
+    /// The terminal's input, read without a buffer or a thread: unrequested input stays in the system's queue.
     #[derive(Default)]
     pub(super) struct Input {
         /// The beginning of a line, which somebody sent with Ctrl-D.

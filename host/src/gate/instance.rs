@@ -603,7 +603,7 @@ mod tests {
         let again = warm.validate(&request).expect("a verdict");
         assert_eq!(again.usage.fuel, fresh.usage.fuel);
         assert!(again.report == fresh.report);
-        // It goes on in the instance where the clock is looked at.
+        // It continues in the instance where the clock is checked.
         assert!(warm.validate(&request).is_ok_and(|again| again.report == fresh.report));
     }
 

@@ -149,7 +149,7 @@ impl JournalledAttempts<'_> {
         recorded
     }
 
-    /// Records that the producer failed, as [`failed`](Self::failed) does, where the run goes on: the next step asks for
+    /// Records that the producer failed, as [`failed`](Self::failed) does, if the run continues: the next step asks for
     /// the same attempt again.
     ///
     /// # Errors

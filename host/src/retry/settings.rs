@@ -1,4 +1,4 @@
-//! Where the attempts of a run are recorded, and what the journal reports meanwhile.
+//! The place where the attempts of a run are recorded, and what the journal reports meanwhile.
 
 use std::{
     fmt,

@@ -59,7 +59,7 @@ impl Kernel for Gate {
     }
 }
 
-/// Why a run does not start, or does not go on.
+/// The reason why a run does not start, or does not continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
@@ -442,7 +442,7 @@ impl<'g, J: Journal> Run<'g, J> {
                     place.insert(text);
                 }
             }
-            // Each round brings at least one more artifact of the journal, or the component would go on for ever.
+            // Each round brings at least one more artifact of the journal, or the component would continue for ever.
             if given.len() == had {
                 let message = "invalid step: it needs artifacts that it has".to_owned();
                 return Err(Fault::Trap { message }.into());
@@ -582,8 +582,9 @@ impl<'g, J: Journal> Run<'g, J> {
 }
 
 impl Run<'_, FileJournal> {
-    /// Takes an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync):
-    /// the step is safe from a crash only then. Two steps that follow each other at once are synced together so.
+    /// Takes an event as [`send`](Run::send) does, but without syncing the step. The caller must not act on the result
+    /// before it has sent another event, or has called [`sync`](Run::sync): only then is the step safe from a crash.
+    /// Two consecutive steps are synced together in this way.
     ///
     /// # Errors
     ///
@@ -639,8 +640,8 @@ impl Run<'_, FileJournal> {
 }
 
 impl Ask {
-    /// Returns the public keys with which a principal signs decisions. `None`: the principal has none, and their name is
-    /// enough. An empty list: no decision of theirs counts.
+    /// Returns the public keys with which a principal signs decisions. `None` if the principal has none, and their name
+    /// is enough. If the list is empty, every decision of theirs is rejected.
     pub fn keys_of(&self, principal: &str) -> Option<&[String]> {
         self.keys.as_ref()?.get(principal).map(Vec::as_slice)
     }

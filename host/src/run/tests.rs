@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::journal::{FileJournal, Lines};
 use super::*;
 
-/// A kernel of which every answer follows from what it is given: the state has a digest of all events so far.
+/// A kernel whose answers follow from their input: the state has a digest of all events so far.
 #[derive(Default)]
 struct Script {
     calls: AtomicU64,

@@ -241,8 +241,8 @@ impl End {
         Ok(self.whole == hasher.finalize())
     }
 
-    /// Returns the time of the last change of a file that was checked. No write gives it this time, which is between
-    /// 2001 and 2017.
+    /// Returns the modification time of a file that was checked. No write sets this time, which is between 2001 and
+    /// 2017.
     fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + u64::from(self.whole % 500_000_000))
     }

@@ -90,7 +90,7 @@ impl Code {
     ///
     /// # Safety
     ///
-    /// The file must begin with what [`serialize`](Code::serialize) gave, and nobody may change it.
+    /// The file must begin with what [`serialize`](Code::serialize) returned, and must not change.
     pub(crate) unsafe fn map(engine: &Engine, (file, path): (File, &Path), kind: CodeKind) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe {

@@ -263,7 +263,7 @@ impl Sandbox {
         }
     }
 
-    /// Gives back an instance that a call has ended by itself in. It may be kept.
+    /// Returns an instance in which a call has ended by itself. It may be kept.
     pub(crate) fn leave(&self, live: Live<'_>) {
         let Live { store, exports, place, baseline, watch } = live;
         match (exports, watch, place) {

@@ -1,7 +1,7 @@
 //! The canonical ABI of the component model, as far as `wit/` needs it: how values lie in the memory of an instance.
 //!
-//! A component without imports is its core module and this. What an instance gives is untrusted: each offset, each tag and
-//! each text is checked before it is used.
+//! A component without imports is its core module and this. An instance's answers are untrusted: each offset, each tag
+//! and each text is checked before it is used.
 
 use wasmtime::{Error, Result};
 
@@ -25,9 +25,9 @@ pub(crate) trait Lower: Layout {
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()>;
 }
 
-/// Memory that gives room for values.
+/// Memory that provides room for values.
 pub(crate) trait Room {
-    /// Room for so many bytes. Gives the offset.
+    /// Allocates this many bytes. Returns the offset.
     fn room(&mut self, align: usize, size: usize) -> Result<u32>;
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()>;
@@ -97,7 +97,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// Returns the address and the length of a list, of which each element takes so many bytes.
+    /// Returns the address and the length of a list with elements of this size.
     #[inline]
     fn list(&mut self, at: usize, (size, align): (usize, usize)) -> Result<(usize, usize)> {
         let (start, length) = (self.number(at)? as usize, self.number(at + 4)? as usize);

@@ -1,5 +1,5 @@
-//! The document of a report. Where the output is one and nothing else, it is written when somebody reads it: who asks for a
-//! verdict has the output already.
+//! The document of a report. If the output is one document and nothing else, it is written when somebody reads it:
+//! whoever asks for a verdict already has the output.
 
 use std::{fmt, ops::Deref, sync::OnceLock};
 

@@ -21,7 +21,7 @@ const MAX_VALUES: usize = 400;
 const MAX_STRING: usize = 4096;
 const MAX_ITEMS: usize = 64;
 
-/// Values and names of schemas, from which others are made.
+/// Values and names of schemas, from which others are generated.
 #[derive(Default)]
 pub(crate) struct Pool {
     values: Vec<Value>,
@@ -405,7 +405,7 @@ impl<'p> Sampler<'p> {
     }
 }
 
-/// Returns a value that a schema gives as an example or by default.
+/// Returns a value that a schema has as an example or default.
 fn example<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
     let examples = facts.all("examples").filter_map(Value::as_array).flatten();
     examples.chain(facts.all("default")).find(|value| Types::of(value).within(facts.types))

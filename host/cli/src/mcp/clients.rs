@@ -10,8 +10,8 @@ pub(super) struct Client {
     /// The user's task with the entry, as the rest of a sentence.
     pub(super) task: &'static str,
     form: Form,
-    /// The text by which the client passes on a variable of its own environment, with `NAME` for its name. `None`: the value
-    /// itself must be there.
+    /// The text with which the client passes on a variable of its own environment, with `NAME` for its name. `None` if
+    /// the entry must contain the value itself.
     variable: Option<&'static str>,
 }
 

@@ -53,7 +53,7 @@ impl Made for String {
 
 type Work<T> = Box<dyn FnOnce() -> Result<T> + Send>;
 
-/// Work that gives a promise.
+/// Work that returns a promise.
 pub struct Later<T: Made>(Option<Work<T::From>>);
 
 impl<T: Made> Later<T> {

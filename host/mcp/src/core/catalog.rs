@@ -74,7 +74,7 @@ pub(super) struct Catalog {
     /// The kernel judges the list once more, by another profile.
     is_judged_again: bool,
     waiting: VecDeque<Waiting>,
-    /// Calls for which there is a list now.
+    /// Calls whose list is available now.
     ready: VecDeque<EarlyCall>,
     /// Notifications for the client that tools have changed.
     changes: Vec<Message>,
@@ -150,7 +150,7 @@ impl Catalog {
         self.waiting.retain(|waiting| waiting.id() != id);
     }
 
-    /// Takes the next call for which there is a list.
+    /// Takes the next call whose list is available.
     pub(super) fn next_ready(&mut self) -> Option<EarlyCall> {
         self.ready.pop_front()
     }

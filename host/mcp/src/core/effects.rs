@@ -21,7 +21,7 @@ pub enum Input<'a> {
     Upstream(UpstreamId, &'a str),
     /// A server wrote something that is no line of text: its beginning, and why.
     UpstreamInvalid(UpstreamId, &'a str, &'a str),
-    /// A server gives no answer to the request with this id, why, and whether it may have acted on it.
+    /// A server does not answer the request with this id: the reason, and whether the server may have acted on it.
     Unanswered(UpstreamId, &'a str, &'a str, bool),
     /// A server is up, and takes messages.
     UpstreamStarted(UpstreamId),

@@ -215,7 +215,7 @@ impl Message {
         Message::Notification { method: method.to_owned(), params: params.map(raw) }
     }
 
-    /// Returns the notification that nobody waits for the answer to a request any more.
+    /// Returns the notification that cancels a request.
     pub(crate) fn cancelled(id: &Id, reason: Option<&str>) -> Self {
         let reason = reason.map(|reason| format!(",\"reason\":{}", json(reason))).unwrap_or_default();
         Self::notification("notifications/cancelled", Some(format!("{{\"requestId\":{id}{reason}}}")))
@@ -360,7 +360,7 @@ impl<'l> Members<'l> {
         out
     }
 
-    /// Returns the object in which a member has this value: in its place, else at the end.
+    /// Returns the object with this value of a member: in its place, otherwise at the end.
     pub(crate) fn set(&self, member: &str, value: &str) -> String {
         let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
         if self.get(member).is_none() {
@@ -390,7 +390,7 @@ pub(crate) fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// Returns an object in which one member, if it is there, has another value.
+/// Returns an object with another value of one member, if it is there.
 pub(crate) fn with_member(object: &str, member: &str, value: &str) -> String {
     let members = Members::of(object);
     members.map_or_else(

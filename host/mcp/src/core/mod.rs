@@ -136,8 +136,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// Makes a gate for servers with these names in the profile, which run already. `secret` makes ids that nobody can guess: 128 random
-    /// bits.
+    /// Creates a gate for servers with these names in the profile, which already run. `secret` is the source of
+    /// unguessable ids: 128 random bits.
     pub fn new(servers: Vec<String>, policy: Policy, times: Times, secret: &str) -> Self {
         Core {
             catalog: Catalog::new(servers.len()),
@@ -459,7 +459,7 @@ impl Core {
             Place::Catalog => self.catalog.on_cancelled(&id),
             Place::Server(server, own) => self.links.take_back(server, own, None),
             Place::Call(key) => self.calls.on_cancelled(&key, &id, &mut self.links),
-            // What the kernel decides about it goes nowhere.
+            // The kernel's decision about it has no effect.
             Place::Kernel => {}
             // The protocol does not let a client do this.
             Place::Handshake => return,
@@ -518,7 +518,7 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            // The reason can quote names of members, which nobody judged: it is for a person only.
+            // The reason can quote names of members, which were not judged: it is for a person only.
             let shown = escape_terminal(&truncate(why, 200));
             self.links.add(Effect::Warn(format!("{told} broke its answer: {shown}")));
             self.fail_asked(server, id, &format!("{told} broke its answer"), PossibleEffect::Unknown);
@@ -535,7 +535,7 @@ impl Core {
         let now = self.links.now;
         let is_stateless = self.era == Era::Stateless;
         match asked {
-            // Nobody asked, or nobody waits for it any more.
+            // No request was sent, or nobody waits for it any more.
             None => self.count_unasked(server),
             Some(Asked::Call { key, since }) => self.on_called(server, &key, now.saturating_sub(since), answer),
             Some(Asked::List { .. }) => {
@@ -577,7 +577,7 @@ impl Core {
         match result_type(result.get()).as_deref() {
             Some("input_required") => self.on_call_asks(server, key, &result),
             Some("task") => self.on_call_becomes_task(server, key, &result),
-            // Its type is text of the server that nobody judged.
+            // Its type is unjudged text of the server.
             Some(other) if other != "complete" && self.calls.sender(key).is_stateless => {
                 let why = "the server answered with a result of another type than a call has";
                 self.calls.fail(key, why, PossibleEffect::Unknown, &mut self.links);
@@ -702,7 +702,7 @@ impl Core {
         }
     }
 
-    /// Counts a message that nobody asked for. A server that sends too many is ended.
+    /// Counts an unsolicited message. A server that sends too many is terminated.
     fn count_unasked(&mut self, server: UpstreamId) {
         let now = self.links.now;
         if self.links.servers.get_mut(server.0).is_some_and(|own| own.is_flooding(now)) {
@@ -741,7 +741,7 @@ impl Core {
         self.list_again();
     }
 
-    /// Handles a server that gives no more answers.
+    /// Handles a server that does not answer any more.
     fn on_server_ended(&mut self, server: UpstreamId, why: &str) {
         let now = self.links.now;
         // A server ends when the client does.

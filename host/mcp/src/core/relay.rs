@@ -135,7 +135,7 @@ pub(super) fn answer(
     }
 }
 
-/// Takes a result by which a server asks the client for input.
+/// Takes a result with which a server asks the client for input.
 ///
 /// # Errors
 ///

@@ -50,7 +50,7 @@ pub(super) struct Server {
     is_closed: bool,
     /// The number of starts since it last ran steadily.
     starts: u32,
-    /// Messages that nobody asked for, less those that the time since allows; and the time of that count.
+    /// Unsolicited messages, less those that the elapsed time allows; and the time of that count.
     unasked: u64,
     unasked_at: u64,
     /// The number of lines that are not valid messages.

@@ -114,7 +114,7 @@ impl Core {
                     self.calls.take_back(&action.call, "the gate ended the call", &mut self.links);
                 }
                 Action::AskApproval(action) => self.on_ask(action.ask),
-                // Who waits for an uncertain call hears of it with its answer. Nothing depends on anybody else.
+                // Whoever waits for an uncertain call learns of it from its answer. Nothing depends on anybody else.
                 Action::AskModel(_) | Action::AskInput(_) | Action::Delegate(_) | Action::Finish(_) => {}
             }
         }
@@ -315,7 +315,7 @@ impl Core {
         self.on_handshake();
     }
 
-    /// Takes a question of a server that passed, or the reason for which it does not.
+    /// Takes a question of a server that passed, or the reason why it does not.
     fn on_question(
         &mut self,
         server: UpstreamId,
@@ -444,7 +444,7 @@ impl Core {
         let sender = self.calls.sender(&ask.key);
         self.links.add(Effect::AskPerson(escape_terminal(&name), ask.key.clone()));
         let is_named = ask.by.iter().any(|principal| principal == elicitation::CLIENT);
-        // A principal with a key decides by tokens, which no form gives.
+        // A principal with a key decides with tokens, which no form can contain.
         let is_for_client = sender.has_forms && is_named && ask.keys_of(elicitation::CLIENT).is_none();
         self.calls.on_ask(ask.clone(), &self.links);
         if is_for_client && sender.is_stateless {
@@ -460,7 +460,7 @@ impl Core {
 
     /// Asks the client by the result of a call whether it may run.
     pub(super) fn ask_by_form(&mut self, ask: &Ask) {
-        // Who is away hears of it when they are back.
+        // An absent client is notified when it is back.
         if !self.calls.has_waiters(&ask.key) {
             return;
         }
@@ -565,7 +565,7 @@ fn cleaned(judged: Judged, error: &Raw) -> String {
     })
 }
 
-/// Returns an object in which a member has this value.
+/// Returns an object with this value of a member.
 fn with_member(object: &str, name: &str, value: &str) -> String {
     Members::of(object).map_or_else(|| object.to_owned(), |members| members.set(name, value))
 }

@@ -1,4 +1,5 @@
-//! The methods of the protocol: who may send each, as a request or as a notification, in which versions, and what the gate does with it.
+//! The methods of the protocol: who may send each, as a request or as a notification, in which versions, and how the
+//! gate handles it.
 //!
 //! The specifications of 2024-11-05 to 2025-11-25, and of 2026-07-28: <https://modelcontextprotocol.io/specification>
 

@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// An agent or a contract, and an output, of which there is nothing else to say: what most calls have.
+/// An agent or a contract, and an output, without anything else: the arguments of most calls.
 pub(crate) struct Plain<'py> {
     pub(crate) contract: Bound<'py, PyString>,
     pub(crate) output: Output,

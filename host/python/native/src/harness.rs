@@ -51,7 +51,7 @@ impl Attempts {
         Ok(Attempts(Turns::new("run", most, begun)))
     }
 
-    /// Works without Python: other threads of it go on.
+    /// Works without Python, so that its other threads continue.
     fn apart<T: Send>(
         &self,
         py: Python,
@@ -69,7 +69,7 @@ impl Attempts {
     }
 }
 
-/// Returns why a run cannot go on, as an exception.
+/// Returns why a run cannot continue, as an exception.
 pub(crate) fn failed(error: RunError) -> PyErr {
     match error {
         RunError::Fault(fault) => raised(&fault),

@@ -1,5 +1,5 @@
-//! Work of the library on a thread of Python: other threads go on, Ctrl-C ends it, and no thread waits for another without a
-//! clock.
+//! Work of the library on a thread of Python: other threads continue, Ctrl-C ends it, and no thread waits for another
+//! without a clock.
 
 use std::{
     cell::{Cell, RefCell},
@@ -84,7 +84,7 @@ fn is_main_thread(py: Python) -> PyResult<bool> {
     Ok(threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?))
 }
 
-/// Runs work that needs no Python while other threads of Python go on.
+/// Runs work that needs no Python while other threads of Python continue.
 ///
 /// # Errors
 ///

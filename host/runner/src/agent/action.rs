@@ -14,7 +14,7 @@ pub enum End {
     Finished(Box<FinishAction>),
     /// A person is asked.
     Waits(Vec<Waiting>),
-    /// The model is out of reach. The run can go on.
+    /// The model is unreachable. The run can continue.
     Unreachable(String),
     /// A signal told this process to end.
     Signal(i32),

@@ -1,4 +1,4 @@
-//! The reasons for which a model has no answer.
+//! The reasons why a model has no answer.
 
 /// The longest answer, in bytes.
 pub(super) const MAX_ANSWER: usize = 8 * 1024 * 1024;

@@ -65,7 +65,7 @@ pub struct Runner<'s> {
     under_way: HashMap<String, Stop>,
     /// The question to the model that is in flight.
     asked: Option<Asked>,
-    /// The prompts that nobody has answered, by the keys of calls and of questions.
+    /// The unanswered prompts, by the keys of calls and of questions.
     waiting: BTreeMap<String, Prompt>,
     /// The prompts of children.
     below: Vec<Waiting>,
@@ -437,7 +437,7 @@ impl<'s> Runner<'s> {
                 self.send(failed(call, message, effect))
             }
             Outcome::Cancelled if self.signal.is_none() => self.send(CallCancelledEvent::new(call)),
-            // When the run goes on, it decides what becomes of the call.
+            // When the run continues, it decides the outcome of the call.
             Outcome::Cancelled | Outcome::Interrupted => Ok(()),
         }
     }

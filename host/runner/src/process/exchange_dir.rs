@@ -110,6 +110,6 @@ mod os {
         Ok(Some(Lock))
     }
 
-    /// Without locks on folders, nobody knows which are left over.
+    /// Without locks on folders, left-over ones cannot be recognized.
     pub(super) fn remove_left_over(_: &Path) {}
 }

@@ -11,7 +11,7 @@ use std::{
 /// The most bytes that may wait.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// The interval at which a writer that waits for room checks whether to go on.
+/// The interval at which a writer that waits for room checks whether to continue.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A queue of lines with a thread that writes them.

@@ -1,4 +1,4 @@
-//! One process at a time goes on with a run.
+//! Ensures that one process at a time continues a run.
 
 use std::{
     fs::{File, TryLockError},

@@ -68,7 +68,7 @@ impl Clock {
     /// Runs a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
-        // The guest waits for nothing: after a yield it can go on at once.
+        // The guest waits for nothing: after a yield it can continue at once.
         let mut context = Context::from_waker(Waker::noop());
         let mut next = self.elapsed() + PAUSE;
         loop {

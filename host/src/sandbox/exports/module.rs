@@ -89,7 +89,7 @@ fn function(module: &Module, name: &str) -> Result<Function> {
     Ok(Function { call: export(module, name)?, done: module.get_export_index(&format!("cabi_post_{name}")) })
 }
 
-/// A function of the module that takes `N` numbers and gives one.
+/// A function of the module that takes `N` numbers and returns one.
 // That is looked at once for the module: to ask each instance takes counts that all threads share.
 struct Numeric<const N: usize>(ModuleExport);
 
@@ -189,7 +189,7 @@ abi::record!(Accepted {
 });
 
 impl Accepted {
-    /// Returns the report on an output of which a piece is the document.
+    /// Returns the report on an output whose document is one of its pieces.
     ///
     /// # Errors
     ///

@@ -110,7 +110,7 @@ fn check_names(request: &Request, message: &Message, params: Option<&RawValue>) 
     Ok(())
 }
 
-/// Returns the status with which an answer is sent that is no stream.
+/// Returns the HTTP status of an answer that is not a stream.
 pub(super) fn status_of(answer: &message::Answer) -> u16 {
     let message::Answer::Error(error) = answer else { return 200 };
     let code = Members::of(error.get()).and_then(|members| members.get("code")?.get().parse::<i64>().ok());

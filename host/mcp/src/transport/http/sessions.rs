@@ -191,13 +191,13 @@ impl Sessions {
         }
     }
 
-    /// Ends what nobody uses any more.
+    /// Ends everything that is no longer used.
     pub(super) fn tidy(&self) {
         let idle: Vec<_> = self.lock().every().filter(|session| session.idle() > IDLE).cloned().collect();
         idle.iter().for_each(|session| self.end(session));
     }
 
-    /// There are not too many: else the one goes that nobody has used for the longest time.
+    /// Checks that there are not too many sessions; otherwise closes the session that has been idle longest.
     fn make_room(&self) -> Result<(), Refused> {
         let longest = {
             let all = self.lock();

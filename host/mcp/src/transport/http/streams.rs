@@ -191,7 +191,7 @@ impl Streams {
         }
     }
 
-    /// Takes a notification, where there is no session: it belongs to a request, or to nobody.
+    /// Takes a notification without a session: it belongs to a request, or to nobody.
     fn take_told(&self, method: &str, params: Option<&RawValue>, message: &Message) {
         let (stream, named) = {
             let state = self.lock();
@@ -241,7 +241,7 @@ impl Streams {
     fn push(&self, stream: u64, text: impl FnOnce(Option<&Asked>) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
-            // What nobody reads gives way first, this one too.
+            // Unread messages are dropped first, this one too.
             state.forget_unread();
             if state.waiting > MAX_WAITING {
                 state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -327,7 +327,7 @@ impl State {
         }
     }
 
-    /// Forgets what waits in streams that nobody reads.
+    /// Drops the messages that wait in unread streams.
     fn forget_unread(&mut self) {
         let is_unread = |own: &Stream| own.reader.is_none() && own.oldest + (own.events.len() as u64) > own.next;
         let unread: Vec<u64> =
@@ -407,7 +407,7 @@ impl Drop for Reader {
             && own.reader == Some(self.number)
         {
             own.reader = None;
-            // Without a session nobody comes back.
+            // Without a session, no client comes back.
             own.is_done |= self.streams.is_stateless;
         }
         state.tidy(!self.streams.is_stateless);

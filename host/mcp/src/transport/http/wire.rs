@@ -130,7 +130,7 @@ impl Request {
             let is_plain = header.value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
             let value = match str::from_utf8(header.value) {
                 Ok(value) if is_plain => value.trim_matches([' ', '\t']).to_owned(),
-                // What is not ASCII may stand in what nobody reads.
+                // Headers that are not read may contain bytes that are not ASCII.
                 _ if is_single(&name) => {
                     return Err(Refused(400, format!("the header {name} has bytes that are not ASCII")));
                 }
@@ -329,7 +329,7 @@ impl Connection {
     /// Answers a request as a whole. `headers` are lines.
     pub(super) fn answer(&mut self, status: u16, headers: &str, body: &str) -> io::Result<()> {
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
-        // What is left of the request is of no other one.
+        // The rest of the request belongs to no other one.
         self.is_last |= self.owes_body;
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(

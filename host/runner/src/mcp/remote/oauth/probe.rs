@@ -39,7 +39,7 @@ pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     let listed = asker.ask(&list, &[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     let mut probe = Probe::default();
-    // A server that gives no answer may give one to the first request of a session.
+    // A server that does not answer may answer the first request of a session.
     if listed.is_ok_and(|listed| probe.sees(&listed)) {
         return Ok(probe);
     }
