@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     /// One with only the contract for the first verdict.
     #[serde(skip)]
     pub(crate) first_component: PathBuf,
-    /// Where the plan itself is.
+    /// The path of the plan.
     #[serde(skip)]
     pub(crate) path: PathBuf,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Set {
     pub(crate) name: String,
     pub(crate) schema: PathBuf,
     pub(crate) contract: PathBuf,
-    /// Why seamgate does not take the contract, where it does not.
+    /// The reason why seamgate rejects the contract, if it does.
     pub(crate) refused: Option<String>,
     #[serde(skip)]
     pub(crate) bytes: usize,

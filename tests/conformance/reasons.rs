@@ -1,4 +1,4 @@
-//! Why tests fail: kept by hand, and held to be neither short of a failure nor ahead of one.
+//! The reasons why tests fail: maintained by hand, and checked to cover exactly the failures.
 
 use std::collections::BTreeMap;
 

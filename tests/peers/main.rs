@@ -97,7 +97,7 @@ struct Answer {
 #[serde(deny_unknown_fields)]
 struct Reason {
     peer: String,
-    /// Why the peer's verdict is another.
+    /// The reason why the peer's verdict differs.
     reason: String,
     /// Dialects, by the ends of their URIs.
     #[serde(default)]

@@ -26,7 +26,7 @@ use crate::{suite::folders, wire::ID};
 pub struct CallCase {
     /// `GROUP/NAME`.
     pub name: String,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// `profile.json`.
     pub profile: String,

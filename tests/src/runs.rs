@@ -34,7 +34,7 @@ pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 pub struct RunCase {
     /// `GROUP/NAME`.
     pub name: String,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// `profile.json`.
     pub profile: String,

@@ -19,13 +19,13 @@ use crate::{
 /// The sources of the package.
 const SOURCES: &str = "host/c";
 
-/// Where the package is laid out as it is installed.
+/// The folder where the package is laid out as it is installed.
 const PREFIX: &str = "target/c";
 
 /// The folders there that are packed.
 const PACKED: [&str; 3] = ["include", "lib", "share"];
 
-/// Where programs are built that use it.
+/// The folder where programs are built that use it.
 const PROGRAMS: &str = "target/c/programs";
 
 /// The libraries as Cargo makes them, and their names in C.

@@ -13,7 +13,7 @@ use crate::{
     run::{command, output},
 };
 
-/// Where it is installed, and writes.
+/// The folder where it is installed, and writes.
 const FOLDER: &str = "target/demo-llm";
 
 /// The contract, and the file that pins llm.

@@ -21,10 +21,10 @@ const BAKED: &str = "target/edge/gate.wasm";
 /// Both in one: what a server runs. `guest/edge/spin.toml` names it too.
 const SERVED: &str = "target/edge/served.wasm";
 
-/// Where the server is installed.
+/// The folder where the server is installed.
 const SERVER: &str = "target/edge/wasmtime";
 
-/// Where the server is built. It is removed then.
+/// The folder where the server is built. It is removed then.
 const BUILD: &str = "target/edge/build";
 
 /// The features of Wasmtime's command line that serve.

@@ -22,7 +22,7 @@ pub(crate) const SOURCES: &str = "host/go";
 const INSIDE: [(&str, &str); 3] =
     [(PAUSING, "seamgate.wasm"), ("LICENSE-APACHE", "LICENSE-APACHE"), ("LICENSE-MIT", "LICENSE-MIT")];
 
-/// Where the module is packed, and a program that imports it.
+/// The folder where the module is packed, and a program that imports it.
 const FOLDER: &str = "target/go";
 
 /// Puts into the sources what the build made. Returns `false` without Go.

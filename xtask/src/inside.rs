@@ -47,7 +47,7 @@ struct Package {
     name: String,
     version: String,
     licence: String,
-    /// Where its files are.
+    /// The folder of its files.
     folder: PathBuf,
 }
 

@@ -24,7 +24,7 @@ const SOURCES: &str = "host/java";
 const CHECKSUMS: &str = "host/java/checksums.txt";
 const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/java"];
 
-/// Where Maven keeps them: apart from the user's, which may have others.
+/// The folder where Maven keeps them: apart from the user's, which may have others.
 const REPOSITORY: &str = "target/java/repository";
 
 /// The oldest Java that runs the package.

@@ -37,7 +37,7 @@ const APART: [&str; 7] = [
     "workerd.test.mjs",
 ];
 
-/// Where tools are installed, and where the package is built.
+/// The folder where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
 
 /// Makes the packages, and packs them: the same bytes each time. The first one is `seamgate`. Returns `None` without

@@ -18,7 +18,7 @@ use crate::{
 /// The programs and scenarios.
 const SOURCES: &str = "tests/mcp";
 
-/// Where clients and servers are installed.
+/// The folder where clients and servers are installed.
 const FOLDER: &str = "target/mcp";
 
 /// The command line, as the build leaves it.

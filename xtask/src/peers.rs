@@ -13,7 +13,7 @@ use crate::{
     run::{cargo, command, root, run, say},
 };
 
-/// Where peers are installed, and where inputs and answers are written.
+/// The folder where peers are installed, and where inputs and answers are written.
 const FOLDER: &str = "target/peers";
 
 /// The files that pin the peers, and the programs that ask them.

@@ -33,7 +33,7 @@ const TYPED: [&str; 8] = [
     "pydantic_ai_validator",
 ];
 
-/// Where the frameworks are installed.
+/// The folder where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
 /// The program that reads the spans of a trace with OpenTelemetry's own messages.

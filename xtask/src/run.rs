@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Where what is published goes; Cargo puts crates there too.
+/// The folder of published packages. Cargo puts crates there too.
 pub(crate) const PACKAGES: &str = "target/package";
 
 pub(crate) fn say(what: &str) {

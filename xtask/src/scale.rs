@@ -21,7 +21,7 @@ const PAGE: &str = "tests/scale/README.md";
 /// The programs of archives, and what pins the engines.
 const ARCHIVES: &str = "tests/scale/archives";
 
-/// Where engines are installed, and where archives are made.
+/// The folder where engines are installed, and where archives are made.
 const FOLDER: &str = "target/scale";
 
 /// A part that can be run, by name.

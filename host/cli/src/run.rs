@@ -240,7 +240,7 @@ enum AgentResult {
     Signal(u8),
     /// The agent's output, its exit status if it had one, and why there is no verdict.
     Failure { output: Vec<u8>, exit: Option<i32>, error: Error },
-    /// Why the agent cannot be run. Running it again does not help.
+    /// The reason why the agent cannot be run. Running it again does not help.
     NotStarted(Error),
 }
 

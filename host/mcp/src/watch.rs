@@ -19,7 +19,7 @@ pub(crate) struct Watch {
     path: PathBuf,
     lock: Option<PathBuf>,
     stamps: [Option<Stamp>; 2],
-    /// When a file was first seen that cannot be read.
+    /// The time when an unreadable file was first seen.
     invalid_since: Option<u64>,
     /// The profile that a person accepted last, and the one that was read last.
     accepted: Value,

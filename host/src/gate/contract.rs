@@ -109,7 +109,7 @@ struct SourcePiece {
     from: usize,
 }
 
-/// Why a schema is not read, and the file, its text and the piece of it that is wrong.
+/// The reason why a schema is not read, and the file, its text and the piece of it that is wrong.
 type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {

@@ -15,7 +15,7 @@ use crate::{digest::digest, gate::verdict::Verdict, json::json};
 pub struct JournalledAttempts<'g> {
     attempts: Attempts<'g>,
     journal: Option<OpenJournal>,
-    /// When the producer was asked last.
+    /// The time when the producer was asked last.
     asked: Instant,
 }
 

@@ -33,7 +33,7 @@ use crate::{
 pub struct Produced {
     /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict says so.
     pub output: Vec<u8>,
-    /// Why the producer stopped. Default: [`Finish::Unknown`].
+    /// The reason why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
 }
 
@@ -52,7 +52,7 @@ impl<T: Into<Vec<u8>>> From<T> for Produced {
     }
 }
 
-/// Why a run stops asking its producer.
+/// The reason why a run stops asking its producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stop {
@@ -127,7 +127,7 @@ pub struct Outcome {
     pub report: Report,
     /// The number of attempts.
     pub attempts: u32,
-    /// Why the run made no more attempts.
+    /// The reason why the run made no more attempts.
     pub stop: Stop,
 }
 
@@ -138,7 +138,7 @@ impl Outcome {
     }
 }
 
-/// Why a run has no outcome.
+/// The reason why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

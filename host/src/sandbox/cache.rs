@@ -41,7 +41,7 @@ const USED: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Cache(PathBuf);
 
-/// Why the cache does not load a file.
+/// The reason why the cache does not load a file.
 #[derive(Debug)]
 enum Unusable {
     /// There is no file. Nobody needs to know.

@@ -89,7 +89,7 @@ enum Place<'s> {
     Seat { _seat: Seat },
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 pub(crate) enum Stopped {
     Fault(Fault),
     /// It used up the fuel after which the clock is to be looked at, in an instance that cannot be stopped to do so.

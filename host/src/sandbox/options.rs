@@ -30,8 +30,8 @@ pub struct Options {
     /// (`ulimit -v`), as many instances run as fit, at least one; that one needs 5 GiB. Verdicts and fuel stay the same,
     /// and each instance takes some tenths of a millisecond more.
     pub slots: u32,
-    /// Where the gate keeps the machine code of components other than the built-in one. Default: `seamgate` in the
-    /// user's cache folder, private to the user. With `None`, each gate compiles its component again.
+    /// The folder where the gate keeps the machine code of components other than the built-in one. Default: `seamgate`
+    /// in the user's cache folder, private to the user. With `None`, each gate compiles its component again.
     pub cache: Option<PathBuf>,
 }
 

@@ -93,7 +93,7 @@ enum Original {
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
-/// Why an instance is not reused.
+/// The reason why an instance is not reused.
 pub(crate) enum NotReusable {
     /// The content of these pages in a fresh instance is not known yet.
     Unknown(Vec<usize>),

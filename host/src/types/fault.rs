@@ -1,4 +1,4 @@
-//! Why there is no verdict.
+//! The reasons why there is no verdict.
 
 use std::time::Duration;
 
@@ -245,7 +245,7 @@ impl Fault {
     }
 }
 
-/// Why a gate could not be made. The sources are the engine's errors.
+/// The reason why a gate could not be made. The sources are the engine's errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -299,7 +299,7 @@ impl LoadError {
     }
 }
 
-/// Why contracts could not be baked.
+/// The reason why contracts could not be baked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BakeError {

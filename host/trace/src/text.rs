@@ -54,7 +54,7 @@ pub(crate) struct Started {
 /// The facts that earlier steps stated.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// When the trace begins.
+    /// The time when the trace begins.
     pub(crate) start: u64,
     pub(crate) turns: u64,
     pub(crate) tool_calls: u64,

@@ -24,7 +24,8 @@ printf '{"key": "%s"}\n' "$SEAMGATE_IDEMPOTENCY_KEY" >>"$SRE_HOME/ledger.ndjson"
 echo '{"service": "payment-api", "restarted": true}'
 "#;
 
-/// Where `python3` is. The one of the path can be a script that looks for it, which takes longer than the tools do.
+/// The path of `python3`. The one of the path can be a script that looks for it, which takes longer than the
+/// tools do.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
     let path = PathBuf::from(String::from_utf8(asked.stdout).expect("UTF-8").trim());

@@ -1,4 +1,4 @@
-//! Why a producer stopped: one table of words, and the same one wherever a word comes in.
+//! The reasons why a producer stopped: one table of words, and the same one wherever a word comes in.
 
 use seamgate_core::{Finish, Registry, call};
 use seamgate_tests::Random;

@@ -31,7 +31,7 @@ struct Wanted {
     quarantined: usize,
     why: String,
     form: String,
-    /// Why another verdict is given.
+    /// The reason why another verdict is given.
     differs: Option<String>,
 }
 

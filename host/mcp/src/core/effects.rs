@@ -83,7 +83,7 @@ pub enum Effect {
     End(End),
 }
 
-/// Why a session ended.
+/// The reason why a session ended.
 #[derive(Debug)]
 pub enum End {
     /// The client ended it.

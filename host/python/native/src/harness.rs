@@ -26,7 +26,8 @@ self_cell!(
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Attempts(Turns<Begun>);
 
-/// Where attempts are written down: a path, whether to resume, whether to keep outputs, the producer, the prompt.
+/// The journal of the attempts: its path, whether to resume, whether to keep outputs, the producer, the
+/// prompt.
 pub(crate) type Given = (PathBuf, bool, bool, String, String);
 
 impl Attempts {

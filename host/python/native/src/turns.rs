@@ -148,7 +148,7 @@ impl<T> Drop for Turn<'_, T> {
     }
 }
 
-/// Why a thread has no turn.
+/// The reason why a thread has no turn.
 enum NoTurn {
     /// It has one already, and was called back.
     Again,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::person::Prompt;
 use crate::error::{AddContext, Result};
 
-/// Why the loop of a run ended.
+/// The reason why the loop of a run ended.
 pub enum End {
     /// The run has ended.
     Finished(Box<FinishAction>),

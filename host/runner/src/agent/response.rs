@@ -10,7 +10,7 @@ use super::event::{Answer, arguments};
 /// The most of a server's words that a message shows, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// Why a response has no answer.
+/// The reason why a response has no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoCompletion {
     /// The model wrote something invalid, which the run reports to it.

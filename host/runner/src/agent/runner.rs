@@ -48,7 +48,7 @@ struct Asked {
     /// The key of its action.
     key: String,
     stop: Stop,
-    /// When it is said next that the model has not answered, and how long the wait is by then.
+    /// The time of the next notice that the model has not answered, and the length of the wait by then.
     notice: (Instant, Duration),
 }
 

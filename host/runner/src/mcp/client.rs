@@ -81,7 +81,7 @@ struct Pending {
 /// The answer to a request: a result, or an error of the protocol.
 type RpcAnswer = Result<Box<RawValue>, RpcError>;
 
-/// Why a request has no answer.
+/// The reason why a request has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
     /// The server ended before it was sent.

@@ -32,7 +32,7 @@ struct Queue {
     is_broken: bool,
 }
 
-/// Why a line was not taken.
+/// The reason why a line was not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Too many bytes wait already.

@@ -1,8 +1,8 @@
-//! Why a journal cannot be read, or not be written.
+//! The reasons why a journal cannot be read, or not be written.
 
 use std::{error::Error, io, path::PathBuf};
 
-/// Why a journal cannot be read, or not be written. Nothing that it had is lost.
+/// The reason why a journal cannot be read, or not be written. Nothing that it had is lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {

@@ -47,7 +47,7 @@ struct RawLine<'l> {
     state: Option<&'l RawValue>,
 }
 
-/// Why a line is not the next one.
+/// The reason why a line is not the next one.
 pub(crate) enum Wrong {
     /// A description of what is wrong with the line itself.
     Here(String),

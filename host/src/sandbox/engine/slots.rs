@@ -40,7 +40,7 @@ pub(crate) struct Slot<'s, K> {
     is_held: bool,
 }
 
-/// Why a call gets no slot.
+/// The reason why a call gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     /// No slot became free in time.

@@ -41,7 +41,7 @@ pub struct Set {
     pub schema: PathBuf,
     /// The file with the contract that has this schema.
     pub contract: PathBuf,
-    /// Why seamgate does not take the contract, where it does not.
+    /// The reason why seamgate rejects the contract, if it does.
     pub refused: Option<String>,
 }
 

@@ -66,7 +66,7 @@ enum Length {
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) u16, pub(super) String);
 
-/// Why nothing more is read of a connection.
+/// The reason why nothing more is read of a connection.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// The client ended it, or is silent.

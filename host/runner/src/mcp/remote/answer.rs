@@ -39,7 +39,7 @@ const MAX_VERSION: usize = 32;
 
 /// The outcome of reading a stream.
 pub(super) struct Streamed {
-    /// Why it ended, if that was no proper end.
+    /// The reason why it ended, if it ended abnormally.
     pub(super) broken: Option<Failure>,
     /// The id of its last event.
     pub(super) last_event: Option<String>,

@@ -34,7 +34,7 @@ impl Head {
     }
 }
 
-/// Why a request has no answer that can be read.
+/// The reason why a request has no answer that can be read.
 pub(super) enum NoAnswer {
     /// The server does not know the session any more.
     SessionLost,
