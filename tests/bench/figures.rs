@@ -1,4 +1,4 @@
-//! From times to figures.
+//! Computes figures from times.
 
 use crate::{
     apart::Apart,
@@ -22,7 +22,7 @@ pub(crate) struct Figures {
     pub(crate) ahead_of_whole: usize,
 }
 
-/// Where two threads gain less than this natively, something else uses the second processor, and they decide nothing.
+/// The least gain of two threads natively. Below it, something else uses the second processor, and they decide nothing.
 pub(crate) const TWO_PROCESSORS: f64 = 1.5;
 
 /// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to native's time in

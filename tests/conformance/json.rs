@@ -22,7 +22,7 @@ const DECISIONS: &str = "decisions.json";
 /// A decision where the RFC leaves the choice free, or where valid JSON is rejected nevertheless.
 #[derive(Deserialize)]
 struct Decision {
-    /// As `Said` has the word.
+    /// The verdict, in the word of `Said`.
     verdict: String,
     why: String,
     /// Names of files.

@@ -29,7 +29,7 @@ const DRAFTS: [(&str, &str); 5] = [
 /// The parts of a draft's tests, and the folders of those that are not the first.
 const PARTS: [(&str, &str); 3] = [("required", ""), ("optional", "optional"), ("format", "optional/format")];
 
-/// Where the suite says that its remotes are.
+/// The URL at which the suite expects its remotes.
 const REMOTES: &str = "http://localhost:1234/";
 
 /// A schema with its tests. Values stay as they are written: they may be more than this program's numbers hold.

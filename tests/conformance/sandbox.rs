@@ -20,12 +20,12 @@ pub(crate) struct Sandbox {
 pub(crate) struct Contract<'s> {
     /// `schema` or `jtd`.
     pub(crate) kind: &'static str,
-    /// As it is written: numbers keep their digits.
+    /// The schema as it is written: numbers keep their digits.
     pub(crate) schema: &'s str,
-    /// Of a schema that names none.
+    /// The dialect of a schema that names none.
     pub(crate) dialect: Option<&'s str>,
     pub(crate) assert_formats: bool,
-    /// By their URIs.
+    /// Other schemas by their URIs.
     pub(crate) resources: Vec<(&'s str, &'s str)>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn is_json(report: &Report) -> bool {
 pub(crate) struct Said {
     /// `accepted`, the keyword of the first violation, or the code of the fault.
     pub(crate) word: String,
-    /// For a person.
+    /// The summary for a person.
     pub(crate) line: String,
 }
 

@@ -18,10 +18,10 @@ use crate::{
 
 pub(crate) const NAME: &str = "SchemaStore";
 
-/// As the store itself reads schemas that name no dialect.
+/// The dialect with which the store itself reads schemas that name none.
 const DIALECT: &str = "http://json-schema.org/draft-04/schema#";
 
-/// Where the store's schemas are, for each other.
+/// The address of the store's schemas, for references between them.
 const STORE: &str = "json.schemastore.org/";
 
 struct Schema {

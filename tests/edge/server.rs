@@ -20,7 +20,7 @@ pub(crate) const SERVED: &str = "target/edge/served.wasm";
 /// A server that runs.
 pub(crate) struct Server {
     process: Child,
-    /// Where it listens.
+    /// The address on which it listens.
     pub(crate) address: SocketAddr,
 }
 

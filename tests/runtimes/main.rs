@@ -249,7 +249,7 @@ fn in_gate(gate: &Gate, requests: &[String]) -> Result<Vec<Answer>> {
     requests.iter().map(answer).collect()
 }
 
-/// By Wasmtime's interpreter, on an engine that is a gate's otherwise.
+/// Answers the requests by Wasmtime's interpreter, on an engine that otherwise is a gate's.
 fn interpreted(requests: &[String]) -> Result<Vec<Answer>> {
     let options = Options::default()
         .component(Component::from_bytes(unknown(Component::builtin().as_bytes())))

@@ -14,7 +14,7 @@ use wit_parser::{
 pub struct Fixture {
     /// The file's name.
     pub name: String,
-    /// In WebAssembly's binary format.
+    /// The component in WebAssembly's binary format.
     pub wasm: Vec<u8>,
     /// The operations and their expected outcomes, from lines `;; WHAT: OUTCOME` at the head of the text.
     pub expected: Vec<(String, String)>,

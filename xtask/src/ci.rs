@@ -19,7 +19,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-/// In the order in which they run. All after `build` need it.
+/// The parts, in the order in which they run. All after `build` need it.
 const PARTS: [Part; 20] = [
     Part { name: "format", about: "rustfmt", run: || FORMAT.run(&["--all", "--check"]) },
     Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
@@ -88,7 +88,7 @@ pub(crate) fn ci(named: &[String]) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
-/// In the release profile: what it builds serves every part.
+/// Runs lints in the release profile, whose build serves every part.
 fn lints() -> Result<()> {
     LINTS.run(&["--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
 }

@@ -13,7 +13,7 @@ use crate::run::{command, run, say};
 
 const ALL: [&str; 4] = ["test", "--release", "--locked", "--no-fail-fast"];
 
-/// Where each test binary is a folder, and each module in it a file or a folder.
+/// The folder with a folder for each test binary, and in it a file or a folder for each module.
 const BINARIES: &str = "tests/tests";
 
 /// The binary whose modules are suites of folders.

@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 }
 
-/// Where an output comes from. `None` is standard input.
+/// The source of an output. `None` is standard input.
 type Input<'a> = Option<&'a Path>;
 
 pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> Result<Status> {

@@ -117,7 +117,7 @@ impl Sum {
         (Status::Fault, "no verdict"),
     ];
 
-    /// In the order of `KINDS`.
+    /// Creates the sum from numbers in the order of `KINDS`.
     pub(crate) fn of(numbers: [usize; 5]) -> Self {
         Sum(numbers)
     }

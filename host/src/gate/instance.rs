@@ -55,12 +55,12 @@ pub struct Instance<'g> {
 }
 
 impl<'g> Instance<'g> {
-    /// For calls one after the other.
+    /// Creates an instance for calls one after the other.
     pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
         Instance { sandbox, registry, once: false, live: None, used: false, agents: Vec::new(), profiles: Vec::new() }
     }
 
-    /// For one call.
+    /// Creates an instance for one call.
     pub(crate) fn once(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
         let mut instance = Instance::new(sandbox, registry);
         instance.once = true;

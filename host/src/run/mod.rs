@@ -84,7 +84,7 @@ struct About {
     component: String,
 }
 
-/// Where a run is.
+/// The position of a run.
 #[derive(Serialize, Deserialize)]
 struct Snapshot<A> {
     run: A,
@@ -336,7 +336,7 @@ impl<'g, J: Journal> Run<'g, J> {
         json(&Snapshot { run: &self.about, chain: self.chain.clone(), end, state })
     }
 
-    /// When to send an event of the type `tick` at the latest, in milliseconds since 1970: then something lapses.
+    /// Returns the latest time to send an event of the type `tick`, in milliseconds since 1970: then something expires.
     pub fn wake_at(&self) -> Option<u64> {
         self.now.wake_at
     }

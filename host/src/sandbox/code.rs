@@ -19,7 +19,7 @@ pub(crate) struct Code {
 /// Machine code that can run.
 pub(crate) enum Loaded {
     Component(Component),
-    /// Of the core module, which the library calls itself.
+    /// The code of the core module, which the library calls itself.
     Module(Module),
 }
 

@@ -390,7 +390,7 @@ fn is_out_of_fuel(error: &wasmtime::Error) -> bool {
     error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel)
 }
 
-/// From now on the guest runs on a stack of its own, and stops for a look at the clock.
+/// Makes the guest run on a stack of its own from now on, and yield to check the clock.
 fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
     if !store.data().yields {
         store.fuel_async_yield_interval(Some(LOOK))?;

@@ -41,7 +41,7 @@ pub(crate) struct Unread {
 /// An event and what it led to.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// From 1.
+    /// The number of the step, from 1.
     pub(crate) number: u64,
     /// The run's time, in milliseconds since 1970: the greatest one seen.
     pub(crate) at: u64,

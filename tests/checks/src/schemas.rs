@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Where choices come from: a seed, or the bytes of a fuzz target.
+/// The source of choices: a seed, or the bytes of a fuzz target.
 pub trait Choices {
     /// Returns a number below a bound.
     fn below(&mut self, bound: usize) -> usize;
@@ -294,7 +294,7 @@ struct Resource {
     anchors: Vec<(&'static str, Place, bool)>,
     /// `$recursiveAnchor`.
     recursive: bool,
-    /// Where it stands in the one around.
+    /// Its place in the schema around it.
     place: usize,
 }
 

@@ -8,9 +8,9 @@ use seamgate_core::Contract;
 pub struct Pair {
     /// Its text.
     pub text: String,
-    /// By which the text is judged.
+    /// The contract that judges the text.
     pub contract: Contract,
-    /// By which the output is judged again: without fences, repair and prose.
+    /// The contract that judges the output again: without fences, repair and prose.
     pub again: Contract,
     /// The path of its items as a JSON Pointer, if it has items.
     pub items: Option<&'static str>,
@@ -108,7 +108,7 @@ pub fn all() -> Vec<&'static Pair> {
     [extract(), parse(), repair(), items()].into_iter().flatten().collect()
 }
 
-/// By the members of the contract beside its agent.
+/// Creates a pair from the members of the contract beside its agent.
 fn pair(members: &str, items: Option<&'static str>) -> Pair {
     let text = format!(r#"{{"agent":"a",{members}}}"#);
     let mut again: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

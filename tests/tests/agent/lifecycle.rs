@@ -65,7 +65,7 @@ fn uncertain(ended: &Done) -> Option<String> {
     rest.split_once('=').map(|(call, _)| call.to_owned())
 }
 
-/// As the ledger tells.
+/// Returns the outcome of a call, according to the ledger.
 fn what_became(place: &Place, call: &str) -> &'static str {
     let key = format!("{}/{call}", id(&place.journal()));
     if place.restarts().contains(&key) { "done" } else { "not_done" }

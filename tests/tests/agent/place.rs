@@ -91,7 +91,7 @@ impl Place {
         place
     }
 
-    /// With the real service, whose pool has run dry.
+    /// Creates a place with the real service, whose pool has run dry.
     pub(super) fn with_service(name: &str) -> Self {
         let mut place = Place::new(name);
         let mut service = place.python(&["service.py"]);
@@ -100,7 +100,7 @@ impl Place {
         place
     }
 
-    /// With what the real service wrote, and a stand-in for its restart.
+    /// Creates a place with what the real service wrote, and a stand-in for its restart.
     pub(super) fn with_stand_in(name: &str) -> Self {
         let place = Place::new(name);
         let written = written();

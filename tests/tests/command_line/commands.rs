@@ -699,7 +699,7 @@ mod files {
     ];
 
     impl Found {
-        /// As a file of its own or by a link.
+        /// Creates it as a file of its own or a link.
         fn put(self, path: &Path) {
             match self {
                 Found::Endless(device) => symlink(device, path).expect("a link"),

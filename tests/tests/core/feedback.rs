@@ -278,9 +278,9 @@ fn all_that_is_wrong_is_told_as_far_as_it_fits() {
 /// How the alternatives of a union say which one they are.
 struct Union {
     schema: Value,
-    /// Of each alternative, where its parts stand in the schema.
+    /// For each alternative, the places of its parts in the schema.
     places: Vec<Vec<String>>,
-    /// Of each alternative, a value that it takes.
+    /// For each alternative, a value that it accepts.
     values: Vec<Value>,
     /// The members on the way to the discriminator.
     way: Vec<&'static str>,

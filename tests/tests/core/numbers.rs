@@ -45,7 +45,7 @@ impl Written {
         self.digits.iter().rev().take(PLACES).all(|digit| *digit == 0)
     }
 
-    /// By long division, as it is done on paper.
+    /// Returns whether it is a multiple of a divisor, by long division as on paper.
     fn is_multiple_of(&self, divisor: &Self) -> bool {
         let mut rest: Vec<u8> = Vec::new();
         for digit in &self.digits {

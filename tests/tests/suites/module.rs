@@ -105,7 +105,7 @@ impl Warm {
     }
 }
 
-/// By a gate, with the component.
+/// Answers by a gate, with the component.
 fn by_gate(gate: &Gate, request: &str) -> Came {
     match gate.call(request) {
         Ok(answer) => Ok((answer.json, answer.usage.fuel)),

@@ -20,7 +20,7 @@ use seamgate_tests::{
 };
 use serde_json::{Map, Value, json};
 
-/// For `wire`: no registered profile is needed.
+/// A gate for `wire`: no registered profile is needed.
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| Schemas::read().expect("schemas"));

@@ -510,7 +510,7 @@ pub(super) fn docs(paragraphs: &[String], indent: usize) -> String {
     commented(paragraphs, &prefix).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// As `cargo fmt` has it.
+/// Returns the source as `cargo fmt` formats it.
 pub(super) fn formatted(source: &str) -> Result<String> {
     let source = source.replace("{HEAD}", super::HEAD);
     let mut rustfmt = Command::new("rustfmt")

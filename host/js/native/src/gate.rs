@@ -25,7 +25,7 @@ use crate::{
 /// promises as many as there are threads of libuv, which are rarely more.
 const SLOTS: u32 = 64;
 
-/// For so many different limits a thread keeps an empty gate.
+/// The number of different limits for which a thread keeps an empty gate.
 const BASES: usize = 4;
 
 thread_local! {
@@ -316,7 +316,7 @@ pub struct NativeOutput {
 }
 
 impl NativeOutput {
-    /// With its bytes, which may cross threads.
+    /// Returns the report with its bytes, which may cross threads.
     fn copied(mut self) -> (Self, Vec<u8>) {
         let text = self.text.take().map(String::into_bytes);
         let bytes = self.bytes.take().map(|bytes| bytes.to_vec());

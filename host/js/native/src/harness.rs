@@ -22,7 +22,7 @@ self_cell!(
     }
 );
 
-/// Where the attempts are written down.
+/// The journal that records the attempts.
 #[napi(object)]
 pub struct NativeJournal {
     pub path: String,

@@ -103,7 +103,7 @@ impl NativeRun {
         Ok(self.idle()?.with_dependent(|_, run| run.step() as f64))
     }
 
-    /// As JSON text.
+    /// Returns the state as JSON text.
     #[napi(getter)]
     pub fn state(&self) -> Result<String> {
         Ok(self.idle()?.with_dependent(|_, run| run.state().to_owned()))
@@ -115,7 +115,7 @@ impl NativeRun {
         Ok(self.idle()?.with_dependent(|_, run| run.snapshot()))
     }
 
-    /// Of the last step, each as JSON text.
+    /// Returns the records of the last step, each as JSON text.
     #[napi(getter)]
     pub fn records(&self) -> Result<Vec<String>> {
         Ok(self.idle()?.with_dependent(|_, run| run.records_json().to_vec()))

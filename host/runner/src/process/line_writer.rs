@@ -24,7 +24,7 @@ pub struct LineWriter {
 #[derive(Default)]
 struct Queue {
     lines: VecDeque<String>,
-    /// Of all lines, and of those that are being written.
+    /// The bytes of all lines, and of those that are being written.
     bytes: usize,
     /// Nothing comes any more.
     is_closed: bool,

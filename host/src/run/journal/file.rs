@@ -166,7 +166,7 @@ impl FileJournal {
         Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
 
-    /// In a folder, before any line is read.
+    /// Creates a journal in a folder, before any line is read.
     pub(super) fn at(folder: &Path) -> Self {
         FileJournal {
             folder: folder.to_owned(),

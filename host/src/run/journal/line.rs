@@ -162,7 +162,7 @@ fn version(line: &str) -> Option<u64> {
     serde_json::from_str(line).ok().map(|First { run }| run.journal)
 }
 
-/// Where the lines of a journal are, in the order that they must have: a run, then steps.
+/// Checks the order of a journal's lines: a run, then steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Checked {
     pub(crate) chain: Chain,

@@ -32,7 +32,7 @@ pub enum Blob {
 /// The lines of a journal, in order. A line has no line end.
 pub type Lines<'j> = Box<dyn Iterator<Item = Result<String, JournalError>> + 'j>;
 
-/// Where the lines of one run are kept. [`FileJournal`] keeps them in a folder. A database can keep them too: [`Run`] makes
+/// A store of the lines of one run. [`FileJournal`] keeps them in a folder. A database can keep them too: [`Run`] makes
 /// and checks the lines, so that a journal only has to keep texts.
 ///
 /// [`Run`]: crate::Run

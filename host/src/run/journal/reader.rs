@@ -57,7 +57,7 @@ pub struct JournalLine {
 /// # Ok::<(), seamgate::JournalError>(())
 /// ```
 pub struct JournalReader {
-    /// For artifacts.
+    /// The journal that reads artifacts.
     journal: FileJournal,
     /// `None` after the last line.
     scan: Option<Scan>,

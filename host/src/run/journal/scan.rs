@@ -37,12 +37,12 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Of so many bytes.
+    /// Creates a reader for this many bytes.
     pub(super) fn new(file: File, path: &Path, bytes: u64) -> Self {
         Texts { input: BufReader::new(file).take(bytes), path: path.to_owned(), n: 0 }
     }
 
-    /// From a line on.
+    /// Skips the lines before this one.
     pub(super) fn from(mut self, n: u64) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         while self.n < n && self.read(&mut line)? {
@@ -91,7 +91,7 @@ pub(super) struct Scan {
     lines: Texts,
     checked: Checked,
     name: String,
-    /// Of the file when the scan began. What is appended later is not read.
+    /// The length of the file when the scan began. What is appended later is not read.
     length: u64,
     /// The last line that was read, with its end.
     bytes: Vec<u8>,
@@ -100,7 +100,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// From the file's beginning.
+    /// Creates a scan from the file's beginning.
     pub(super) fn new(file: &File, path: &Path) -> Result<Self, JournalError> {
         let length = file.metadata().map_err(failed("read", path))?.len();
         let clone = file.try_clone().map_err(failed("read", path))?;

@@ -62,10 +62,10 @@ pub trait Engine {
     /// Compiles a schema.
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled>;
 
-    /// From the bytes of a document to its verdict.
+    /// Judges the bytes of a document.
     fn is_valid(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Result<bool>;
 
-    /// In a word, why a document was rejected.
+    /// Returns in a word why a document was rejected.
     fn reason(&mut self, _: &Self::Compiled, _: &[u8]) -> Option<String> {
         None
     }

@@ -13,7 +13,7 @@ pub(crate) const SAME_CALL: usize = 2;
 pub(crate) const TOKENS: u64 = 100_000;
 pub(crate) const MS: u64 = 900_000;
 
-/// Where a call is, as far as a host can tell.
+/// The state of a call, as far as a host can know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     New,
@@ -78,7 +78,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// When something about it lapses: the ask, the wait, or before it is sent, the approval.
+    /// Returns when something about it expires: the ask, the wait, or before it is sent, the approval.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let ask = self.ask.as_ref().map(|ask| ask.expires);
         match self.stage {

@@ -415,7 +415,7 @@ impl Drop for Reader {
     }
 }
 
-/// Where the gate writes.
+/// The sink of the gate's messages.
 pub(super) struct Sink {
     streams: Arc<Streams>,
     /// The beginning of a line.

@@ -103,7 +103,7 @@ fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> R
     }
 }
 
-/// Where and when a stream is resumed.
+/// The place and time at which a stream is resumed.
 struct Cursor {
     last_event: Option<String>,
     wait: Duration,

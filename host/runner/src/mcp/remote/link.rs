@@ -63,7 +63,7 @@ pub(super) struct State {
     /// The address, which a redirect may have changed.
     pub(super) url: Url,
     outgoing: VecDeque<String>,
-    /// Of all messages that wait, or are being sent.
+    /// The bytes of all messages that wait or are being sent.
     bytes: usize,
     /// The caller sends nothing more.
     is_closed: bool,

@@ -30,7 +30,7 @@ fn main() -> Result<()> {
 /// The program reports only the mean of a run, so the median of several runs is used.
 const RUNS: usize = 5;
 
-/// From the bytes of a document to its verdict: what it is, and what it takes.
+/// Measures the way from the bytes of a document to its verdict: the verdict, and its time.
 fn judge(program: &Path, schema: &Path, document: &Document) -> Result<(bool, f64)> {
     let bytes = fs::read(&document.path)?;
     let count = if bytes.len() < 64 * 1024 { "400" } else { "20" };
