@@ -25,8 +25,8 @@ pub(crate) struct Figures {
 /// The least gain of two threads natively. Below it, something else uses the second processor, and they decide nothing.
 pub(crate) const TWO_PROCESSORS: f64 = 1.5;
 
-/// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to native's time in
-/// the same run, so that a slower machine is no miss.
+/// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to
+/// native's time in the same run, so that a slower machine is not a miss.
 pub(crate) const PEER_MICROS: f64 = 4.7;
 
 /// The same for a byte, in ns.
@@ -50,9 +50,9 @@ enum Unit {
     Megabytes,
     /// Documents, of so many.
     Count(usize),
-    /// Native's time for [`RECORDS`], which is so many µs in this run.
+    /// Native's time for [`RECORDS`], in µs in this run.
     Peer(Option<f64>),
-    /// Native's time for a byte of them, which is so many ns in this run.
+    /// Native's time for a byte of them, in ns in this run.
     PeerByte(Option<f64>),
 }
 
@@ -171,7 +171,7 @@ impl Figures {
         }
     }
 
-    /// Returns the first figure, by which runs are sorted.
+    /// Returns the first figure, which sorts runs.
     pub(crate) fn order(&self) -> f64 {
         self.headlines.first().and_then(|headline| headline.value).unwrap_or_default()
     }

@@ -49,7 +49,7 @@ fn facts() -> String {
     .to_string()
 }
 
-/// Returns a log of about so many bytes, as lines of an object.
+/// Returns a log of about this many bytes, as lines of an object.
 fn logs(bytes: usize) -> String {
     let line = |number: usize| {
         json!({"at": format!("2026-09-21T10:{:02}:{:02}Z", number / 60 % 60, number % 60),
@@ -175,8 +175,8 @@ impl<'p> Played<'p> {
     }
 }
 
-/// Returns a run that has read so many results: its state when the model asks for a call, and when the result is there;
-/// each with the event that comes.
+/// Returns a run that has read this many results: its state when the model asks for a call, and when the result is
+/// there; each with the event that comes.
 fn states(profile: &Profile, count: usize) -> Result<((String, String), (String, String))> {
     let mut run = Played::start(profile)?;
     for number in 1..=count {

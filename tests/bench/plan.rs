@@ -92,7 +92,7 @@ pub(crate) const RECORDS: &str = "1 KB";
 /// The document that grows, as large as an output that is large for an agent.
 pub(crate) const LARGE_OUTPUT: &str = "150 KB";
 
-/// The set by which the time from process start to first verdict is taken: one of middling size.
+/// The set that measures the time from process start to first verdict: one of middling size.
 const FIRST: &str = "dependabot-2.0";
 
 impl Plan {

@@ -71,7 +71,7 @@ fn times(figures: &Figures, engine: &str, ratio: fn(&Ratios) -> Option<f64>) -> 
     ratio(&engine.ratios).map(number)
 }
 
-/// Lines of words, each of so many characters at most.
+/// Wraps words in lines of at most `most` characters.
 fn wrapped(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

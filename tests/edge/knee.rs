@@ -29,7 +29,8 @@ const HELD: Duration = Duration::from_secs(8);
 /// The rates, in percent of what a few clients get who ask as soon as they are answered.
 const RATES: [usize; 11] = [10, 25, 40, 50, 60, 70, 80, 90, 100, 120, 150];
 
-/// A rate is too high where p99 is more than so many times the lowest p50, or where less than this part of it is answered in its time.
+/// A rate is too high if p99 is more than this many times the lowest p50, or where less than this part of it is
+/// answered in its time.
 const SLOWER: f64 = 20.0;
 const ANSWERED: f64 = 0.98;
 

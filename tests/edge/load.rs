@@ -40,7 +40,7 @@ impl Run {
         self.requests as f64 / self.seconds
     }
 
-    /// Returns the latency in ms that so many in a hundred do not pass.
+    /// Returns the latency in ms that this percentage of requests does not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         let at = (self.latencies.len() * percent).div_ceil(100).max(1) - 1;
         self.latencies.get(at).copied().unwrap_or_default() * 1e3

@@ -1,5 +1,5 @@
-//! The gate over HTTP, served by `wasmtime serve` and asked by real requests: all cases, what is no request, what is
-//! hostile, and many at once. `cargo xtask edge` makes what is served, installs the server, and runs this.
+//! The gate over HTTP, served by `wasmtime serve` and asked by real requests: all cases, invalid requests, attacks, and
+//! concurrent requests. `cargo xtask edge` builds the served component, installs the server, and runs this.
 
 mod client;
 mod knee;
@@ -179,7 +179,7 @@ fn examples(gate: &Gate) -> Result<Vec<Asked>> {
     Ok(examples)
 }
 
-/// Returns a request with an output that holds a list of so many numbers, and a contract that takes it.
+/// Returns a request with an output that holds a list of this many numbers, and a contract that accepts it.
 fn numbers(count: usize) -> String {
     let output = vec!["1"; count].join(",");
     let contract = json!({
@@ -190,7 +190,7 @@ fn numbers(count: usize) -> String {
     json!({ "contract": contract, "output": format!("[{output}]") }).to_string()
 }
 
-/// Requests for something else than a verdict, and what is no request.
+/// Sends requests for something else than a verdict, and invalid requests.
 fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     let mut asked = 0;
     // What the gate answers, in its words.

@@ -136,7 +136,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Calls until so many calls were made.
+    /// Calls until this many calls were made.
     fn call_until(&self, until: u64) -> Result<()> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -224,7 +224,7 @@ impl Shared {
         Ok(serde_json::from_str(text(&answer))?)
     }
 
-    /// Nothing lost, nothing twice. Gives how many equal calls joined another.
+    /// Checks that nothing was lost or ran twice. Returns the number of equal calls that joined another.
     fn judge(&self, ran: &BTreeMap<u64, u64>) -> Result<u64> {
         let cancelled = lock(&self.cancelled);
         for (id, times) in &*lock(&self.answered) {

@@ -78,7 +78,7 @@ fn integer(params: &Value, pointer: &str) -> i64 {
     params.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// Returns a text of so many bytes in lines, or a little more. It begins with its number.
+/// Returns a text of this many bytes in lines, or a little more. It begins with its number.
 pub(crate) fn text(number: i64, bytes: usize) -> String {
     let mut text = format!("number {number}\n");
     while text.len() < bytes {

@@ -13,7 +13,7 @@ use seamgate_tests::{
 };
 use serde_json::Value;
 
-/// Each pattern has so many texts.
+/// The number of texts of each pattern.
 const TEXTS: usize = 5;
 
 /// The number of random patterns in the table.

@@ -24,7 +24,7 @@ pub struct Fixture {
 ///
 /// # Errors
 ///
-/// One of them is no text of a component, or of a module that can be made one.
+/// One of them is not a valid text of a component, or of a module that can become one.
 pub fn fixtures() -> Result<Vec<Fixture>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("components");
     let mut paths: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;

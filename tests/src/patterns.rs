@@ -159,7 +159,7 @@ const PROPERTIES: [(&str, &str); 16] = [
 /// Names of properties that no edition of the standard has.
 const NO_PROPERTIES: [&str; 8] = ["letter", "lu", "IsAlpha", "Greek", "Script=greek", "L&", "^L", ""];
 
-/// Returns a pattern, and texts, of which the first was made along with it.
+/// Returns a pattern, and texts, the first of which was generated with it.
 pub fn made(random: &mut Random, texts: usize) -> Made {
     let loose = random.chance(45);
     let mut maker = Maker { random, loose, groups: Vec::new(), names: 0 };

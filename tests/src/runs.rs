@@ -190,7 +190,7 @@ impl Played {
 }
 
 impl RunCase {
-    /// Sends each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a
+    /// Sends each event, the artifacts that a step needs with it. `advance` takes a state and an event, and returns a
     /// step or a fault.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ const LIBRARIES: [(&str, &str); 2] = [
     ("target/release/libseamgate_c.a", "libseamgate.a"),
 ];
 
-/// The name that programs ask for which are linked with the shared library. `host/c/build.rs` states it, too.
+/// The name that programs request that are linked with the shared library. `host/c/build.rs` states it, too.
 const SONAME: &str = "libseamgate.so.0";
 
 /// The libraries of the system that Rust's standard library needs: a program that is linked with the static library names them.
@@ -154,7 +154,8 @@ fn has(program: &str) -> bool {
     output(command(program).arg("--version")).is_some()
 }
 
-/// Builds the libraries, and lays out the package. With the same packages as ever, so that Wasmtime is not compiled with other features.
+/// Builds the libraries, and lays out the package. Always builds the same packages, so that Wasmtime is not compiled
+/// with other features.
 fn prefix() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
     for folder in PACKED {

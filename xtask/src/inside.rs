@@ -113,7 +113,7 @@ fn notices(inside: &BTreeSet<Package>) -> Result<String> {
         out.push_str(&format!("\n{name} {version}: {licence}"));
     }
     for package in without {
-        // Crates of one project, of which only the first has the text.
+        // Crates of one project; only the first has the text.
         let same = inside.iter().find(|other| other.licence == package.licence && has_text(&texts, other));
         let same = same.with_context(|| format!("{} has no text of its licence, and no other has it", package.name))?;
         let users = texts.values_mut().find(|users| users.contains(&format!("{} {}", same.name, same.version)));

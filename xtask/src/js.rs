@@ -93,7 +93,7 @@ fn platform() -> Result<(String, String)> {
     Ok((host, name.to_owned()))
 }
 
-/// Builds the native addon. With the same packages as ever, so that Wasmtime is not compiled with other features.
+/// Builds the native addon. Always builds the same packages, so that Wasmtime is not compiled with other features.
 fn addon() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
     let [made, published] = ADDON.map(Path::new);

@@ -83,7 +83,7 @@ fn is_native() -> bool {
     is_native
 }
 
-/// Builds the native wheel. Returns `None` where there is no native half: it is for Linux on x86-64.
+/// Builds the native wheel. Returns `None` if there is no native half: it is for Linux on x86-64.
 fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);

@@ -44,7 +44,7 @@ pub(crate) struct Started {
     child: Child,
 }
 
-/// Starts a command, and goes on.
+/// Starts a command, and returns without waiting.
 pub(crate) fn start(command: &mut Command) -> Result<Started> {
     let line = line(command);
     say(&line);

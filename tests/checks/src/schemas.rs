@@ -188,7 +188,7 @@ impl<C: Choices> Schemas<'_, C> {
                 "dependentRequired",
                 Value::Object(Map::from_iter([(self.choices.one(self.words.names).to_owned(), self.names())])),
             ),
-            // Of later dialects it is no keyword, and validators differ in what it evaluates there.
+            // In later dialects it is not a keyword, and validators differ in what it evaluates there.
             37 if self.dialect < 3 => ("dependencies", self.named(self.words.names, depth - 1)),
             38..=39 => ("unevaluatedProperties", self.schema(depth - 1)),
             40..=41 => ("unevaluatedItems", self.schema(depth - 1)),
@@ -229,7 +229,7 @@ pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
         let is_beside = number > 0 && choices.chance(25);
         let mut anchors = Vec::new();
         for place in [Place::Root, Place::Definition(0), Place::Definition(1)] {
-            // Before 2019-09 an anchor is an `$id`, of which the root has another.
+            // Before 2019-09 an anchor is an `$id`, and the root already has another one.
             let names: &[&str] = if dialect < 3 && place == Place::Root { &[] } else { &["x", "y"] };
             if !names.is_empty() && choices.chance(30) {
                 anchors.push((choices.one(names), place, false));

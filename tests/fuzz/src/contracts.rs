@@ -1,4 +1,4 @@
-//! The contracts by which the targets judge, compiled once.
+//! The contracts of the targets, compiled once.
 
 use std::sync::OnceLock;
 

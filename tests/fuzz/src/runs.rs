@@ -69,7 +69,7 @@ pub fn apply(profile: &Profile, state: &mut State, line: &str) -> bool {
     let again = advance(profile, state.text.as_deref(), &event).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     assert_eq!(again, step, "the same state and event give two steps");
     assert_sound(profile, &whole, &event, state.is_hostile);
-    // What a step gives is a state, whatever it was made from.
+    // The result of a step is a valid state, whatever it was made from.
     let tick = format!("{{\"type\":\"tick\",\"at\":{}}}", whole["state"]["facts"]["at"]);
     advance(profile, Some(text), &tick).unwrap_or_else(|fault| panic!("{}: {text}", fault.to_json()));
     state.at = whole["state"]["facts"]["at"].as_u64().unwrap_or_default();

@@ -47,7 +47,7 @@ fuzz_target!(|input: &[u8]| {
             let message = error.to_string();
             let beyond = BEYOND.iter().find(|(theirs, _)| message.contains(theirs));
             match beyond {
-                // Theirs stops there: what follows may be no JSON. Ours goes on, and lists no more than fit.
+                // Theirs stops there: what follows may not be JSON. Ours continues, and lists no more than fit.
                 Some((_, ours)) => {
                     assert!(!is_json || keywords.len() == LISTED || keywords.contains(ours), "{message}: {keywords:?}");
                 }

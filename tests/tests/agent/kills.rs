@@ -1,7 +1,8 @@
 //! `kill -9` at any point: of the agent at work, and of the person's decision; also between approval and effect.
 //!
-//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` goes on longer than CI does; `SEED=7` begins elsewhere.
-//! The service that is restarted is a stand-in here: a script writes what the real one would, so that there can be many runs.
+//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` runs longer than CI does; `SEED=7` begins
+//! elsewhere. The service that is restarted is a stand-in here: a script writes what the real one would, so that there
+//! can be many runs.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ use super::{
 /// The number of runs that are killed in CI, each one to three times.
 const KILLS: u64 = 100;
 
-/// After a line of the journal, a process lives so many microseconds longer at the most: a call takes about as long.
+/// The longest time that a process lives after a line of the journal, in microseconds: a call takes about as long.
 const LONGER_US: usize = 40_000;
 
 /// The time to wait for system calls, which may complete after their process is killed.
@@ -61,7 +62,7 @@ struct Killer<'k> {
     whole: &'k Whole,
     counts: &'k Counts,
     random: Random,
-    /// The process is killed when the journal has so many lines.
+    /// The number of lines of the journal at which the process is killed.
     at: usize,
     left: usize,
     /// The number of times that each finished call ran.

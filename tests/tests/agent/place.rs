@@ -166,7 +166,7 @@ impl Place {
         command
     }
 
-    /// `seamgate` with these arguments, none of which has a space.
+    /// Returns `seamgate` with these arguments, none of which has a space.
     pub(super) fn seamgate(&self, arguments: &str) -> Command {
         // The binary of this build: beside the folder of the tests.
         let test = env::current_exe().expect("this test");

@@ -40,6 +40,6 @@ fn a_second_process_on_a_journal_is_refused() {
     fs::write(place.home().join("go"), "").expect("a word");
     let output = first.wait_with_output().expect("its end");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // It has ended: to go on gives the same document.
+    // It has ended: continuing returns the same document.
     assert_eq!(done(place.resume("")).is(0).out.into_bytes(), output.stdout);
 }

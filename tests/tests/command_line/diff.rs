@@ -65,7 +65,7 @@ fn change(value: &mut Value, other: &Value, random: &mut Random) {
     }
 }
 
-/// Pairs, of which the second is the first with a few changes.
+/// Returns pairs whose second part is the first with a few changes.
 fn pairs() -> Vec<(Value, Value)> {
     let number = std::env::var("DIFF_PAIRS").ok().and_then(|number| number.parse().ok()).unwrap_or(PAIRS);
     let mut pairs = Vec::new();

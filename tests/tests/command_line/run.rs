@@ -34,7 +34,7 @@ hello() { echo '{"greeting": "hello"}'; }; third() { case $N in 1) echo 1 ;; 2) 
 /// The output for a `hello`.
 const PRINTED: &str = "{\"greeting\":\"hello\"}\n";
 
-/// A folder with contracts, in which `seamgate run` runs, and a mark by which the processes of its agents are known.
+/// A folder with contracts, in which `seamgate run` runs, and a mark that identifies the processes of its agents.
 struct Place {
     folder: PathBuf,
     mark: String,
@@ -93,7 +93,7 @@ impl Place {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
-    /// Returns the arguments of `seamgate run`, of which none has a space, and the agent's own.
+    /// Returns the arguments of `seamgate run`, none of which has a space, and the agent's own.
     fn command(&self, arguments: &str, agent: &[&str]) -> Command {
         // The binary of this build: beside the folder of the tests.
         let test = std::env::current_exe().expect("this test");
@@ -148,7 +148,7 @@ impl Place {
     fn run_with(&self, prompt: &[u8], mut command: Command) -> Done {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("sh");
         let (mut stdin, prompt) = (child.stdin.take().expect("piped"), prompt.to_vec());
-        // What is not read is no matter.
+        // Unread output does not matter.
         let writer = thread::spawn(move || drop(stdin.write_all(&prompt)));
         let done = self.done(child);
         writer.join().expect("written");
@@ -709,8 +709,8 @@ fn another_component_does_not_go_on_with_a_run() {
     place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
 }
 
-/// The folders by which agents and this program speak: of a run that was killed none stays, and of one that goes on none
-/// goes.
+/// The folders in which agents and this program exchange files: those of killed runs are removed, and those of live
+/// runs stay.
 #[cfg(target_os = "linux")]
 #[test]
 fn folders_of_killed_runs_are_removed_by_the_next() {
@@ -846,14 +846,14 @@ mod kills {
 
     const PIPE: usize = 64 << 10;
 
-    /// Returns a pipe in which so many bytes fit before a writer waits for ever.
+    /// Returns a pipe with room for this many bytes before a writer waits for ever.
     fn pipe_with(room: usize) -> (PipeReader, PipeWriter) {
         let (reader, mut writer) = pipe().expect("a pipe");
         writer.write_all(&vec![0; PIPE - room]).expect("room");
         (reader, writer)
     }
 
-    /// Killed at any time, it goes on where it was: what was judged is not asked again, and what is printed is right.
+    /// Killed at any time, it continues where it was: what was judged is not asked again, and what is printed is right.
     #[test]
     fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
         let (place, arguments) = (Place::new("kills"), "--journal journal --resume");
@@ -984,7 +984,7 @@ fn a_journal_that_is_no_file_is_refused() {
     place.run("--journal journal", "hello").is(2, "", &[]);
 }
 
-/// The same for evidence; and a run goes on only with the evidence that it began with.
+/// The same for evidence; and a run continues only with the evidence that it began with.
 #[test]
 fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     let place = Place::new("evidence");

@@ -398,7 +398,7 @@ fn programs_get_the_variables_that_are_theirs() {
         let output = command.envs(VARIABLES).output().expect("an end");
         ends(&output, 0);
         assert_eq!(sorted(names(&place.read("tool"))), expected, "{name}");
-        // What the file gives a server itself is no variable of ours.
+        // A variable that the file sets for a server is not one of ours.
         let server = place.read("server");
         assert!(server.contains("MODEL_KEY=own"), "{name}: {server}");
         let server = server.replace("MODEL_KEY=own\n", "");
@@ -770,7 +770,7 @@ fn run_goes_on_with_its_own_copy_of_the_profile() {
         // What audiences see needs the profile.
         ends(&place.seamgate(&["trace", "run", "--html", "page.html"]), 0);
         assert!(!place.read("page.html").contains("left out, as that needs the profile"));
-        // A run that has ended goes on with nothing.
+        // A run that has ended continues nothing.
         let output = place.seamgate(&["agent", "--resume", "run"]);
         ends(&output, 0);
         assert!(!err(&output).contains(expected), "{}", err(&output));

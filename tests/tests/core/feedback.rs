@@ -93,7 +93,7 @@ fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     }
 }
 
-/// Returns a contract, and an output by which something is wrong: of the document, of its items, or of its syntax.
+/// Returns a contract, and an invalid output: of the document, of its items, or of its syntax.
 fn told(random: &mut Random) -> (Value, String) {
     let members = 1 + random.below(4);
     let (mut schema, mut document) = object(random, members);

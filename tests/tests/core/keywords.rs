@@ -95,7 +95,7 @@ fn judged() -> Result<Vec<Judged>> {
         let file =
             ["report.json", "fault.json"].map(|file| case.folder.join(file)).into_iter().find(|file| file.exists());
         let verdict = serde_json::from_str(&fs::read_to_string(file.context("a verdict")?)?)?;
-        // A contract that is no JSON is a fault like others.
+        // A contract that is not JSON is a fault like others.
         let contract = serde_json::from_str(&case.contract).unwrap_or_default();
         judged.push(Judged { dialect: dialect(&contract), case, contract, verdict });
     }
@@ -161,7 +161,7 @@ fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     taken.then(|| verdict(&contract.to_string(), &judged.case))
 }
 
-/// Returns the verdict without what says by which contract it was given.
+/// Returns the verdict without what identifies its contract.
 fn verdict(contract: &str, case: &Case) -> Value {
     let (output, invalid_utf8) = case.text();
     let lists = case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect();
@@ -219,7 +219,7 @@ fn without_words(mut verdict: Value) -> Value {
     verdict
 }
 
-/// Returns the value of a keyword by which something is wrong.
+/// Returns the value of a violated keyword.
 fn value_of<'j>(judged: &'j Judged, violation: &Value) -> Option<&'j str> {
     let schema = judged.contract.get("jtd").or(judged.contract.get("schema"))?;
     schema.pointer(violation["schema_path"].as_str()?)?.as_str()

@@ -118,7 +118,7 @@ const KINDS: [&str; 15] = [
     "one and a bad one",
 ];
 
-/// An item of the second answer: what it is, and which of the first list it was made from.
+/// An item of the second answer: the index of its original in the first list, and its value.
 type Sent = (usize, Value);
 
 fn answer(random: &mut Random, kind: usize, list: &[Value], wrong: &[usize]) -> Vec<Sent> {

@@ -472,8 +472,8 @@ fn changes_of_any_text_keep_each_word() {
     assert!(repaired * 100 > DAMAGES, "{repaired}");
 }
 
-/// The same for texts of which nothing is known: each word outside of a comment is in the output, or in what the report
-/// says is left out. The files are named by `SEAMGATE_TEXTS`, JSON lines of which `input` is the text:
+/// The same for unknown texts: each word outside of a comment is in the output, or in what the report says is left out.
+/// The files are named by `SEAMGATE_TEXTS`, JSON lines whose `input` is the text:
 ///
 /// ```sh
 /// SEAMGATE_TEXTS="$(ls broken/*.jsonl)" cargo test -p seamgate-tests --test core -- of_files --nocapture

@@ -88,7 +88,7 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     report.disposition == Disposition::Accepted
 }
 
-/// Returns the schema as it would be had its patterns decided: those texts match of which the bit is set.
+/// Returns the schema as if its patterns had been decided: a text matches if its bit is set.
 fn decided(schema: &Value, assignment: usize) -> Value {
     let replacement = |number: usize| {
         let is_set = |text: usize| assignment >> (number * HOSTILE.len() + text) & 1 == 1;

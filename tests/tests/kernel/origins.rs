@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const ROUNDS: u64 = 3000;
 
-/// Words of which texts, results and arguments are made: some are parts of others, or look like them.
+/// The words of texts, results and arguments: some are parts of others, or look like them.
 const WORDS: [&str; 12] = [
     "bob@x.com",
     "Bob@X.com",

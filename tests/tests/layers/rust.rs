@@ -165,7 +165,7 @@ fn child(module: &Path, name: &str) -> Path {
     [module.clone(), vec![name.to_owned()]].concat()
 }
 
-/// Returns the paths of a `use`, each with the name that it gives: none for `*`.
+/// Returns the paths of a `use`, each with the name that it declares: `None` for `*`.
 fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn walk(tree: &UseTree, before: &Path, found: &mut Vec<(Path, Option<String>)>) {
         match tree {

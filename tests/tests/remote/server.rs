@@ -88,7 +88,7 @@ impl Reply<'_> {
     }
 }
 
-/// A server whose answers a function gives.
+/// A server whose answers a function returns.
 pub(crate) struct Server {
     pub(crate) port: u16,
     seen: Arc<Mutex<Vec<Request>>>,

@@ -174,7 +174,7 @@ fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJo
     key
 }
 
-/// Returns the profile of the cases, with room for many calls and a state of so many bytes.
+/// Returns the profile of the cases, with room for many calls and a state of this many bytes.
 fn roomy(state_bytes: u64) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs/loop/profile.json");
     let mut profile: Value = serde_json::from_str(&fs::read_to_string(path).expect("a profile")).expect("JSON");

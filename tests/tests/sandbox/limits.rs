@@ -19,7 +19,7 @@ fn works(gate: &Gate) {
     assert_eq!(verdict.report.disposition, Disposition::Accepted);
 }
 
-/// Returns a contract by which judging `{}` takes two to the power of 40 steps; its agent is `doubling`.
+/// Returns a contract with which judging `{}` takes two to the power of 40 steps; its agent is `doubling`.
 fn doubling() -> String {
     named("fuel/reference-doubling-unevaluated").expect("an attack").contract().to_owned()
 }

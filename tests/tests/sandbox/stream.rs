@@ -14,7 +14,7 @@ use serde_json::Value;
 const SPLITS: usize = 100;
 const SANDBOXED: usize = 10;
 
-/// A gate holds a copy of its machine code, about 15 MB: so many are open at a time.
+/// The number of gates that are open at a time: each holds a copy of its machine code, about 15 MB.
 const GATES: usize = 128;
 
 /// A case with its gate, its contract and its agent.
@@ -71,7 +71,7 @@ fn the_report_does_not_depend_on_the_pieces() {
 /// Cuts cases into pieces. `before`: the number of cases before them, so that each case is cut otherwise. Returns how many splits gave
 /// the report on the whole text.
 fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
-    // What the whole text gives: a report, or for a few a fault.
+    // The result of the whole text: a report, or for a few a fault.
     let whole: Vec<String> = cases
         .iter()
         .map(|(case, gate, _, agent)| match gate.validate(&case.request(agent)) {
@@ -183,7 +183,7 @@ fn items_are_told_as_the_report_has_them() {
     assert!(compared >= 30, "only {compared} cases have items");
 }
 
-/// Returns a list of items, pretty-printed, with text around: about so many bytes.
+/// Returns a list of items, pretty-printed, with text around: of about this many bytes.
 fn list(bytes: usize) -> String {
     let item = |number: usize| {
         format!(
@@ -313,6 +313,6 @@ fn a_session_fails_as_a_whole_output_does() {
     // If a list is named twice, the request is invalid: at the beginning, before anything is sent.
     let request = Request::new("a", "1").list("l", ["x"]).list("l", ["y"]);
     assert_eq!(gate.session(&request).map(drop).map_err(|fault| fault.code()), Err("bad_request"));
-    // The gate goes on.
+    // The gate continues.
     assert!(gate.validate(&Request::new("a", "1")).is_ok());
 }

@@ -89,7 +89,7 @@ fn nothing_that_is_held_between_calls_takes_a_slot() {
     drop((warm, sessions, attempts));
 }
 
-/// One more than a process may hold is a fault at once, and those that were there go on.
+/// One more than a process may hold is a fault at once, and the others continue.
 #[test]
 fn one_session_too_many_is_a_fault_and_not_a_wait() {
     let _alone = alone();
@@ -109,7 +109,7 @@ fn one_session_too_many_is_a_fault_and_not_a_wait() {
     drop(gate.session(&Request::new("numbers", "[")).expect("a session in its place"));
 }
 
-/// Returns a contract by which no output is ever judged to the end: it takes 2^40 steps.
+/// Returns a contract with which no output is ever judged to the end: it takes 2^40 steps.
 fn endless() -> String {
     let levels = |level: usize| {
         format!(r##""l{}":{{"allOf":[{{"$ref":"#/$defs/l{level}"}},{{"$ref":"#/$defs/l{level}"}}]}}"##, level + 1)

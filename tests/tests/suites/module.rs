@@ -1,5 +1,5 @@
-//! The module for hosts without components and without fuel gives the same bytes as the component, takes the same fuel, and
-//! ends by the same limits.
+//! The module for hosts without components and without fuel returns the same bytes as the component, uses the same
+//! fuel, and has the same limits.
 
 use std::{fs, sync::LazyLock};
 

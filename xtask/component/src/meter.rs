@@ -24,7 +24,7 @@ use wasmparser::{
     GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, TypeSectionReader,
 };
 
-/// The memory that a host gives an instance: 64 MiB.
+/// The default memory limit of an instance: 64 MiB.
 const MEMORY: u64 = 64 * 1024 * 1024;
 
 /// Bytes in a page of memory.
@@ -56,7 +56,7 @@ enum Shape {
     /// Imports nothing, and exports [`EXPORTS`].
     Alone,
     /// Exports [`PAUSING_EXPORTS`], and imports the function `refuel` of the module `seamgate`. With nothing left it
-    /// calls that, and goes on if the host has set `fuel`. So a host ends a call at a step of its choice, and pays
+    /// calls that, and continues if the host has set `fuel`. So a host ends a call at a step of its choice, and pays
     /// nothing between.
     Pausing,
 }

@@ -7,8 +7,7 @@ use anyhow::{Context, Result};
 use wit_bindgen_core::{Files, WorldGenerator, wit_parser::Resolve};
 use wit_bindgen_rust::Opts;
 
-/// Returns the bindings of a world, the packages of which are in these folders. Other packages may export what is in
-/// it.
+/// Returns the bindings of a world whose packages are in these folders. Other packages may export what is in it.
 pub(super) fn of(folders: &[&str], world: &str) -> Result<String> {
     Ok(format!("// {}\n{}\n", super::HEAD, made(folders, world)?.join("\n")))
 }

@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(150);
 /// Documents below this, in bytes, are judged: with larger ones it hardly shows what a fresh instance costs.
 pub const SMALL: usize = 4096;
 
-/// Returns the documents below so many bytes, each with the number of its set.
+/// Returns the documents below this many bytes, each with the number of its set.
 pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     let mut documents = Vec::new();
     for document in &plan.documents {

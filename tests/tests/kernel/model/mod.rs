@@ -196,7 +196,7 @@ fn expand(
             }
             figures.again += deliver_again(profile, reached.key, &reached.node)?;
             if is_last {
-                // It is counted, and not gone on from.
+                // It is counted, but not expanded.
                 reached.node.state = String::new();
             }
             found.push(reached);

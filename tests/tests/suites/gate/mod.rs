@@ -276,8 +276,8 @@ impl Session {
     }
 }
 
-/// Returns a message without how it is spaced, and without the id that a server of the case had, and gives back: over
-/// HTTP without a session that is the gate's.
+/// Returns a message without its white space, and without the id that a server of the case had, and returns: over HTTP
+/// without a session that is the gate's.
 fn alike(message: &str) -> String {
     let text = serde_json::from_str::<Value>(message).unwrap_or_default().to_string();
     let quoted = r#"\"id\":"#;

@@ -172,7 +172,7 @@ impl Talk {
         Ok(String::new())
     }
 
-    /// Reads an answer, or so many pieces of it.
+    /// Reads an answer, or this many pieces of it.
     fn read(&mut self, pieces: Option<usize>) -> Result<String> {
         let connection = &mut self.connections[self.used];
         let mut came = String::new();

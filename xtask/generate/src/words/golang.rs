@@ -103,7 +103,7 @@ fn marshal(one: &Struct) -> String {
     )
 }
 
-/// Returns a decision: one struct, of which `permit` says which members are there.
+/// Returns a decision: one struct, whose `permit` says which members are present.
 fn decision(words: &Words, union: &Union) -> String {
     let mut fields: Vec<Field> = Vec::new();
     for one in &union.of {
@@ -161,7 +161,7 @@ fn ty(ty: &Type) -> String {
         Type::List(of) => format!("[]{}", self::ty(of)),
         Type::Map(of) => format!("map[string]{}", self::ty(of)),
         Type::Named(name) => name.clone(),
-        // A run takes and gives values whole.
+        // A run takes and returns whole values.
         Type::Large(of) => self::ty(of),
     }
 }

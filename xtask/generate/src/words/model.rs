@@ -16,7 +16,7 @@ pub(super) enum Type {
     Text,
     /// Any JSON.
     Any,
-    /// An object of which nothing more is said.
+    /// An object without further description.
     Object,
     List(Box<Type>),
     /// Values by names that are data.
@@ -44,7 +44,7 @@ pub(super) struct Struct {
     pub(super) fields: Vec<Field>,
 }
 
-/// Some words, of which a member has one.
+/// Words from which a member has one.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub(super) name: String,

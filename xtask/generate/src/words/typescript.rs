@@ -71,7 +71,7 @@ fn ty(ty: &Type) -> String {
         Type::List(of) => format!("readonly {}[]", self::ty(of)),
         Type::Map(of) => format!("Readonly<Record<string, {}>>", self::ty(of)),
         Type::Named(name) => name.clone(),
-        // A run takes and gives values whole.
+        // A run takes and returns whole values.
         Type::Large(of) => self::ty(of),
     }
 }

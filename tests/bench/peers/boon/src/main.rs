@@ -1,4 +1,4 @@
-//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT` it gives one verdict, as its exit status too.
+//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT` it writes one verdict, and exits with it.
 
 use std::{path::Path, process::ExitCode};
 
