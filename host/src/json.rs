@@ -79,7 +79,7 @@ pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     Cow::Owned(out.unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII")))
 }
 
-/// Most pieces are shorter, and to copy so many bytes takes less time than a call to copy fewer.
+/// Most pieces are shorter, and copying this many bytes takes less time than a call to copy fewer.
 const SHORT: usize = 32;
 
 #[inline]

@@ -135,7 +135,7 @@ fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, windo
 
 struct Requests<R> {
     input: BufReader<R>,
-    /// Blank lines before `next`. They are answered once a request follows: at the end they are no requests.
+    /// Blank lines before `next`. They are answered once a request follows: at the end they are not requests.
     blank: usize,
     next: Option<Line>,
 }

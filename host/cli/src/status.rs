@@ -33,7 +33,7 @@ impl From<Disposition> for Status {
             Disposition::Accepted => Status::Accepted,
             Disposition::Partial => Status::Partial,
             Disposition::Refused => Status::Refused,
-            // A word of a later version is no success.
+            // A word of a later version is not a success.
             _ => Status::Rejected,
         }
     }
@@ -123,7 +123,7 @@ impl Sum {
     }
 
     pub(crate) fn add(&mut self, status: Status) {
-        // Whatever is no verdict is without one.
+        // Anything else has no verdict.
         let kind = Self::KINDS.iter().position(|(kind, _)| *kind == status).unwrap_or(Self::KINDS.len() - 1);
         self.0[kind] += 1;
     }

@@ -36,7 +36,7 @@ pub struct Pins {
     profile: PathBuf,
     /// The whole text of the profile.
     text: String,
-    /// The tools: those of the entries whose names are no patterns, and those that patterns have definitions of.
+    /// The tools: those of the entries whose names are not patterns, and those that patterns have definitions of.
     tools: Vec<Pin>,
     /// The entries of the profile.
     entries: Vec<Pin>,

@@ -40,7 +40,8 @@ pub(crate) struct Edit {
 }
 
 impl Watch {
-    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is no regular file: a pipe is read once.
+    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is not a regular file: a pipe is read
+    /// once.
     pub(crate) fn new(path: &Path, text: &str) -> Option<Self> {
         let profile: Value = serde_json::from_str(text).ok()?;
         // Without stamps, the first look reads the files: they may have changed since the text was read.

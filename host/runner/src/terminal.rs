@@ -205,7 +205,7 @@ pub fn marked_rows(text: &str, first: &str, next: &str) -> Vec<String> {
     text.trim_end().split('\n').flat_map(of_line).collect()
 }
 
-/// Cuts a line into rows of so many columns, behind spaces if there are any.
+/// Cuts a line into rows of this many columns, behind spaces if there are any.
 fn rows(line: &str, room: usize) -> Vec<&str> {
     let (mut rows, mut rest) = (Vec::new(), line);
     loop {
@@ -257,7 +257,7 @@ mod os {
             Ok(tcflush(io::stdin(), QueueSelector::IFlush)?)
         }
 
-        /// Waits for a line, at most so long. Whatever follows it is thrown away.
+        /// Waits for a line, at most for this time. Whatever follows it is thrown away.
         pub(super) fn read(&mut self, wait: Duration) -> Typed {
             let stdin = io::stdin();
             match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Timespec::try_from(wait).ok().as_ref()) {
@@ -335,7 +335,7 @@ mod os {
             }
         }
 
-        /// Waits for a line, at most so long.
+        /// Waits for a line, at most for this time.
         pub(super) fn read(&mut self, wait: Duration) -> Typed {
             let Some(lines) = self.lines.as_ref().filter(|_| !self.has_ended) else { return Typed::End };
             match lines.recv_timeout(wait) {

@@ -233,7 +233,7 @@ impl<'g> Instance<'g> {
         self.with((agents, &[]), bytes, call).map_err(|fault| registry.with_agents(fault))
     }
 
-    /// Seals contracts that have so many bytes.
+    /// Seals contracts of this many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
         self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
@@ -406,7 +406,7 @@ impl<'g> Instance<'g> {
         self.call(bytes, call)
     }
 
-    /// Calls the instance, or a fresh one if there is none, within the limits for so many bytes.
+    /// Calls the instance, or a fresh one if there is none, within the limits for this many bytes.
     pub(crate) fn call<T>(
         &mut self,
         bytes: usize,
@@ -426,7 +426,7 @@ impl<'g> Instance<'g> {
         self.within((fuel, clock), call).map_err(Fault::from)
     }
 
-    /// Makes sure that there is an instance, for calls with so many bytes.
+    /// Makes sure that there is an instance, for calls with this many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
         self.begin_from(bytes, None)
     }
@@ -448,7 +448,7 @@ impl<'g> Instance<'g> {
         Clock::start(self.sandbox.limits().timeout)
     }
 
-    /// Calls the instance within so much fuel, by a clock that already runs.
+    /// Calls the instance within this much fuel, by a clock that already runs.
     fn within<T>(
         &mut self,
         budget: (u64, Clock),
@@ -500,7 +500,7 @@ mod tests {
 
     const ENDS: [&str; 3] = ["]", "", "}"];
 
-    /// Returns a list of so many bytes that the contract rejects, with this end.
+    /// Returns a list of this many bytes that the contract rejects, with this end.
     fn output(length: usize, end: &str) -> String {
         format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8))
     }

@@ -388,9 +388,9 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile or
-    /// version; or a fault for a limit. Such an event is no part of the run: the state stays as it was. An event that does not
-    /// fit the run is not an error: the step says why it was ignored.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile
+    /// or version; or a fault for a limit. Such an event is not part of the run: the state stays as it was. An event
+    /// that does not fit the run is not an error: the step says why it was ignored.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
         self.once().advance(agent, state, event)
     }

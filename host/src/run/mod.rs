@@ -201,14 +201,15 @@ impl<'g, J: Journal> Run<'g, J> {
     /// Continues the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep
     /// both in one transaction, and give a handler no more than it asks for.
     ///
-    /// Of the journal, only [`append`](Journal::append) and [`put`](Journal::put) are called, and [`get`](Journal::get) and
-    /// [`lines`](Journal::lines) where a step needs a text again. Who can write the snapshot can write the run: no line is compared with
-    /// it, as [`open`](Run::open) does.
+    /// Calls only [`append`](Journal::append) and [`put`](Journal::put) of the journal, and [`get`](Journal::get) and
+    /// [`lines`](Journal::lines) if a step needs a text again. Whoever can write the snapshot can also forge the run:
+    /// no line is compared with it, as [`open`](Run::open) does.
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotAJournal`] if the text is no snapshot, or another state than it says; [`JournalError::Newer`] if a later
-    /// version made it; [`JournalError::Other`] if the gate has another profile or component.
+    /// [`JournalError::NotAJournal`] if the text is not a valid snapshot, or has another state than it says;
+    /// [`JournalError::Newer`] if a later version made it; [`JournalError::Other`] if the gate has another profile or
+    /// component.
     pub fn restore(gate: &'g Gate, journal: J, snapshot: &str) -> Result<Self, StepError> {
         Run::restore_on(gate, journal, snapshot)
     }
@@ -563,7 +564,7 @@ impl<'g, J: Journal> Run<'g, J> {
             Some(_) => return Err(wrong("is changed")),
             None => {}
         }
-        // Small values stand in their lines.
+        // Small values are in their lines.
         let mut checked = Checked::default();
         for line in self.journal.lines(0)? {
             let line = line?;

@@ -340,7 +340,7 @@ impl Sandbox {
         }
     }
 
-    /// Calls an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
+    /// Calls an instance within this much fuel, by a clock that already runs. Drop the instance if it stopped.
     pub(crate) fn call<T>(
         &self,
         live: &mut Live,

@@ -84,7 +84,7 @@ impl Limits {
         self.fuel.saturating_add(self.fuel_per_byte.saturating_mul(bytes))
     }
 
-    /// Fuel to compile a contract of so many bytes.
+    /// Returns the fuel to compile a contract of this many bytes.
     pub(crate) fn fuel_for_contract(&self, bytes: usize) -> u64 {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.contract_fuel.saturating_add(self.contract_fuel_per_byte.saturating_mul(bytes))

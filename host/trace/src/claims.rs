@@ -72,7 +72,7 @@ impl Claims {
     pub(crate) fn read(&self, document: &str) -> Vec<Claim> {
         let document: Value = serde_json::from_str(document).unwrap_or_default();
         let mut places = select(&self.claims, &document);
-        // A member of each claim declares absence, and is no claim itself.
+        // A member of each claim declares absence, and is not a claim itself.
         if let Some(absence) = self.absence.as_ref().filter(|path| !path.starts_with(&self.claims)) {
             for (pointer, value) in select(absence, &document) {
                 match value {

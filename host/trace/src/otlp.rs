@@ -140,7 +140,7 @@ impl Trace {
 
     fn step(&mut self, run: &mut Run, step: &Step) {
         let at = step.at;
-        // What the model's output led to stands in the span of its ask.
+        // The span of the model's ask contains what its output led to.
         let mut asked = step.event().and_then(|event| self.event(run, event, at));
         for record in step.records() {
             match record {

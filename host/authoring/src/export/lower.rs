@@ -303,7 +303,7 @@ impl<'s> Lowering<'s> {
         noted(union(outs), notes)
     }
 
-    /// Returns what stands for a schema where the target needs one that is no boolean.
+    /// Returns the substitute for a schema if the target needs one that is not a boolean.
     pub(super) fn placed(&mut self, out: Out, pointer: &str, keyword: &str) -> Json {
         match out {
             Out::Schema(json) => json,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Node, decimal::Decimal};
 
-/// The most schemas that one schema is made of, through references and `allOf`.
+/// The most schemas that one schema combines, through references and `allOf`.
 const MAX_PARTS: usize = 64;
 
 /// Types of values, as bits.

@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Returns what stands for the value of a variable.
+    /// Returns the substitute for the value of a variable.
     fn value(&self, name: &str) -> String {
         self.variable.map_or_else(|| format!("VALUE OF {name}"), |form| form.replace("NAME", name))
     }

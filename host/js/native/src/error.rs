@@ -6,12 +6,12 @@ use seamgate::{BakeError, Fault, FileError, JournalError, LoadError, RunError, S
 /// The result of a function that JavaScript calls.
 pub(crate) type Result<T> = napi::Result<T, &'static str>;
 
-/// There is no verdict.
+/// Returns the error for a fault.
 pub(crate) fn fault(fault: Fault) -> Error<&'static str> {
     Error::new("SeamgateFault", fault.to_json())
 }
 
-/// There is no gate.
+/// Returns the error for a gate that cannot be made.
 pub(crate) fn load(error: LoadError) -> Error<&'static str> {
     match error {
         LoadError::Fault(given) => fault(given),

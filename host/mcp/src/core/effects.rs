@@ -13,13 +13,13 @@ pub enum Input<'a> {
     /// The client wrote a line. The headers of the request that repeat arguments come with it, by their names in lower case. `None` where
     /// clients send no such headers: over standard input, and in a session.
     Downstream(&'a str, Option<&'a [(String, String)]>),
-    /// The client wrote something that is no line of text, and why.
+    /// The client wrote an invalid line of text, and why.
     DownstreamInvalid(&'a str),
     /// The client has ended the session.
     DownstreamEnded,
     /// A server wrote a line.
     Upstream(UpstreamId, &'a str),
-    /// A server wrote something that is no line of text: its beginning, and why.
+    /// A server wrote an invalid line of text: its beginning, and why.
     UpstreamInvalid(UpstreamId, &'a str, &'a str),
     /// A server does not answer the request with this id: the reason, and whether the server may have acted on it.
     Unanswered(UpstreamId, &'a str, &'a str, bool),

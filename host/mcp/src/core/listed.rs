@@ -80,7 +80,7 @@ impl Listed {
     ///
     /// # Errors
     ///
-    /// The first page is no list of tools.
+    /// The first page is not a list of tools.
     pub(super) fn take(&mut self, result: &RawValue) -> Result<Next, String> {
         let page: Page = match serde_json::from_str(result.get()) {
             Ok(page) => page,

@@ -63,7 +63,7 @@ pub enum Answer {
     Error(Raw),
 }
 
-/// Describes why a line is no message.
+/// Describes why a line is not a message.
 #[derive(Debug)]
 pub struct Malformed {
     /// The id to answer under, if the line is a request whose envelope can be read.
@@ -128,8 +128,8 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// The line is not JSON or not a message of JSON-RPC 2.0, its parameters or its error are no object, or an object of it, apart from
-    /// data, has two names that a reader could take for one another.
+    /// The line is not JSON or not a message of JSON-RPC 2.0, its parameters or its error are not an object, or an
+    /// object of it, apart from data, has two names that a reader could take for one another.
     pub fn read(line: &str) -> Result<Self, Malformed> {
         let refused = |code: i64, why: String| Malformed { id: None, code, why };
         let members: Members =

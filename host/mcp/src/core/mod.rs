@@ -72,7 +72,7 @@ const ENDED: &str = "seamgate/ended";
 ///
 /// # Errors
 ///
-/// The line is no message, or its sender may not send it. The error says why.
+/// The line is not a message, or its sender may not send it. The error says why.
 pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
     let side = if from == Party::Client { Side::Client } else { Side::Server };
     let message = Message::read(line).map_err(|malformed| malformed.why)?;

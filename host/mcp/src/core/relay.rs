@@ -1,4 +1,4 @@
-//! Messages that are no calls: what the client and a server say to each other besides, as far as the profile names it.
+//! Relays messages other than calls between the client and a server, as far as the profile names them.
 
 use seamgate::{Fault, Party};
 use serde_json::value::RawValue;

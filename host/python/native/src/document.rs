@@ -251,7 +251,7 @@ impl<'t, 'py> Reader<'t, 'py> {
             b'u' => {
                 let first = self.unit()?;
                 if !(0xd800..0xdc00).contains(&first) {
-                    // Half of a pair is no character.
+                    // Half of a pair is not a character.
                     return char::from_u32(first.into());
                 }
                 self.expect(b'\\')?;

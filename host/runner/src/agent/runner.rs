@@ -231,7 +231,7 @@ impl<'s> Runner<'s> {
         self.waiting.retain(|_, what| what.expires() > now);
     }
 
-    /// Waits for the next input, or until something lapses.
+    /// Waits for the next input, or until something expires.
     fn receive(&mut self) -> Result<()> {
         let wake = self.run.wake_at().filter(|_| self.signal.is_none());
         let wake = wake.map(|at| Duration::from_millis(at.saturating_sub(now())));

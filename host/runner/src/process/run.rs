@@ -249,7 +249,7 @@ impl Supervised<'_> {
     fn start_threads(&mut self, run: &Run, sender: &Sender<RunEvent>) -> io::Result<()> {
         if let Some(mut stdin) = self.child.stdin.take() {
             let input = run.input.to_vec();
-            // The child need not read all of it, so an error is no matter. The end of the thread closes the pipe.
+            // The child need not read all of it, so an error does not matter. The end of the thread closes the pipe.
             spawn(move || drop(stdin.write_all(&input)))?;
         }
         if let Some(stdout) = self.child.stdout.take() {

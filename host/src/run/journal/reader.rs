@@ -86,8 +86,8 @@ impl JournalReader {
         self.torn.as_ref()
     }
 
-    /// Returns an artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values
-    /// stand in their lines.
+    /// Returns an artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values are
+    /// in their lines.
     ///
     /// # Errors
     ///

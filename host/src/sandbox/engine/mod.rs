@@ -102,7 +102,7 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
     (running(), pool)
 }
 
-/// Returns an engine for a gate that asks for so many slots, and the number of slots that it has.
+/// Returns an engine for a gate that asks for this many slots, and the number of slots that it has.
 ///
 /// A pool reserves the addresses of all its slots at once. If the process may not (`ulimit -v`), each instance reserves its
 /// own, and there are as many slots as fit. The machine code is the same, and so are all verdicts and their fuel: the code
@@ -138,8 +138,8 @@ pub fn open_pagemap() {
     }
 }
 
-/// Returns another engine like a gate's, with a pool of its own. `None` where the process may reserve only so many
-/// addresses: the first has taken its share of them.
+/// Returns another engine like a gate's, with a pool of its own. `None` if the process may reserve only a limited
+/// number of addresses: the first engine has taken its share of them.
 pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     if addresses().is_some() {
         return None;

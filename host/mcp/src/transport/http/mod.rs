@@ -71,7 +71,7 @@ const ENDING: Duration = Duration::from_secs(4);
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let wanted = "must be an address of this machine with a port, as 127.0.0.1:7777 or [::1]:7777";
     let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
-    // Who is elsewhere would send the token in the clear.
+    // A remote client would send the token in the clear.
     if address.ip().is_loopback() { Ok(address) } else { Err(wanted.to_owned()) }
 }
 

@@ -128,7 +128,7 @@ impl Sessions {
         let closing = Arc::clone(&writer);
         let (tell, told) = mpsc::channel();
         let listen = move |gate: SyncSender<Happened>| {
-            // Who waits for it has not gone.
+            // The client that waits for it is still there.
             let _ = tell.send(gate);
             Ok(())
         };

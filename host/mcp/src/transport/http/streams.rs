@@ -79,7 +79,7 @@ struct Stream {
 pub(super) enum Next {
     /// A message, by its number.
     Message(u64, String),
-    /// Nothing, so long.
+    /// Nothing until the timeout.
     Nothing,
     /// Nothing any more.
     End,
@@ -125,8 +125,8 @@ impl Streams {
         Some((self.attach(stream, None)?, id))
     }
 
-    /// Writes a stream to a connection from now on, in place of who did. `after`: from the message after this one.
-    /// `None` if there is no such stream, or that message is forgotten.
+    /// Writes a stream to a connection from now on, in place of its previous connection. With `after`, begins with the
+    /// message after this one. `None` if there is no such stream, or that message is forgotten.
     pub(super) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> Option<Reader> {
         let mut state = self.lock();
         let State { streams, last_reader, waiting, kept, .. } = &mut *state;

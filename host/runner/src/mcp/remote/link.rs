@@ -328,7 +328,7 @@ impl Link {
     pub(super) fn deliver(&self, received: Received) {
         let is_end = matches!(received, Received::Wrote(Wrote::End));
         if is_end {
-            // Who reads the end may send at once. Nothing is taken any more by then.
+            // Whoever reads the end may send at once. Nothing is taken any more by then.
             self.stop();
         }
         let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);

@@ -30,7 +30,7 @@ pub struct Login {
     store: Store,
     server: Server,
     client: Client,
-    /// The client's secret if it stands in the environment.
+    /// The client's secret, if it is in the environment.
     secret: Option<String>,
     resource: String,
     callback: Callback,

@@ -29,7 +29,7 @@ const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Client {
     pub(super) id: String,
-    /// The secret, unless it stands in the environment.
+    /// The secret, unless it is in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) secret: Option<String>,
     /// `true` if the secret goes into the form, not into a header.
