@@ -30,12 +30,12 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Read a whole regular file by a name that the user did not type.
+/// Reads a whole regular file by a name that the user did not type.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_regular_to(path, MAX_FILE)
 }
 
-/// The same for a file of at most so many bytes.
+/// Reads a whole regular file of at most `limit` bytes.
 pub(crate) fn read_regular_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     read_to(open_regular(File::options().read(true), path)?, limit)
 }

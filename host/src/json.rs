@@ -9,27 +9,27 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
+/// Returns a value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A string as JSON.
+/// Returns a string as JSON.
 pub(crate) fn json_text(text: &str) -> String {
     json(&text)
 }
 
-/// A list of strings.
+/// Returns a list of strings.
 pub(crate) fn json_texts(texts: &[String]) -> String {
     json(&texts)
 }
 
-/// A list of what is written by itself.
+/// Returns a list of what is written by itself.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))
 }
 
-/// An object of members that are JSON text already.
+/// Returns an object of members that are JSON text already.
 pub(crate) fn object(members: &[(&str, &str)]) -> String {
     let length: usize = members.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = String::with_capacity(length + 2);
@@ -44,8 +44,8 @@ pub(crate) fn object(members: &[(&str, &str)]) -> String {
     out
 }
 
-/// JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers keep their
-/// digits. A string that is no text, because it has half of a surrogate pair, stays as it is written.
+/// Returns JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers
+/// keep their digits. A string that is not valid text, because it has half of a surrogate pair, stays as it is written.
 pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     let bytes = value.as_bytes();
     let mut out = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     Cow::Owned(out.unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII")))
 }
 
-/// Most pieces are shorter, and to copy so many bytes takes less time than a call to copy fewer.
+/// Most pieces are shorter, and copying this many bytes takes less time than a call to copy fewer.
 const SHORT: usize = 32;
 
 #[inline]
@@ -97,7 +97,7 @@ fn push(out: &mut Vec<u8>, bytes: &[u8], piece: Range<usize>) {
     }
 }
 
-/// A string that has escapes, with the fewest.
+/// Returns a string that has escapes, with the fewest.
 fn rewritten(string: &str) -> Cow<'_, str> {
     match serde_json::from_str::<Cow<str>>(string) {
         Ok(text) => json(&text).into(),
@@ -105,7 +105,8 @@ fn rewritten(string: &str) -> Cow<'_, str> {
     }
 }
 
-/// The length of the string that a text begins with, with its quotes, and whether it may be written with fewer escapes.
+/// Returns the length of the string that a text begins with, with its quotes, and whether it may be written with fewer
+/// escapes.
 #[inline]
 fn string(bytes: &[u8]) -> (usize, bool) {
     let mut at = 1;
@@ -124,7 +125,7 @@ fn string(bytes: &[u8]) -> (usize, bool) {
     }
 }
 
-/// How many bytes come before the first quote or backslash.
+/// Returns the number of bytes before the first quote or backslash.
 // Strings are short: a search that is called takes longer to begin.
 #[inline]
 fn unmarked(bytes: &[u8]) -> usize {
@@ -142,12 +143,12 @@ fn unmarked(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\')).count()
 }
 
-/// Whether a text is one value of JSON, without line ends between its words.
+/// Returns whether a text is one JSON value without newlines between its tokens.
 pub(crate) fn is_json(text: &str) -> bool {
     !text.as_bytes().contains(&b'\n') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// JSON text as the value that it is.
+/// Returns JSON text as the value that it is.
 pub(crate) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     let value: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
     value.serialize(serializer)
@@ -177,7 +178,7 @@ impl Members {
         serde_json::from_str(member.get()).map_err(|error| E::custom(format!("{name}: {error}")))
     }
 
-    /// A document as JSON text, where there is one: it may be `null` itself.
+    /// Returns a document as JSON text, where there is one: it may be `null` itself.
     pub(crate) fn document<E: serde::de::Error>(
         &mut self,
         name: &'static str,
@@ -188,7 +189,7 @@ impl Members {
     }
 }
 
-/// A word that is none of those that there are.
+/// An unknown word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what}: expected {}", known.join(", "))]
 pub struct UnknownWord {

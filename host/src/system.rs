@@ -1,4 +1,4 @@
-//! What Linux tells of the pages of a memory. Elsewhere, nothing.
+//! Information about the pages of a memory that Linux provides. Other systems provide none.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
@@ -11,7 +11,8 @@ mod linux {
 
     use rustix::process::{Pid, getpid};
 
-    /// What [`open_pagemap`] opened, and the process that it tells of: after a fork, that is still the parent.
+    /// The file that [`open_pagemap`] opened, and the process whose pages it lists. After a fork, that is still the
+    /// parent.
     static PAGEMAP: OnceLock<(Pid, File)> = OnceLock::new();
 
     /// Opens the list of the pages that were written to, and keeps it open.
@@ -25,7 +26,7 @@ mod linux {
         File::open("/proc/self/pagemap")
     }
 
-    /// How many page faults this thread has met. `None` if the system does not count them.
+    /// Returns the number of page faults of this thread. `None` if the system does not count them.
     ///
     /// Each first write to a page that the memory shares with a file or with other zeros is one (`getrusage(2)`).
     pub(crate) fn page_faults() -> Option<u64> {
@@ -47,23 +48,23 @@ mod linux {
         unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
     }
 
-    /// Whether pages may be swapped out: there is a place for them, or nobody says.
+    /// Returns whether pages may be swapped out: there is swap space, or the system does not say.
     pub(crate) fn has_swap() -> bool {
         // Below its heading, each line is a place.
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
     }
 
-    /// The C library knows it. `rustix` would read it from the auxiliary vector, and look at the vDSO, which valgrind hides: the process would
-    /// end there.
+    /// Returns the page size from the C library. `rustix` would read it from the auxiliary vector, and look at the
+    /// vDSO, which valgrind hides, and the process would end there.
     pub(crate) fn page_size() -> usize {
         // SAFETY: the call only reads.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        // Linux always tells it.
+        // Linux always reports it.
         usize::try_from(size).unwrap_or(4096)
     }
 
-    /// Have the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to before, and no page
-    /// fault says so. Gives whether it is sure.
+    /// Has the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to
+    /// before, and no page fault says so. Returns whether it is sure.
     pub(crate) fn without_huge_pages(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole: a memory begins and ends with a page. The advice changes no byte.
         let advised = unsafe {
@@ -73,8 +74,8 @@ mod linux {
         matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
     }
 
-    /// Gives pages back to the kernel, which then have their first content. Returns whether the kernel took them: it does not take
-    /// locked pages, and those keep their content.
+    /// Returns pages to the kernel, which restores their first content. Returns whether the kernel took them: it does
+    /// not take locked pages, and those keep their content.
     pub(crate) fn forget(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
         // has there, bytes of the file or zeros, and all of these are bytes.
@@ -82,8 +83,8 @@ mod linux {
             .is_ok()
     }
 
-    /// The numbers of the pages of a memory that are its own, ascending: all that anybody has written to. `None` if the system does not
-    /// say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
+    /// Returns the numbers of the pages of a memory that are its own, ascending: all that anybody has written to.
+    /// `None` if the system does not say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
     pub(crate) fn written(memory: &[u8]) -> Option<Vec<usize>> {
         const PRESENT: u64 = 1 << 63;
         const SWAPPED: u64 = 1 << 62;
@@ -105,7 +106,7 @@ mod linux {
         let is_own = |entry: u64| entry & (PRESENT | SWAPPED) != 0 && entry & OF_A_FILE == 0;
         let numbers: Vec<usize> =
             entries.enumerate().filter(|(_, entry)| is_own(*entry)).map(|(number, _)| number).collect();
-        // Each call writes to the stack. Where nothing is said to be written, nothing is told.
+        // Each call writes to the stack. If no page is reported as written, nothing is reported at all.
         (!numbers.is_empty()).then_some(numbers)
     }
 }

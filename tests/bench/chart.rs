@@ -9,16 +9,16 @@ use crate::{
 };
 
 const WIDTH: f64 = 860.0;
-/// Where names end and bars begin.
+/// The position where names end and bars begin.
 const LEFT: f64 = 220.0;
 /// Room for the figure behind the longest bar.
 const RIGHT: f64 = 90.0;
 const BAR: f64 = 18.0;
 const STEP: f64 = 28.0;
 const HEAD: f64 = 76.0;
-/// From the heading of a picture to its first bar.
+/// The distance from the heading of a picture to its first bar.
 const ABOVE: f64 = 22.0;
-/// From the last bar of a picture to the next picture: the axis with its figures.
+/// The distance from the last bar of a picture to the next picture: the axis with its figures.
 const BELOW: f64 = 64.0;
 
 const STYLE: &str = "\

@@ -29,13 +29,13 @@ pub(crate) const AJV: &str = "Ajv (JavaScript)";
 pub(crate) const PYTHON: &str = "jsonschema (Python)";
 const BOON: &str = "boon (Rust)";
 
-/// The folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
+/// Returns the folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
 pub(crate) fn peers(installed: &Path) -> PathBuf {
     installed.join("peers/peers")
 }
 
-/// The features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have no others:
-/// a build together with seamgate enables features that slow it down.
+/// Returns the features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have
+/// no others: a build together with seamgate enables features that slow it down.
 fn own_features(name: &str) -> Option<&'static [&'static str]> {
     match name {
         NATIVE | ERRORS | GENERATED | SIMD | BOTH => Some(&["float_roundtrip"]),
@@ -89,7 +89,7 @@ impl Program {
         command
     }
 
-    /// How long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
+    /// Returns how long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
     pub(crate) fn millis(&self) -> Result<f64> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -101,16 +101,16 @@ impl Program {
     }
 }
 
-/// What is measured.
+/// The engines to measure.
 pub(crate) struct Engines {
     pub(crate) all: Vec<Engine>,
-    /// In words, those whose programs are not there.
+    /// Descriptions of the engines whose programs are missing.
     pub(crate) skipped: Vec<String>,
     /// seamgate's command line, with the component that holds all contracts.
     pub(crate) with_all_contracts: Program,
 }
 
-/// Start all engines whose programs are there.
+/// Starts all engines whose programs are there.
 pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Extent) -> Result<Engines> {
     let (set, document) = plan.first()?;
     let program = |words: &[&Path]| Program::of(words, installed);
@@ -202,7 +202,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
     }
 }
 
-/// Start those in JavaScript and Python too.
+/// Starts those in JavaScript and Python too.
 fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> Result<Engines> {
     let Engines { all: engines, skipped, .. } = &mut started;
     let (set, document) = plan.first()?;
@@ -288,7 +288,7 @@ impl Engine {
         !self.name.starts_with("seamgate") && self.name != ERRORS
     }
 
-    /// Start the program, and wait until it has compiled all schemas.
+    /// Starts the program, and waits until it has compiled all schemas.
     fn start(
         name: &'static str,
         version: String,
@@ -315,7 +315,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Ask a question of one line.
+    /// Asks a question of one line.
     pub(crate) fn ask(&self, question: &str) -> Result<Value> {
         let mut process = self.process.borrow_mut();
         let input = process.input.as_mut().context("it was stopped")?;
@@ -330,7 +330,7 @@ impl Engine {
         serde_json::from_str(&line).with_context(|| format!("{} answered {line:?}", self.name))
     }
 
-    /// End the program.
+    /// Ends the program.
     pub(crate) fn stop(&self) -> Result<()> {
         let mut process = self.process.borrow_mut();
         process.input = None;
@@ -339,7 +339,7 @@ impl Engine {
     }
 }
 
-/// The version of a crate in `Cargo.lock`.
+/// Returns the version of a crate in `Cargo.lock`.
 fn locked(name: &str) -> String {
     let lock = include_str!("../../Cargo.lock").replace('\r', "");
     let entry = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).map(|(_, rest)| rest);

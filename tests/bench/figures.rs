@@ -1,4 +1,4 @@
-//! From times to figures.
+//! Computes figures from times.
 
 use crate::{
     apart::Apart,
@@ -18,15 +18,15 @@ pub(crate) struct Figures {
     /// For each document that grows: its name, its bytes, and the nanoseconds a byte by engine.
     pub(crate) growth: Vec<(String, usize, Vec<Option<f64>>)>,
     pub(crate) differences: Vec<Difference>,
-    /// As many valid documents as the headline counts, but without Blaze, whose time is a sum.
+    /// The same number of valid documents as in the headline, but without Blaze, whose time is a sum.
     pub(crate) ahead_of_whole: usize,
 }
 
-/// Where two threads gain less than this natively, something else uses the second processor, and they decide nothing.
+/// The least gain of two threads natively. Below it, something else uses the second processor, and they decide nothing.
 pub(crate) const TWO_PROCESSORS: f64 = 1.5;
 
-/// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to native's time in
-/// the same run, so that a slower machine is no miss.
+/// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to
+/// native's time in the same run, so that a slower machine is not a miss.
 pub(crate) const PEER_MICROS: f64 = 4.7;
 
 /// The same for a byte, in ns.
@@ -40,7 +40,7 @@ pub(crate) struct Headline {
     unit: Unit,
     /// The aim, and what is wanted at least.
     wanted: Option<[f64; 2]>,
-    /// Whether more is better.
+    /// `true` if a larger value is better.
     more: bool,
 }
 
@@ -50,14 +50,14 @@ enum Unit {
     Megabytes,
     /// Documents, of so many.
     Count(usize),
-    /// Native's time for [`RECORDS`], which is so many µs in this run.
+    /// Native's time for [`RECORDS`], in µs in this run.
     Peer(Option<f64>),
-    /// Native's time for a byte of them, which is so many ns in this run.
+    /// Native's time for a byte of them, in ns in this run.
     PeerByte(Option<f64>),
 }
 
 impl Unit {
-    /// A value of a run.
+    /// Returns a value of a run.
     fn text(self, value: f64) -> String {
         match self {
             Unit::Megabytes => format!("{} MB", number(value)),
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// What is wanted, with the times of the machine for which they are.
+    /// Returns the wanted value, converted with the reference times for which it holds.
     fn wanted(self, value: f64) -> String {
         match self {
             Unit::Peer(_) => Unit::Peer(Some(PEER_MICROS)).text(value),
@@ -80,17 +80,17 @@ impl Unit {
 }
 
 impl Headline {
-    /// So many times something, and less is better.
+    /// Creates a headline of a ratio where less is better.
     fn times(what: &'static str, value: Option<f64>, wanted: [f64; 2]) -> Self {
         Headline { what, value, unit: Unit::Times, wanted: Some(wanted), more: false }
     }
 
-    /// The figure.
+    /// Returns the figure.
     pub(crate) fn value(&self) -> String {
         self.value.map_or("–".to_owned(), |value| self.unit.text(value))
     }
 
-    /// The figures of several runs as one: of each, the run in the middle.
+    /// Returns the figures of several runs as one: of each, the run in the middle.
     pub(crate) fn medians<'r>(runs: impl Iterator<Item = &'r [Headline]>) -> Vec<Headline> {
         let runs: Vec<&[Headline]> = runs.collect();
         let count = runs.first().map_or(0, |headlines| headlines.len());
@@ -103,7 +103,7 @@ impl Headline {
         (0..count).map(middle).collect()
     }
 
-    /// The aim, and what is wanted at least.
+    /// Returns the aim, and what is wanted at least.
     pub(crate) fn wanted(&self) -> [String; 2] {
         let sign = if self.more { "≥" } else { "≤" };
         let text = |value| format!("{sign} {}", self.unit.wanted(value));
@@ -119,7 +119,7 @@ impl Headline {
         if self.more { value >= wanted } else { value <= wanted }
     }
 
-    /// What is said where the figure is not what is wanted at least.
+    /// Returns a message if the figure misses its minimum.
     pub(crate) fn miss(&self) -> Option<String> {
         let (value, [_, least]) = (self.value?, self.wanted?);
         (!self.meets(value, least)).then(|| format!("{}: {}, wanted {}", self.what, self.value(), self.wanted()[1]))
@@ -132,7 +132,7 @@ pub(crate) struct EngineFigures {
     pub(crate) version: String,
     pub(crate) settings: &'static str,
     pub(crate) ratios: Ratios,
-    /// How many documents these are about.
+    /// The number of documents that these figures are about.
     pub(crate) judged: usize,
     pub(crate) first_millis: Option<f64>,
     pub(crate) peak_mb: Option<f64>,
@@ -143,7 +143,7 @@ pub(crate) struct EngineFigures {
 pub(crate) struct Ratios {
     /// Over all documents.
     pub(crate) all: Option<f64>,
-    /// Those under [`SMALL`].
+    /// Over those under [`SMALL`].
     pub(crate) small: Option<f64>,
     /// The others.
     pub(crate) large: Option<f64>,
@@ -171,7 +171,7 @@ impl Figures {
         }
     }
 
-    /// The first figure, by which runs are sorted.
+    /// Returns the first figure, which sorts runs.
     pub(crate) fn order(&self) -> f64 {
         self.headlines.first().and_then(|headline| headline.value).unwrap_or_default()
     }
@@ -283,8 +283,8 @@ impl Run<'_> {
         Some(self.nanos(self.engine(NATIVE)?, document)? / self.bytes(document) as f64)
     }
 
-    /// The valid documents on which a warm verdict takes less time than that of each counted peer with the same verdict, and how
-    /// many valid documents there are.
+    /// Returns the valid documents on which a warm verdict takes less time than that of each counted peer with the same
+    /// verdict, and how many valid documents there are.
     fn ahead(&self, counts: impl Fn(&Engine) -> bool) -> (usize, usize) {
         let is_peer = |engine: &usize| self.engines[*engine].is_peer() && counts(&self.engines[*engine]);
         let peers: Vec<usize> = (0..self.engines.len()).filter(is_peer).collect();
@@ -337,8 +337,8 @@ impl Run<'_> {
         self.plan.growing().map(row).collect()
     }
 
-    /// The geometric mean of the ratio of two engines' times, and over how many documents: those on which both have
-    /// the same verdict.
+    /// Returns the geometric mean of the ratio of two engines' times, and over how many documents: those on which both
+    /// have the same verdict.
     fn ratio(&self, one: &str, other: &str, wanted: impl Fn(usize) -> bool) -> (Option<f64>, usize) {
         let (Some(one), Some(other)) = (self.engine(one), self.engine(other)) else {
             return (None, 0);
@@ -355,12 +355,13 @@ impl Run<'_> {
         (geometric_mean(ratios), count)
     }
 
-    /// What an engine takes for one document.
+    /// Returns the time of an engine for one document, in µs.
     fn micros(&self, engine: &str, document: &str) -> Option<f64> {
         Some(self.nanos(self.engine(engine)?, self.plan.document(document).ok()?)? / 1e3)
     }
 
-    /// What a fresh instance takes beside a warm one, in µs: the median over contracts of the median over their small documents.
+    /// Returns how much longer a fresh instance takes than a warm one, in µs: the median over contracts of the median
+    /// over their small documents.
     fn instantiation(&self) -> Option<f64> {
         let (fresh, warm) = (self.engine(FRESH)?, self.engine(WARM)?);
         let sets = 0..self.plan.stored_sets;
@@ -443,7 +444,7 @@ fn geometric_mean(values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
 }
 
-/// The middle of these, the upper one of two.
+/// Returns the middle of these, the upper one of two.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

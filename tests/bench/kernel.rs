@@ -1,6 +1,6 @@
-//! What decisions, observations and steps cost: natively, in a warm instance, and in a fresh one with the profile baked in; beside
-//! reading the same documents with `serde_json`; and how fast texts are cleaned. `cargo xtask bench` runs this, and
-//! `results/kernel.md` is what it writes.
+//! Measures decisions, observations and steps: natively, in a warm instance, and in a fresh one with the profile baked
+//! in; compared with reading the same documents with `serde_json`. Also measures how fast texts are sanitized. `cargo
+//! xtask bench` runs this, and it writes `results/kernel.md`.
 
 mod cleaning;
 
@@ -25,7 +25,7 @@ const ROUND: Duration = Duration::from_millis(40);
 
 const AGENT: &str = "reader";
 
-/// So many events has the long run.
+/// The number of events of the long run.
 const EVENTS: usize = 1_000;
 
 fn profile() -> String {
@@ -49,7 +49,7 @@ fn facts() -> String {
     .to_string()
 }
 
-/// A log of about so many bytes, as lines of an object.
+/// Returns a log of about this many bytes, as lines of an object.
 fn logs(bytes: usize) -> String {
     let line = |number: usize| {
         json!({"at": format!("2026-09-21T10:{:02}:{:02}Z", number / 60 % 60, number % 60),
@@ -69,7 +69,7 @@ fn text(bytes: usize) -> String {
 
 struct Job {
     name: String,
-    /// What it is about: the call, the result or the state.
+    /// The document to process: the call, the result or the state.
     document: String,
     what: What,
 }
@@ -175,8 +175,8 @@ impl<'p> Played<'p> {
     }
 }
 
-/// A run that has read so many results: its state when the model asks for a call, and when the result is there; each with the
-/// event that comes.
+/// Returns a run that has read this many results: its state when the model asks for a call, and when the result is
+/// there; each with the event that comes.
 fn states(profile: &Profile, count: usize) -> Result<((String, String), (String, String))> {
     let mut run = Played::start(profile)?;
     for number in 1..=count {
@@ -190,7 +190,7 @@ fn states(profile: &Profile, count: usize) -> Result<((String, String), (String,
     Ok((asked, (run.state.unwrap_or_default(), result)))
 }
 
-/// How long a run takes whose state is handed to and fro, for each event.
+/// Measures a long run whose state is passed back and forth, for each event.
 fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usize)> {
     let mut run = Played::start(profile)?;
     let mut times = [0.0; 2];
@@ -270,7 +270,7 @@ impl Drop for Peer {
     }
 }
 
-/// The least time of one round's average.
+/// Returns the least time of one round's average.
 fn least(mut once: impl FnMut() -> Result<()>) -> Result<Duration> {
     let (start, mut times) = (Instant::now(), 0);
     while times == 0 || start.elapsed() < ROUND {

@@ -9,9 +9,9 @@ use std::{
 pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) processors: String,
-    /// How many processes wanted to run in the minute before. The machine should have nothing else to do.
+    /// The number of processes that wanted to run in the minute before. The machine should have nothing else to do.
     pub(crate) load: String,
-    /// What `node` and `python3` say that they are.
+    /// The version output of `node` and `python3`.
     pub(crate) runtimes: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// The Gregorian date of a day after 1970-01-01.
+/// Returns the Gregorian date of a day after 1970-01-01.
 fn date(days: u64) -> String {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut left = days;

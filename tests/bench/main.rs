@@ -1,8 +1,9 @@
-//! What seamgate costs, next to validating in one's own process: three runs, one machine, one table, one chart.
+//! Measures the cost of seamgate against validating in one's own process: three runs, one machine, one table, one
+//! chart.
 //!
-//! `cargo xtask bench` installs the engines and runs this; `results/` is what it writes. Every engine is a program of
-//! its own (`engines/`), started once, that answers when it is asked to judge a document. So all of them judge the same
-//! document within the same second, and what else the machine does meets them alike.
+//! `cargo xtask bench` installs the engines and runs this, which writes `results/`. Every engine is a program of its
+//! own (`engines/`), started once, that judges a document on request. All of them judge the same document within the
+//! same second, so that other load on the machine affects them alike.
 
 mod apart;
 mod chart;
@@ -18,7 +19,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
 
-/// How much is measured.
+/// The extent of the measurements.
 #[derive(Clone, Copy, PartialEq)]
 enum Extent {
     /// Every engine, for the results.
@@ -28,17 +29,18 @@ enum Extent {
 }
 
 impl Extent {
-    /// How often all is measured, by new processes. The median run counts.
+    /// Returns the number of measurements of everything, by new processes. The median run counts.
     fn runs(self) -> usize {
         if self == Extent::All { 3 } else { 1 }
     }
 
-    /// How often every engine judges every document in a run. The machine is not always the same; the median round counts.
+    /// Returns the number of times that every engine judges every document in a run. The machine is not always the
+    /// same; the median round counts.
     fn rounds(self) -> usize {
         3
     }
 
-    /// How often a process is started for its first verdict.
+    /// Returns the number of processes to start for a first verdict.
     fn starts(self) -> usize {
         if self == Extent::All { 11 } else { 5 }
     }

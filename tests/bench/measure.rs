@@ -10,12 +10,12 @@ use crate::{
     plan::{ANSWER, LARGE_OUTPUT, Plan, RECORDS, SMALL, TRIVIAL},
 };
 
-/// What was found, by engine and by document.
+/// The measurements, by engine and by document.
 pub(crate) struct Measured {
     pub(crate) engines: Vec<Answers>,
     /// Documents a second by one thread and by two, in fresh instances after a warm one was used, and natively.
     pub(crate) threads: [[f64; 2]; 2],
-    /// How many times as many two threads judge.
+    /// The factor by which two threads judge more documents.
     pub(crate) gains: [f64; 2],
     pub(crate) large_output: LargeOutput,
     /// The nanoseconds of a warm call for [`ANSWER`], alone and in a fence.
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
     pub(crate) with_all_contracts_millis: f64,
 }
 
-/// What a large output does to the fresh calls after it.
+/// The effect of a large output on the fresh calls after it.
 pub(crate) struct LargeOutput {
     /// The nanoseconds of a small fresh call, before and after.
     pub(crate) nanos: [f64; 2],
@@ -36,7 +36,7 @@ pub(crate) struct LargeOutput {
     pub(crate) ratio: f64,
 }
 
-/// What one engine answered.
+/// The answers of one engine.
 pub(crate) struct Answers {
     pub(crate) documents: Vec<Option<Answer>>,
     pub(crate) first_millis: Option<f64>,
@@ -44,7 +44,7 @@ pub(crate) struct Answers {
     pub(crate) peak_kb: Option<f64>,
 }
 
-/// What one engine makes of one document.
+/// The result of one engine for one document.
 pub(crate) enum Answer {
     Verdict { valid: bool, nanos: f64, reason: Option<String> },
     None { error: String },
@@ -157,8 +157,8 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     })
 }
 
-/// The documents of SchemaStore; and, between them again and again, those that are a figure of their own, or what one is divided
-/// by.
+/// Returns the documents of SchemaStore; and, between them again and again, those that are a figure of their own, or
+/// what one is divided by.
 fn order(plan: &Plan) -> Result<Vec<usize>> {
     const APART: usize = 20;
     let few = [plan.document(TRIVIAL)?, plan.document(ANSWER)?, plan.document(RECORDS)?];
@@ -177,12 +177,12 @@ fn two(values: [&Value; 2]) -> Option<[f64; 2]> {
     Some([one, two])
 }
 
-/// The median of what there is in each round.
+/// Returns the median of what there is in each round.
 fn middle<T>(rounds: &[T], value: impl Fn(&T) -> f64) -> f64 {
     median(rounds.iter().map(value).collect()).unwrap_or_default()
 }
 
-/// The answers of all rounds, as one.
+/// Returns the answers of all rounds, as one.
 fn answer(rounds: Vec<Value>) -> Option<Answer> {
     let last = rounds.last()?;
     if let Some(error) = last["error"].as_str() {

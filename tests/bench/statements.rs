@@ -13,7 +13,7 @@ use crate::{
 /// The heading of the section that they are.
 const HEADING: &str = "\n## What it costs\n\n";
 
-/// Write the sections of all documents. A run without JavaScript or Python changes none.
+/// Writes the sections of all documents. A run without JavaScript or Python changes none.
 pub(crate) fn write(root: &Path, figures: &Figures) -> Result<()> {
     // README.md has few lines, and long ones.
     let sections = [("README.md", 150, readme(figures)), ("docs/comparison.md", 100, comparison(figures))];
@@ -65,13 +65,13 @@ fn comparison(figures: &Figures) -> Option<String> {
     ))
 }
 
-/// A ratio of an engine to native, as text.
+/// Returns a ratio of an engine to native, as text.
 fn times(figures: &Figures, engine: &str, ratio: fn(&Ratios) -> Option<f64>) -> Option<String> {
     let engine = figures.engines.iter().find(|figures| figures.name == engine)?;
     ratio(&engine.ratios).map(number)
 }
 
-/// Lines of words, each of so many characters at most.
+/// Wraps words in lines of at most `most` characters.
 fn wrapped(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

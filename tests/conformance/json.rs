@@ -19,10 +19,10 @@ pub(crate) const NAME: &str = "JSONTestSuite";
 
 const DECISIONS: &str = "decisions.json";
 
-/// What is decided where the RFC leaves it free, or where what is JSON is rejected all the same.
+/// A decision where the RFC leaves the choice free, or where valid JSON is rejected nevertheless.
 #[derive(Deserialize)]
 struct Decision {
-    /// As `Said` has the word.
+    /// The verdict, in the word of `Said`.
     verdict: String,
     why: String,
     /// Names of files.
@@ -57,7 +57,7 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
     tests.into_iter().collect()
 }
 
-/// What is decided, as a table; the run has held it against what is.
+/// Returns the decisions as a table. The run has checked them against the actual verdicts.
 pub(crate) fn decided() -> Result<String> {
     let mut out = "| verdict | why | tests |\n| --- | --- | --- |\n".to_owned();
     for Decision { verdict, why, tests } in kept::<Vec<Decision>>(DECISIONS)? {

@@ -29,7 +29,7 @@ const DRAFTS: [(&str, &str); 5] = [
 /// The parts of a draft's tests, and the folders of those that are not the first.
 const PARTS: [(&str, &str); 3] = [("required", ""), ("optional", "optional"), ("format", "optional/format")];
 
-/// Where the suite says that its remotes are.
+/// The URL at which the suite expects its remotes.
 const REMOTES: &str = "http://localhost:1234/";
 
 /// A schema with its tests. Values stay as they are written: they may be more than this program's numbers hold.
@@ -104,8 +104,8 @@ impl Job {
         self.group.tests.iter().map(test).collect()
     }
 
-    /// The remotes that a schema names, and those that they name: by the names of their files, in its draft's folder or
-    /// in one that it names. All of them would be more than one draft takes.
+    /// Returns the remotes that a schema names, and those that they name: by the names of their files, in its draft's
+    /// folder or in one that it names. All of them would be more than one draft takes.
     fn resources<'r>(&self, remotes: &'r [Remote]) -> Vec<(&'r str, &'r str)> {
         let schema = self.group.schema.get();
         let mut found: Vec<&Remote> = Vec::new();
@@ -128,7 +128,7 @@ impl Job {
     }
 }
 
-/// Whether a folder is that of one of the drafts.
+/// Returns whether a folder belongs to one of the drafts.
 pub(crate) fn is_draft(folder: &str) -> bool {
     DRAFTS.iter().any(|(draft, _)| *draft == folder)
 }
@@ -146,7 +146,7 @@ fn remotes(root: &Path) -> Result<Vec<Remote>> {
     Ok(remotes)
 }
 
-/// The JSON files in a folder, in order.
+/// Returns the JSON files in a folder, in order.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
     Ok(entries(folder)?.into_iter().filter(is_json).collect())

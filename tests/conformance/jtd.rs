@@ -1,4 +1,4 @@
-//! The vectors of JSON Type Definition: verdicts with the exact places of errors, and definitions that are none.
+//! The vectors of JSON Type Definition: verdicts with the exact places of errors, and invalid definitions.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
     Ok(tests)
 }
 
-/// In the instance, and in the definition.
+/// The places in the instance and in the definition.
 type Places = (String, String);
 
 fn places(report: &Report) -> Vec<Places> {

@@ -22,13 +22,13 @@ use serde::de::DeserializeOwned;
 
 use sandbox::{Said, Sandbox};
 
-/// A test of a suite, and what came of it.
+/// A test of a suite, and its outcome.
 struct Test {
     /// The line of the table that counts it.
     group: String,
     /// Unlike that of any other test.
     name: String,
-    /// What seamgate says, where that is not what the suite expects.
+    /// The answer of seamgate, if it differs from the suite's expectation.
     failure: Option<Said>,
 }
 
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode> {
     table::write(&suites, sandbox.backtracked())
 }
 
-/// All that is in a folder, in order.
+/// Returns all that is in a folder, in order.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -61,12 +61,12 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A file beside this one.
+/// Returns a file beside this one.
 fn beside(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance").join(name)
 }
 
-/// What is kept by hand beside this.
+/// Reads a file that is maintained by hand beside this one.
 fn kept<T: DeserializeOwned>(name: &str) -> Result<T> {
     let text = fs::read(beside(name)).with_context(|| name.to_owned())?;
     serde_json::from_slice(&text).with_context(|| name.to_owned())

@@ -1,4 +1,4 @@
-//! Why tests fail: kept by hand, and held to be neither short of a failure nor ahead of one.
+//! The reasons why tests fail: maintained by hand, and checked to cover exactly the failures.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::{Test, kept};
 pub(crate) struct Reason {
     /// Whose it is: `seamgate`, the name of a dependency, or `suite` where what it expects is not what the standard says.
     pub(crate) of: String,
-    /// What seamgate says, as `Said` has the word.
+    /// The answer of seamgate, in the word of `Said`.
     pub(crate) verdict: String,
     pub(crate) reason: String,
     pub(crate) tests: Vec<String>,
 }
 
-/// What `reasons.json` holds, and what is wrong with it beside the tests.
+/// The contents of `reasons.json`, and its mistakes compared with the tests.
 pub(crate) struct Reasons {
     pub(crate) all: Vec<Reason>,
     /// Failures without a reason, and reasons without a failure.

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Judges documents with the limits that are the host's defaults.
 pub(crate) struct Sandbox {
     gate: Gate,
-    /// How often the linear engine for patterns did not take one.
+    /// The number of patterns that the linear engine rejected.
     backtracked: AtomicUsize,
 }
 
@@ -20,17 +20,17 @@ pub(crate) struct Sandbox {
 pub(crate) struct Contract<'s> {
     /// `schema` or `jtd`.
     pub(crate) kind: &'static str,
-    /// As it is written: numbers keep their digits.
+    /// The schema as it is written: numbers keep their digits.
     pub(crate) schema: &'s str,
-    /// Of a schema that names none.
+    /// The dialect of a schema that names none.
     pub(crate) dialect: Option<&'s str>,
     pub(crate) assert_formats: bool,
-    /// By their URIs.
+    /// Other schemas by their URIs.
     pub(crate) resources: Vec<(&'s str, &'s str)>,
 }
 
 impl<'s> Contract<'s> {
-    /// One that asks nothing but what its schema does.
+    /// Returns one that asks nothing but what its schema does.
     pub(crate) fn of(kind: &'static str, schema: &'s str) -> Self {
         Contract { kind, schema, dialect: None, assert_formats: true, resources: Vec::new() }
     }
@@ -58,8 +58,8 @@ impl Sandbox {
         Ok(Sandbox { gate: Gate::new()?, backtracked: AtomicUsize::new(0) })
     }
 
-    /// A verdict by a contract, in a fresh instance. Patterns that the linear engine does not take get the other one, as
-    /// the fault says.
+    /// Returns a verdict by a contract, in a fresh instance. Patterns that the linear engine does not take get the
+    /// other one, as the fault says.
     pub(crate) fn judge(&self, contract: &Contract, document: &[u8]) -> Result<Report, Fault> {
         let request = Request::from_bytes("", document);
         let judged =
@@ -75,22 +75,22 @@ impl Sandbox {
         })
     }
 
-    /// How many tests were judged with the engine for patterns that backtracks.
+    /// Returns the number of tests judged with the backtracking engine for patterns.
     pub(crate) fn backtracked(&self) -> usize {
         self.backtracked.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a report says that the text is JSON, whatever else is wrong with it.
+/// Returns whether a report treats the text as JSON, whatever else is wrong with it.
 pub(crate) fn is_json(report: &Report) -> bool {
     report.error.as_ref().is_none_or(|error| error.error == ErrorKind::OutputValidationFailed)
 }
 
-/// What a verdict says.
+/// The summary of a verdict.
 pub(crate) struct Said {
     /// `accepted`, the keyword of the first violation, or the code of the fault.
     pub(crate) word: String,
-    /// For a person.
+    /// The summary for a person.
     pub(crate) line: String,
 }
 
@@ -111,7 +111,7 @@ impl Said {
     }
 }
 
-/// Do the same with each, on all processors; what comes is in their order.
+/// Applies a function to each, on all processors. Returns the results in their order.
 pub(crate) fn with_each<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -18,10 +18,10 @@ use crate::{
 
 pub(crate) const NAME: &str = "SchemaStore";
 
-/// As the store itself reads schemas that name no dialect.
+/// The dialect with which the store itself reads schemas that name none.
 const DIALECT: &str = "http://json-schema.org/draft-04/schema#";
 
-/// Where the store's schemas are, for each other.
+/// The address of the store's schemas, for references between them.
 const STORE: &str = "json.schemastore.org/";
 
 struct Schema {
@@ -44,7 +44,7 @@ pub(crate) fn run(sandbox: &Sandbox, store: &Path) -> Result<Vec<Test>> {
     Ok(tests.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The tests of one schema: that it is one, and a verdict for each of its documents.
+/// Returns the tests of one schema: that it is one, and a verdict for each of its documents.
 fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema: &Schema) -> Result<Vec<Test>> {
     let resources = resources(schemas, schema);
     let contract = Contract {
@@ -81,7 +81,8 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
     Ok(tests)
 }
 
-/// The schemas of the store that a schema refers to, and those that they refer to, by the URIs they are called by.
+/// Returns the schemas of the store that a schema refers to, and those that they refer to, by the URIs they are called
+/// by.
 fn resources<'s>(schemas: &'s Schemas, schema: &'s Schema) -> BTreeMap<String, &'s str> {
     let mut found = BTreeMap::new();
     let mut open = vec![schema];
@@ -127,7 +128,7 @@ fn collect<'v>(value: &'v Value, references: &mut BTreeSet<&'v str>) {
     }
 }
 
-/// A document as JSON text: as it is, or made of YAML or TOML.
+/// Returns a document as JSON text: as it is, or made of YAML or TOML.
 fn document(path: &Path) -> Result<Vec<u8>> {
     let bytes = fs::read(path)?;
     Ok(match path.extension().and_then(|extension| extension.to_str()) {

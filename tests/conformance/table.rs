@@ -10,7 +10,7 @@ use crate::{
     schemastore,
 };
 
-/// Write the page. A run with an unexplained result fails, and writes nothing.
+/// Writes the page. A run with an unexplained result fails, and writes nothing.
 pub(crate) fn write(suites: &[Vec<Test>; 4], backtracked: usize) -> Result<ExitCode> {
     let tests: Vec<&Test> = suites.iter().flatten().collect();
     let reasons = Reasons::of(&tests)?;
@@ -27,7 +27,7 @@ pub(crate) fn write(suites: &[Vec<Test>; 4], backtracked: usize) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many tests there are, and how many pass.
+/// The number of tests, and how many of them pass.
 #[derive(Default)]
 struct Count {
     tests: usize,

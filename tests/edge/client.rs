@@ -19,7 +19,7 @@ pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -28,7 +28,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header, by its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
@@ -43,7 +43,7 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// Ask for something with a body of a known length.
+    /// Asks for something with a body of a known length.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: &[u8]) -> Result<Response> {
         let mut request = head(method, path, &format!("content-length: {}\r\n", body.len()));
         request.extend(body);
@@ -51,7 +51,7 @@ impl Connection {
         self.receive()
     }
 
-    /// Send bytes. A server that has answered already need not read on: what it says then is in its answer.
+    /// Sends bytes. A server that has answered already need not read on: what it says then is in its answer.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
         match self.stream.get_mut().write_all(bytes) {
             Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
@@ -59,12 +59,12 @@ impl Connection {
         }
     }
 
-    /// Say that nothing more comes.
+    /// Closes the sending side.
     pub(crate) fn end(&mut self) -> Result<()> {
         Ok(self.stream.get_ref().shutdown(std::net::Shutdown::Write)?)
     }
 
-    /// Read the response to what was sent.
+    /// Reads the response to what was sent.
     pub(crate) fn receive(&mut self) -> Result<Response> {
         let line = self.line()?;
         let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
@@ -99,13 +99,13 @@ impl Connection {
     }
 }
 
-/// The beginning of a request, with further headers.
+/// Returns the beginning of a request, with further headers.
 pub(crate) fn head(method: &str, path: &str, headers: &str) -> Vec<u8> {
     format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}\r\n")
         .into_bytes()
 }
 
-/// One request over a connection of its own.
+/// Sends one request over a connection of its own.
 pub(crate) fn ask(server: SocketAddr, method: &str, path: &str, body: &[u8]) -> Result<Response> {
     Connection::open(server)?.ask(method, path, body)
 }

@@ -1,4 +1,4 @@
-//! How many requests a second are too many: they come at a rate, whether or not earlier ones were answered.
+//! Finds how many requests a second are too many: they are sent at a rate, whether or not earlier ones were answered.
 
 use std::{
     fs,
@@ -23,17 +23,18 @@ use crate::{
 /// Connections that are kept. A request waits for one that is free, and its time counts from when it was due.
 const CONNECTIONS: usize = 64;
 
-/// How long each rate is held.
+/// The time for which each rate is held.
 const HELD: Duration = Duration::from_secs(8);
 
 /// The rates, in percent of what a few clients get who ask as soon as they are answered.
 const RATES: [usize; 11] = [10, 25, 40, 50, 60, 70, 80, 90, 100, 120, 150];
 
-/// A rate is too high where p99 is more than so many times the lowest p50, or where less than this part of it is answered in its time.
+/// A rate is too high if p99 is more than this many times the lowest p50, or where less than this part of it is
+/// answered in its time.
 const SLOWER: f64 = 20.0;
 const ANSWERED: f64 = 0.98;
 
-/// How much of the server a sizing leaves free.
+/// The part of the server that a sizing leaves free.
 const SPARE: f64 = 0.4;
 
 /// One rate, held.
@@ -49,7 +50,7 @@ struct Held {
     cpu: f64,
 }
 
-/// What is asked, and what a request of it came to.
+/// A kind of request and its measurements.
 struct Load {
     what: &'static str,
     bytes: usize,
@@ -59,7 +60,7 @@ struct Load {
     memory: u64,
 }
 
-/// Find it for small, ordinary and long outputs, and write the tables to a page.
+/// Finds the knee for small, ordinary and long outputs, and writes the tables to a page.
 pub(crate) fn find(gate: &Gate, page: &Path) -> Result<()> {
     let read =
         |name: &str| fs::read_to_string(Path::new("schemas/examples/outputs").join(name)).context(name.to_owned());
@@ -101,7 +102,7 @@ fn measure(what: &'static str, bytes: usize, asked: &[Asked]) -> Result<Load> {
     Ok(Load { what, bytes, held, knee, memory: server.memory()? })
 }
 
-/// Ask at a rate for a while.
+/// Asks at a rate for a while.
 fn hold(server: &Server, asked: &[Asked], percent: usize, rate: f64) -> Result<Held> {
     let count = (rate * HELD.as_secs_f64()) as usize;
     let next = AtomicUsize::new(0);
@@ -185,7 +186,7 @@ fn tables(loads: &[Load]) -> String {
     text
 }
 
-/// Put a text on a page, between its marks.
+/// Puts a text on a page, between its marks.
 fn write(page: &Path, text: &str) -> Result<()> {
     let [begin, end] = ["<!-- service -->", "<!-- /service -->"];
     let whole = fs::read_to_string(page)?;

@@ -12,7 +12,7 @@ use crate::{
     server::Server,
 };
 
-/// So many ask at the same time.
+/// The number of concurrent clients.
 pub(crate) const CLIENTS: usize = 8;
 
 /// A run that takes longer has failed. Four runs take 25 s on two idle cores.
@@ -40,14 +40,14 @@ impl Run {
         self.requests as f64 / self.seconds
     }
 
-    /// The latency in ms that so many in a hundred do not pass.
+    /// Returns the latency in ms that this percentage of requests does not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         let at = (self.latencies.len() * percent).div_ceil(100).max(1) - 1;
         self.latencies.get(at).copied().unwrap_or_default() * 1e3
     }
 }
 
-/// So many requests over connections that are kept, or over a new one each.
+/// Sends this many requests, over persistent connections or over a new one each.
 pub(crate) fn run(server: &Server, asked: &[Asked], requests: usize, kept: bool) -> Result<Run> {
     let how = if kept { "connections kept" } else { "a connection each" };
     let start = Instant::now();
@@ -71,7 +71,7 @@ pub(crate) fn run(server: &Server, asked: &[Asked], requests: usize, kept: bool)
     Ok(Run { how, requests: latencies.len(), seconds, latencies, memory })
 }
 
-/// What one client does, and how long each answer took.
+/// Runs one client. Returns the latency of each response.
 fn ask(
     server: &Server,
     asked: &[Asked],

@@ -1,5 +1,5 @@
-//! The gate over HTTP, served by `wasmtime serve` and asked by real requests: all cases, what is no request, what is
-//! hostile, and many at once. `cargo xtask edge` makes what is served, installs the server, and runs this.
+//! The gate over HTTP, served by `wasmtime serve` and asked by real requests: all cases, invalid requests, attacks, and
+//! concurrent requests. `cargo xtask edge` builds the served component, installs the server, and runs this.
 
 mod client;
 mod knee;
@@ -27,7 +27,7 @@ use load::{Asked, CLIENTS, Run};
 use server::{SERVED, Server};
 use wit_parser::WorldKey;
 
-/// What is served, without HTTP.
+/// The component to serve, without HTTP.
 const BAKED: &str = "target/edge/gate.wasm";
 
 /// This program's own folder.
@@ -36,8 +36,8 @@ const HERE: &str = "tests/edge";
 /// The longest body that the edge reads.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
-/// What `guest/edge/README.md` recommends: the limits that a gate has by default. One number is the fuel of all requests:
-/// a gate gives as much to one of 1.8 MB.
+/// The limits that `guest/edge/README.md` recommends: a gate's default limits. The fuel is one number for all requests,
+/// the amount that a gate gives to one of 1.8 MB.
 const LIMITS: [&str; 7] = [
     "-Wfuel=1000000000",
     "-Wtimeout=5s",
@@ -48,10 +48,11 @@ const LIMITS: [&str; 7] = [
     "--max-concurrent-connections=512",
 ];
 
-/// So many requests over connections that are kept, and so many over new ones.
+/// The number of requests over persistent connections, and over new ones.
 const REQUESTS: [usize; 2] = [20_000, 4_000];
 
-/// How much more memory the server may occupy at the end of a run than when a quarter of it was done, in KiB.
+/// The most additional memory that the server may occupy at the end of a run compared with when a quarter of it was
+/// done, in KiB.
 const GROWTH: u64 = 8 * 1024;
 
 fn main() -> Result<()> {
@@ -96,7 +97,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What is served can reach nothing but the request that it is given.
+/// Checks that the served component can reach nothing but its request.
 fn only_http() -> Result<()> {
     let decoded = wit_component::decode(&fs::read(SERVED)?)?;
     let wit_component::DecodedWasm::Component(resolve, world) = decoded else {
@@ -116,7 +117,7 @@ fn only_http() -> Result<()> {
     Ok(())
 }
 
-/// The status that an answer must have, by what it says.
+/// Returns the status that an answer must have, by what it says.
 fn status(answer: &str) -> Result<u16> {
     // What else is in it may be deep.
     #[derive(Deserialize)]
@@ -138,7 +139,7 @@ fn status(answer: &str) -> Result<u16> {
     })
 }
 
-/// Hold a response to what the gate answers to the same request.
+/// Compares a response with what the gate answers to the same request.
 fn same(response: &Response, gate: &Gate, request: &str) -> Result<()> {
     let expected = gate.call(request)?.json;
     ensure!(response.body == expected, "not the same bytes:\n  {expected}\n  {}", response.body);
@@ -160,7 +161,7 @@ fn all_cases(server: &Server, gate: &Gate) -> Result<usize> {
     Ok(cases.len())
 }
 
-/// The outputs beside the example contracts, each judged by the contract that is served.
+/// Returns the outputs beside the example contracts, each judged by the contract that is served.
 fn examples(gate: &Gate) -> Result<Vec<Asked>> {
     let mut examples = Vec::new();
     let mut files: Vec<_> = fs::read_dir("schemas/examples/outputs")?.collect::<std::io::Result<_>>()?;
@@ -178,7 +179,7 @@ fn examples(gate: &Gate) -> Result<Vec<Asked>> {
     Ok(examples)
 }
 
-/// A request with an output that holds a list of so many numbers, and a contract that takes it.
+/// Returns a request with an output that holds a list of this many numbers, and a contract that accepts it.
 fn numbers(count: usize) -> String {
     let output = vec!["1"; count].join(",");
     let contract = json!({
@@ -189,7 +190,7 @@ fn numbers(count: usize) -> String {
     json!({ "contract": contract, "output": format!("[{output}]") }).to_string()
 }
 
-/// Requests for something else than a verdict, and what is no request.
+/// Sends requests for something else than a verdict, and invalid requests.
 fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     let mut asked = 0;
     // What the gate answers, in its words.
@@ -264,7 +265,8 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     Ok(asked)
 }
 
-/// All attacks of `tests/hostile`. Where the gate gives none in its limits, there must be no answer either: how many.
+/// Sends all attacks of `tests/hostile`. If the gate has no verdict within its limits, the server must have none
+/// either. Returns how many there were.
 fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
     let attacks = hostile::attacks()?;
     let mut ended = 0;
@@ -292,7 +294,7 @@ fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
     Ok((attacks.len(), ended))
 }
 
-/// An attack as one request.
+/// Returns an attack as one request.
 fn wire(attack: &Attack) -> String {
     match &attack.asked {
         hostile::Asked::Verdict { contract, output } => {
@@ -302,8 +304,8 @@ fn wire(attack: &Attack) -> String {
     }
 }
 
-/// Each limit of the server's, passed by a request; and that the next request is answered as ever. What was seen, as a
-/// table.
+/// Exceeds each limit of the server with a request, and checks that the next request is answered as before. Returns the
+/// results as a table.
 fn passed_limits(gate: &Gate) -> Result<String> {
     let mut seen = "| limit | request | answer | longest of three |\n| --- | --- | --- | ---: |\n".to_owned();
     let mut limit = |flags: &[&str], what: &str, attack: &dyn Fn(&mut Connection) -> Result<()>| -> Result<()> {
@@ -381,7 +383,7 @@ fn table(runs: &[Run]) -> String {
     table
 }
 
-/// What this machine is, and how busy it is.
+/// Describes this machine and its load.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

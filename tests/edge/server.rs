@@ -14,18 +14,18 @@ use anyhow::{Context, Result, ensure};
 /// `cargo xtask edge` installs it here.
 const WASMTIME: &str = "target/edge/wasmtime/bin/wasmtime";
 
-/// What it serves.
+/// The component that it serves.
 pub(crate) const SERVED: &str = "target/edge/served.wasm";
 
 /// A server that runs.
 pub(crate) struct Server {
     process: Child,
-    /// Where it listens.
+    /// The address on which it listens.
     pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// Start one with these flags, and wait until it listens.
+    /// Starts one with these flags, and waits until it listens.
     pub(crate) fn start(flags: &[&str]) -> Result<Self> {
         let mut command = Command::new(WASMTIME);
         command.args(["serve", "--addr", "127.0.0.1:0"]).args(flags).arg(SERVED);
@@ -44,7 +44,7 @@ impl Server {
             said.push_str(&line);
             said.push('\n');
         }
-        // It tells of each request that fails, and would wait for someone to read that.
+        // It reports each request that fails, and would wait for someone to read that.
         thread::spawn(move || lines.for_each(drop));
         let Some(address) = address else {
             let status = process.wait()?;
@@ -53,14 +53,14 @@ impl Server {
         Ok(Server { process, address })
     }
 
-    /// The memory that it occupies, in KiB.
+    /// Returns the memory that it occupies, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     }
 
-    /// The time that it has had on processors.
+    /// Returns the time that it has had on processors.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
         // Its name may have spaces. Two of the fields after it are its own time, and that in the system, in hundredths of a second.
@@ -70,7 +70,7 @@ impl Server {
         Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// Whether it still runs, which nothing that is asked may change.
+    /// Checks that it still runs, whatever was requested.
     pub(crate) fn runs(&mut self) -> Result<()> {
         let ended = self.process.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");

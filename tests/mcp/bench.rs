@@ -1,4 +1,4 @@
-//! How long one call takes over a bare pipe and through the gate, and what it costs to write as much to the disk.
+//! Measures the time of one call over a bare pipe and through the gate, and the cost of writing as much to the disk.
 
 use std::{
     fs::{self, File},
@@ -18,10 +18,10 @@ use crate::{
 /// The folder of journals. It is on the disk that the build is on.
 const FOLDER: &str = "target/mcp/bench";
 
-/// How long a result is, and how often it is asked for.
+/// The sizes of results, and how often each is requested.
 const SIZES: [(&str, usize, u64); 2] = [("1 KB", 1_000, 1_000), ("1 MB", 1_000_000, 100)];
 
-/// Measure, and give a table.
+/// Measures, and returns a table.
 pub(crate) fn bench() -> Result<String> {
     let folder = Path::new(FOLDER);
     if folder.exists() {
@@ -61,7 +61,7 @@ pub(crate) fn bench() -> Result<String> {
     Ok(rows.join("\n"))
 }
 
-/// One call.
+/// Measures one call.
 fn ask(session: &mut Session, number: u64, bytes: usize) -> Result<Duration> {
     let request = call(number, "echo", json!({ "number": number, "bytes": bytes }));
     let start = Instant::now();
@@ -72,7 +72,7 @@ fn ask(session: &mut Session, number: u64, bytes: usize) -> Result<Duration> {
     Ok(took)
 }
 
-/// One write that lasts.
+/// Measures one durable write.
 fn sync(disk: &mut File, line: &[u8]) -> Result<Duration> {
     let start = Instant::now();
     disk.write_all(line)?;
@@ -85,7 +85,7 @@ fn row(name: &str, how: &str, times: &[Duration], [added, aim, spent]: [&str; 3]
     format!("| {name} | {how} | {half} | {most} | {added} | {aim} | {spent} |")
 }
 
-/// What so many in a hundred do not pass.
+/// Returns the percentile of sorted durations.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let at = (sorted.len() * percent).div_ceil(100).max(1) - 1;
     sorted.get(at).copied().unwrap_or_default()

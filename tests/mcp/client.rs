@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 /// The command line that was built beside this program.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// What the gate allows.
+/// The profile of the gate.
 const PROFILE: &str = "tests/mcp/load.profile.json";
 
-/// A server, and what talks to it.
+/// A server, or the gate in front of it, and the pipes to it.
 pub(crate) struct Session {
     process: Process,
     stdin: ChildStdin,
@@ -27,7 +27,7 @@ pub(crate) struct Session {
 pub(crate) struct Process(Child);
 
 impl Session {
-    /// Start the server, behind the gate where there is a folder for its journal, and agree on the protocol.
+    /// Starts the server, behind the gate if there is a folder for its journal, and agrees on the protocol.
     pub(crate) fn start(journal: Option<&Path>) -> Result<Self> {
         let server = std::env::current_exe()?;
         let mut command = match journal {
@@ -51,7 +51,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Ask, and wait for the answer.
+    /// Asks, and waits for the answer.
     pub(crate) fn ask(&mut self, request: &Value) -> Result<Value> {
         say(&mut self.stdin, request)?;
         loop {
@@ -65,7 +65,8 @@ impl Session {
         }
     }
 
-    /// The processor time that the process which we started has taken, in seconds: the gate's, where there is one.
+    /// Returns the processor time that the process which we started has taken, in seconds: the gate's, where there is
+    /// one.
     pub(crate) fn processor(&self) -> Result<f64> {
         self.process.processor()
     }
@@ -77,7 +78,7 @@ impl Session {
 }
 
 impl Process {
-    /// The processor time that it has taken, in seconds. Linux counts in hundredths.
+    /// Returns the processor time that it has taken, in seconds. Linux counts in hundredths.
     pub(crate) fn processor(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         // The name of the program stands in parentheses, and may have any character.
@@ -86,14 +87,14 @@ impl Process {
         Ok(ticks.iter().sum::<u64>() as f64 / 100.0)
     }
 
-    /// End it.
+    /// Ends the process.
     pub(crate) fn end(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 
-    /// The memory that it occupies, in KiB.
+    /// Returns the memory that it occupies, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -107,7 +108,7 @@ impl Drop for Process {
     }
 }
 
-/// Send a message.
+/// Sends a message.
 pub(crate) fn say(stdin: &mut ChildStdin, message: &Value) -> Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -115,12 +116,12 @@ pub(crate) fn say(stdin: &mut ChildStdin, message: &Value) -> Result<()> {
     Ok(stdin.flush()?)
 }
 
-/// A call of a tool.
+/// Returns a call of a tool.
 pub(crate) fn call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
 }
 
-/// The text of an answer.
+/// Returns the text of an answer.
 pub(crate) fn text(answer: &Value) -> &str {
     answer.pointer("/result/content/0/text").and_then(Value::as_str).unwrap_or_default()
 }

@@ -27,17 +27,18 @@ use crate::{
 /// The folder of the journal.
 const FOLDER: &str = "target/mcp/load";
 
-/// So many calls, so many of them at the same time.
+/// The number of calls, and how many of them run concurrently.
 const CALLS: u64 = 10_000;
 const AT_ONCE: usize = 8;
 
-/// How long one answer may take.
+/// The longest time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much more memory the gate may occupy at the end than when a quarter of the calls was done, in KiB.
+/// The most additional memory that the gate may occupy at the end compared with when a quarter of the calls was done,
+/// in KiB.
 const GROWTH: u64 = 8 * 1024;
 
-/// Run, and give a table.
+/// Runs, and returns a table.
 pub(crate) fn load() -> Result<String> {
     let folder = Path::new(FOLDER);
     if folder.exists() {
@@ -54,12 +55,12 @@ pub(crate) fn load() -> Result<String> {
     Ok(rows.join("\n"))
 }
 
-/// What all that call share.
+/// The state that all callers share.
 struct Shared {
     stdin: Mutex<ChildStdin>,
-    /// Who waits for what has this id or progress token.
+    /// The channels that wait for messages, by id or progress token.
     waiting: Mutex<HashMap<u64, Sender<Value>>>,
-    /// How often each id was asked with, and answered.
+    /// The number of requests with each id, and of answers to it.
     answered: Mutex<HashMap<u64, u64>>,
     next: AtomicU64,
     cancelled: Mutex<Vec<u64>>,
@@ -114,7 +115,7 @@ fn run(how: &str, session: Session) -> Result<String> {
 }
 
 impl Shared {
-    /// One line from the server.
+    /// Handles one line from the server.
     fn take(&self, line: &str) -> Result<()> {
         let message: Value = serde_json::from_str(line)?;
         let known = match message.get("id") {
@@ -135,7 +136,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Call until so many calls were made.
+    /// Calls until this many calls were made.
     fn call_until(&self, until: u64) -> Result<()> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +149,7 @@ impl Shared {
         }
     }
 
-    /// One call, of the kind that its number says.
+    /// Makes one call, of the kind that its number selects.
     fn one(&self, number: u64) -> Result<()> {
         let expected = |bytes| server::text(number as i64, bytes);
         match number % 20 {
@@ -197,7 +198,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Send a call. Gives its id, and where messages about it arrive.
+    /// Sends a call. Returns its id, and where messages about it arrive.
     fn ask(&self, tool: &str, arguments: Value, with_progress: bool) -> Result<(u64, Receiver<Value>)> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
@@ -216,14 +217,14 @@ impl Shared {
         lock(&self.waiting).remove(&id);
     }
 
-    /// How often the call of each number ran, as the server says.
+    /// Returns the number of times that each call ran, by its number, as the server reports it.
     fn ran(&self) -> Result<BTreeMap<u64, u64>> {
         let (_, answers) = self.ask("ran", json!({}), false)?;
         let answer = answers.recv_timeout(PATIENCE).context("no answer")?;
         Ok(serde_json::from_str(text(&answer))?)
     }
 
-    /// Nothing lost, nothing twice. Gives how many equal calls joined another.
+    /// Checks that nothing was lost or ran twice. Returns the number of equal calls that joined another.
     fn judge(&self, ran: &BTreeMap<u64, u64>) -> Result<u64> {
         let cancelled = lock(&self.cancelled);
         for (id, times) in &*lock(&self.answered) {

@@ -1,5 +1,5 @@
-//! What the gate for the Model Context Protocol costs a call, and what it does under load: `mcp bench`, `mcp load`. `mcp server` is the
-//! server that both ask. `cargo xtask mcp` starts them.
+//! Measures what the MCP gate adds to a call, and how it behaves under load: `mcp bench`, `mcp load`. `mcp server` is
+//! the upstream server of both. `cargo xtask mcp` starts them.
 
 mod bench;
 mod client;
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     write(&part, &table)
 }
 
-/// Put a result on the page, between the marks of its name.
+/// Puts a result on the page, between the marks of its name.
 fn write(mark: &str, text: &str) -> Result<()> {
     let path = Path::new(PAGE);
     let page = fs::read_to_string(path).context(PAGE)?;

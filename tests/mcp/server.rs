@@ -1,4 +1,4 @@
-//! A server that does what it is told. Its tools are those of the lock file.
+//! A server whose behaviour the calls control. Its tools are those of the lock file.
 
 use std::{
     collections::BTreeMap,
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 const LOCK: &str = include_str!("load.lock.json");
 
-/// How often a slow call tells how far it is.
+/// The number of times that a slow call reports its progress.
 const STEPS: u64 = 4;
 
-/// How often the call of each number ran.
+/// The number of times that the call of each number ran.
 type Ran = Arc<Mutex<BTreeMap<i64, u64>>>;
 
-/// Answer until the client goes.
+/// Answers until the client disconnects.
 pub(crate) fn serve() -> Result<()> {
     let lock: Value = serde_json::from_str(LOCK)?;
     let tools = lock.pointer("/servers//tools").context("the lock file has tools")?;
@@ -78,7 +78,7 @@ fn integer(params: &Value, pointer: &str) -> i64 {
     params.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// A text of so many bytes in lines, or a little more. It begins with its number.
+/// Returns a text of this many bytes in lines, or a little more. It begins with its number.
 pub(crate) fn text(number: i64, bytes: usize) -> String {
     let mut text = format!("number {number}\n");
     while text.len() < bytes {

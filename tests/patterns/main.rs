@@ -13,13 +13,13 @@ use seamgate_tests::{
 };
 use serde_json::Value;
 
-/// Each pattern has so many texts.
+/// The number of texts of each pattern.
 const TEXTS: usize = 5;
 
-/// So many patterns of the table are made at random.
+/// The number of random patterns in the table.
 const IN_TABLE: usize = 400;
 
-/// So many differences of a class are shown.
+/// The number of differences of a class to show.
 const SHOWN: usize = 12;
 
 fn main() -> Result<()> {
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The patterns of a file, each with texts that are made of it.
+/// Prints the patterns of a file, each with texts that are generated for it.
 fn read(path: &str) -> Result<()> {
     let mut random = Random(1);
     for line in fs::read_to_string(path).with_context(|| path.to_owned())?.lines() {
@@ -55,7 +55,7 @@ fn read(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// The properties that `tests/core/patterns.rs` checks without V8.
+/// Prints the table of patterns whose properties `tests/core/patterns.rs` checks without V8.
 fn table() -> Result<()> {
     let chosen: Vec<Made> = serde_json::from_str(include_str!("chosen.json"))?;
     let mut random = Random(42);
@@ -116,7 +116,7 @@ enum Difference {
 }
 
 impl Difference {
-    /// What it is, and whether it is meant.
+    /// Returns a description, and whether the difference is intended.
     fn told(&self) -> (String, bool) {
         match self {
             Difference::Verdict(v8, reading) => {
@@ -163,7 +163,7 @@ fn differences<'m>(engine: &str, made: &'m Made, answer: &Answer) -> Vec<(Differ
     .collect()
 }
 
-/// Whether it repeats a hundred times and more, or nests as deep: what that takes is bounded here.
+/// Returns whether it repeats a hundred times or more, or nests as deeply: the gate bounds the cost of that.
 fn is_large(pattern: &str) -> bool {
     let counts = pattern.split(['{', ',', '}']).filter_map(|count| count.parse::<u64>().ok());
     counts.max().is_some_and(|count| count >= 100) || pattern.matches('(').count() > 100

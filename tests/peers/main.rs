@@ -1,5 +1,5 @@
-//! Verdicts beside those of a peer: schemas and documents made at random go to a program that judges them with it, as lines of
-//! JSON, and each difference is told with its seed, unless `explained.json` has a reason for it.
+//! Compares verdicts with those of a peer: random schemas and documents go to a program that judges them with it, as
+//! lines of JSON, and each difference is reported with its seed, unless `explained.json` has a reason for it.
 //!
 //! `cargo xtask peers` installs the peers and starts this: `peers NAME SCHEMAS PROGRAM [ARGUMENT…]`; with `SEED` in place of
 //! `SCHEMAS` as `=SEED`, that schema alone, with the verdicts.
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// Documents for each schema.
 const DOCUMENTS: usize = 4;
 
-/// What a peer is compared on.
+/// The subject of a comparison with a peer.
 #[derive(Clone, Copy, PartialEq)]
 enum Made {
     /// All keywords, of all dialects.
@@ -70,7 +70,7 @@ impl Asked {
         })
     }
 
-    /// Our verdicts, or why there are none.
+    /// Returns our verdicts, or why there are none.
     fn verdicts(&self) -> Result<Vec<bool>, String> {
         let contract = json!({"agent": "a", "schema": self.schema, "resources": self.resources});
         let contract = Contract::compile(&contract.to_string()).map_err(|fault| fault.to_json())?;
@@ -83,7 +83,7 @@ impl Asked {
     }
 }
 
-/// What a peer says of a schema.
+/// A peer's answer for a schema.
 #[derive(Deserialize)]
 struct Answer {
     seed: u64,
@@ -97,7 +97,7 @@ struct Answer {
 #[serde(deny_unknown_fields)]
 struct Reason {
     peer: String,
-    /// Why the peer's verdict is another.
+    /// The reason why the peer's verdict differs.
     reason: String,
     /// Dialects, by the ends of their URIs.
     #[serde(default)]
@@ -110,7 +110,7 @@ struct Reason {
     document: Vec<String>,
     /// Our verdict.
     valid: Option<bool>,
-    /// What the peer's error holds: it has no verdict.
+    /// The error of a peer without a verdict.
     error: Option<String>,
 }
 
@@ -229,7 +229,7 @@ fn compare(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What a program answers to lines, one for each.
+/// Returns a program's answers to lines, one for each.
 fn ask(program: &str, arguments: &[String], lines: Vec<String>) -> Result<Vec<Answer>> {
     let mut peer = Command::new(program)
         .args(arguments)

@@ -21,10 +21,10 @@ use seamgate_tests::{
 };
 use wasmtime::{Engine, InstanceAllocationStrategy};
 
-/// What is installed and written goes here.
+/// The folder for installed and written files.
 const FOLDER: &str = "target/runtimes";
 
-/// The variable that leaves out what takes minutes.
+/// The variable that skips the tests that take minutes.
 const QUICK: &str = "QUICK";
 
 /// This program's own folder.
@@ -44,12 +44,12 @@ const JAVA: [&str; 6] = [
 /// A runtime, and what it answers to each request.
 struct Runtime {
     name: String,
-    /// Whether each request must take the fuel that it takes in the library.
+    /// `true` if each request must use the same fuel as in the library.
     same_fuel: bool,
     answers: Vec<Answer>,
 }
 
-/// An answer, and the fuel it took where that is told.
+/// An answer, and the fuel it took, if that is reported.
 struct Answer {
     json: String,
     fuel: Option<u64>,
@@ -114,7 +114,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// All runtimes that are installed, and those that are not.
+/// Returns all runtimes that are installed, and those that are not.
 fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'static str>)> {
     let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
     let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), same_fuel: true, answers };
@@ -221,7 +221,8 @@ fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'s
     Ok((runtimes, skipped))
 }
 
-/// Each step of a run, by the states that the kernel gives natively. Where a case says what each audience is shown, that, too.
+/// Returns the requests for each step of a run, with the states that the kernel returns natively; and for the views of
+/// each audience, if the case has them.
 fn run_requests(case: &RunCase) -> Result<Vec<String>> {
     let failed = |fault: Fault| anyhow!("{}: {}", case.name, fault.message);
     let profile = Profile::compile(&case.profile).map_err(failed)?;
@@ -248,7 +249,7 @@ fn in_gate(gate: &Gate, requests: &[String]) -> Result<Vec<Answer>> {
     requests.iter().map(answer).collect()
 }
 
-/// By Wasmtime's interpreter, on an engine that is a gate's otherwise.
+/// Answers the requests by Wasmtime's interpreter, on an engine that otherwise is a gate's.
 fn interpreted(requests: &[String]) -> Result<Vec<Answer>> {
     let options = Options::default()
         .component(Component::from_bytes(unknown(Component::builtin().as_bytes())))
@@ -261,8 +262,8 @@ fn interpreted(requests: &[String]) -> Result<Vec<Answer>> {
     in_gate(&Gate::on(Engine::new(&config).map_err(failed)?, options)?, requests)
 }
 
-/// By a program that answers lines with lines, and may tell the fuel after a tab: JSON text without optional white space has
-/// none.
+/// Asks a program that answers lines with lines, and may report the fuel after a tab: JSON text without optional white
+/// space has none.
 fn in_process(program: &Path, arguments: &[&Path], requests: &Path) -> Result<Vec<Answer>> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(File::open(requests)?).stderr(Stdio::inherit());
@@ -276,19 +277,19 @@ fn in_process(program: &Path, arguments: &[&Path], requests: &Path) -> Result<Ve
     String::from_utf8(output.stdout)?.split_terminator('\n').map(answer).collect()
 }
 
-/// What a program says that it is.
+/// Returns the version that a program reports.
 fn version(program: &Path) -> Result<String> {
     let output = Command::new(program).arg("--version").output().with_context(|| program.display().to_string())?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// What stands in a file between two texts.
+/// Returns the text between two others in a file.
 fn locked(file: &str, before: &str, after: &str) -> Result<String> {
     let (_, rest) = file.split_once(before).with_context(|| format!("{before} is not there"))?;
     Ok(rest.split(after).next().unwrap_or(rest).trim().to_owned())
 }
 
-/// How many answers are the same, by the group of the case.
+/// Returns the number of answers that are the same, by the group of the case.
 fn table(names: &[String], expected: &[Answer], runtimes: &[Runtime]) -> String {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, name) in names.iter().enumerate() {

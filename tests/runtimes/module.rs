@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use wasmi::{Engine, Instance, Linker, Module, Store, Val};
 
-/// What a call may take: so much, and so much for each byte.
+/// The fuel of a call: a constant, and an amount for each byte.
 const FUEL: u64 = 100_000_000;
 const FUEL_PER_BYTE: u64 = 500;
 

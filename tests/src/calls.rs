@@ -26,7 +26,7 @@ use crate::{suite::folders, wire::ID};
 pub struct CallCase {
     /// `GROUP/NAME`.
     pub name: String,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// `profile.json`.
     pub profile: String,
@@ -38,12 +38,12 @@ pub struct CallCase {
     pub listed: Option<String>,
     /// `must.txt`.
     pub must: String,
-    /// What the tool returned, where an observation is asked for.
+    /// The tool's result, if an observation is wanted.
     pub result: Option<String>,
 }
 
 impl CallCase {
-    /// The same question on the wire, the profile with it.
+    /// Returns the same question on the wire, with the profile.
     pub fn wire_request(&self) -> String {
         let (profile, facts, call) = (&self.profile, &self.facts, &self.call);
         match (&self.listed, &self.result) {
@@ -60,14 +60,14 @@ impl CallCase {
         .replace('\n', " ")
     }
 
-    /// The agent of its profile.
+    /// Returns the agent of its profile.
     pub fn agent(&self) -> String {
         let profile: Value = serde_json::from_str(&self.profile).unwrap_or_default();
         profile["agent"].as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// All of them, by name.
+/// Returns all cases, by name.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
     case().with_context(|| name.clone())
 }
 
-/// The group's facts, with the members of the case in their places.
+/// Returns the group's facts, with the members of the case in their places.
 fn facts(group: &Path, own: Option<String>) -> Result<String> {
     let shared = fs::read_to_string(group.join("facts.json")).unwrap_or_else(|_| "{}".to_owned());
     let Some(own) = own else { return Ok(shared) };

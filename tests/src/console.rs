@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-/// Make a folder anew, in which `schemas` is the project's.
+/// Makes a folder anew, in which `schemas` is the project's.
 pub fn fresh(folder: &Path) {
     drop(fs::remove_dir_all(folder));
     fs::create_dir_all(folder).expect("a folder");
@@ -11,7 +11,7 @@ pub fn fresh(folder: &Path) {
     std::os::unix::fs::symlink(schemas, folder.join("schemas")).expect("a link");
 }
 
-/// A shell in a folder where `schemas` is the project's, with the built command on its path.
+/// Returns a shell in a folder where `schemas` is the project's, with the built command on its path.
 pub fn shell(folder: &Path, script: &str) -> String {
     let test = std::env::current_exe().expect("this test");
     let built = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -27,7 +27,7 @@ pub fn shell(folder: &Path, script: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// A line without the figures that depend on the build and the machine.
+/// Returns a line without the figures that depend on the build and the machine.
 fn without_figures(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_figure = |index: usize| {
@@ -39,7 +39,7 @@ fn without_figures(line: &str) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether these lines are those, where `…` stands for any lines.
+/// Returns whether the lines match the expected ones, in which `…` stands for any lines.
 fn matches(expected: &[&str], is: &[&str]) -> bool {
     match expected.split_first() {
         None => is.is_empty(),
@@ -50,7 +50,7 @@ fn matches(expected: &[&str], is: &[&str]) -> bool {
     }
 }
 
-/// What a block of `console` shows when its commands are run. `None`: as it stands there.
+/// Returns the output of a `console` block when its commands run again. `None` if it is unchanged.
 pub fn again(folder: &Path, shown: &[&str]) -> Option<Vec<String>> {
     let mut result = Vec::new();
     let mut differs = false;

@@ -14,17 +14,17 @@ use wit_parser::{
 pub struct Fixture {
     /// The file's name.
     pub name: String,
-    /// In WebAssembly's binary format.
+    /// The component in WebAssembly's binary format.
     pub wasm: Vec<u8>,
-    /// What is done with it, and how that must end: from lines `;; WHAT: OUTCOME` at the head of the text.
+    /// The operations and their expected outcomes, from lines `;; WHAT: OUTCOME` at the head of the text.
     pub expected: Vec<(String, String)>,
 }
 
-/// The components of `tests/components`, in the order of their names.
+/// Returns the components of `tests/components`, in the order of their names.
 ///
 /// # Errors
 ///
-/// One of them is no text of a component, or of a module that can be made one.
+/// One of them is not a valid text of a component, or of a module that can become one.
 pub fn fixtures() -> Result<Vec<Fixture>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("components");
     let mut paths: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -44,7 +44,8 @@ pub fn fixtures() -> Result<Vec<Fixture>> {
     paths.iter().map(|path| fixture(path).with_context(|| path.display().to_string())).collect()
 }
 
-/// The component that a text is. One that is a module has of the world what matters in it; the rest is put in, and traps.
+/// Returns the component that a text is. One that is a module has of the world what matters in it; the rest is put in,
+/// and traps.
 fn assembled(text: &str) -> Result<Vec<u8>> {
     let start = text.find("\n(").map_or(0, |at| at + 1);
     if !text[start..].starts_with("(module") {
@@ -84,7 +85,7 @@ fn word(of: WasmType) -> &'static str {
     }
 }
 
-/// A validator with `tests/components/probe.wat` in it, through which its `wire` then goes.
+/// Returns a validator with `tests/components/probe.wat` in it, through which its `wire` then goes.
 ///
 /// # Errors
 ///
@@ -101,13 +102,14 @@ pub fn probed(validator: &[u8]) -> Result<Vec<u8>> {
     Ok(wat::parse_str(format!("{before}{CALL}$probe)){module}\n{probe}\n  )\n{after}"))?)
 }
 
-/// A validator as it is, and not the one for which the library has machine code: it is compiled where it is used.
+/// Returns a validator as it is, and not the one for which the library has machine code: it is compiled where it is
+/// used.
 pub fn unknown(validator: &[u8]) -> Vec<u8> {
     // A custom section with a name of one letter, at the end.
     [validator, &[0, 2, 1, b'x']].concat()
 }
 
-/// A gate of a component whose code is kept nowhere.
+/// Returns a gate of a component whose code is kept nowhere.
 ///
 /// # Errors
 ///
@@ -117,7 +119,7 @@ pub fn gate(component: impl Into<Vec<u8>>) -> Result<Gate, LoadError> {
     Gate::with(Options::default().component(component).slots(1).cache(None))
 }
 
-/// How one call ends: `CODE: MESSAGE` of the fault.
+/// Returns the outcome of one call: `CODE: MESSAGE` of the fault.
 pub fn ended(gate: &Gate, what: &str) -> String {
     let fault = match what {
         "validate" => gate.validate(&Request::new("a", "{}\n")).err(),

@@ -15,15 +15,15 @@ use serde_json::{Value, value::RawValue};
 pub struct Attack {
     /// `GROUP/NAME`.
     pub name: String,
-    /// What it is, in a sentence.
+    /// A description of it, in a sentence.
     pub about: String,
     /// The outcome that it must have.
     pub must: String,
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
 }
 
-/// What an attack asks of a gate.
+/// The request that an attack sends to a gate.
 #[derive(Debug, Clone)]
 pub enum Asked {
     /// A verdict on an output by a contract.
@@ -51,12 +51,12 @@ struct File {
     request: Option<Value>,
 }
 
-/// The folder of all attacks.
+/// Returns the folder of all attacks.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("hostile")
 }
 
-/// All attacks, in the order of their names.
+/// Returns all attacks, in the order of their names.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ pub fn attacks() -> Result<Vec<Attack>> {
     Ok(attacks)
 }
 
-/// The attack of this name.
+/// Returns the attack of this name.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub fn named(name: &str) -> Result<Attack> {
 }
 
 impl Attack {
-    /// The contract as text; empty where none is asked by.
+    /// Returns the contract as text; empty where none is asked by.
     pub fn contract(&self) -> &str {
         match &self.asked {
             Asked::Verdict { contract, .. } => contract,
@@ -92,7 +92,7 @@ impl Attack {
         }
     }
 
-    /// The output; empty where a request is asked.
+    /// Returns the output; empty where a request is asked.
     pub fn output(&self) -> &str {
         match &self.asked {
             Asked::Verdict { output, .. } => output,
@@ -115,7 +115,7 @@ fn attack(path: &Path) -> Result<Attack> {
     Ok(Attack { name: format!("{}/{}", name[1], name[0]), about: file.about, must: file.must, asked })
 }
 
-/// A contract that needs no repetition stands there as it is.
+/// Returns a contract as text. A contract without repetitions is written as it is.
 fn text_or_json(contract: &RawValue) -> Result<String> {
     match serde_json::from_str(contract.get()) {
         Ok(Value::Object(members)) if !members.contains_key("repeat") => Ok(contract.get().to_owned()),
@@ -125,7 +125,7 @@ fn text_or_json(contract: &RawValue) -> Result<String> {
     }
 }
 
-/// Write out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
+/// Writes out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
 /// text N times, where `{n}` counts from 0 and `{n+1}` from 1.
 fn text(written: &Value) -> Result<String> {
     match written {

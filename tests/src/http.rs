@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "GATE_TOKEN";
 /// See [`VARIABLE`].
 pub const TOKEN: &str = "0123456789abcdef";
 
-/// So long a test waits for what must come.
+/// The longest time that a test waits for something that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to a gate.
@@ -31,7 +31,7 @@ pub struct Head {
 }
 
 impl Connection {
-    /// Connect to a port of this machine.
+    /// Connects to a port of this machine.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// What ends this connection while it is read.
+    /// Returns a handle that can end this connection while it is read.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Connection {
         Ok(self.stream.get_ref().try_clone()?)
     }
 
-    /// Send bytes as they are.
+    /// Sends bytes as they are.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Connection {
         Ok(self.stream.get_mut().write_all(bytes)?)
     }
 
-    /// Send a request that has what it must have. `headers` are lines.
+    /// Sends a request that has what it must have. `headers` are lines.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Connection {
         )
     }
 
-    /// The head of the next answer.
+    /// Returns the head of the next answer.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Read the body of an answer. Each piece of it is told as it comes.
+    /// Reads the body of an answer. Passes on each piece as it arrives.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The next piece of a stream. None: it has ended.
+    /// Returns the next piece of a stream. `None` if it has ended.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl Connection {
         Ok(if length == 0 { None } else { Some(String::from_utf8(piece)?) })
     }
 
-    /// Whether nothing comes any more.
+    /// Returns whether the connection has ended.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Connection {
     }
 }
 
-/// The message of a piece of a body: an event, or JSON.
+/// Returns the message of a piece of a body: an event, or JSON.
 pub fn message(piece: &str) -> Option<&str> {
     if piece.starts_with('{') {
         return Some(piece);
@@ -162,7 +162,7 @@ pub fn message(piece: &str) -> Option<&str> {
     piece.lines().find_map(|line| line.strip_prefix("data: ")).filter(|data| !data.is_empty())
 }
 
-/// The port that a gate tells on its standard error. Gives it with what it told before.
+/// Returns the port that a gate reports on its standard error, and the text before it.
 ///
 /// # Errors
 ///

@@ -38,24 +38,24 @@ pub use random::Random;
 pub struct Case {
     /// `GROUP/NAME`.
     pub name: String,
-    /// What the agent produced.
+    /// The output of the agent.
     pub output: Vec<u8>,
-    /// What it produced in attempts after the first.
+    /// Its outputs in attempts after the first.
     pub more: Vec<Vec<u8>>,
     /// The contract as text.
     pub contract: String,
-    /// Members of the request beside the output.
+    /// Members of the request other than the output.
     pub members: Value,
-    /// Where the expected verdict stands.
+    /// The folder of the expected verdict.
     pub folder: PathBuf,
 }
 
-/// The folder of all cases.
+/// Returns the folder of all cases.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
 }
 
-/// All cases, in the order of their names.
+/// Returns all cases, in the order of their names.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn cases() -> Result<Vec<Case>> {
     cases_in(&folder())
 }
 
-/// The cases of another folder that is laid out as that one is.
+/// Returns the cases of another folder that is laid out as that one is.
 ///
 /// # Errors
 ///
@@ -114,36 +114,36 @@ fn case(folder: PathBuf) -> Result<Case> {
 }
 
 impl Case {
-    /// The output as text, and where its bytes were not UTF-8.
+    /// Returns the output as text, and where its bytes were not UTF-8.
     pub fn text(&self) -> (String, Option<u32>) {
         let invalid = std::str::from_utf8(&self.output).err().map(|error| error.valid_up_to() as u32);
         (String::from_utf8_lossy(&self.output).into_owned(), invalid)
     }
 
-    /// Each attempt as a case of its own.
+    /// Returns each attempt as a case of its own.
     pub fn attempts(&self) -> impl Iterator<Item = Case> {
         let outputs = std::iter::once(&self.output).chain(&self.more);
         outputs.map(|output| Case { output: output.clone(), more: Vec::new(), ..self.clone() })
     }
 
-    /// The agent that the request names, if it does.
+    /// Returns the agent that the request names, if it does.
     pub fn agent(&self) -> &str {
         self.members["agent"].as_str().unwrap_or_default()
     }
 
-    /// The word for why the producer stopped.
+    /// Returns the word for why the producer stopped.
     pub fn finish(&self) -> &str {
         self.members["finish"].as_str().unwrap_or("unknown")
     }
 
-    /// The case as the host's library asks it, by the contract of `agent`.
+    /// Returns the case as the host's library asks it, by the contract of `agent`.
     pub fn request<'c>(&'c self, agent: &'c str) -> seamgate::Request<'c> {
         let finish = self.finish().parse().unwrap_or(seamgate::Finish::Unknown);
         let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
         self.sent(request)
     }
 
-    /// A request with the lists and the evidence of this case.
+    /// Returns a request with the lists and the evidence of this case.
     pub fn sent<'r>(&self, request: seamgate::Request<'r>) -> seamgate::Request<'r> {
         let request = self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values));
         match self.evidence() {
@@ -152,7 +152,7 @@ impl Case {
         }
     }
 
-    /// What the producer saw, where the request says it.
+    /// Returns what the producer saw, if the request has it.
     pub fn evidence(&self) -> Option<Vec<seamgate::Observation>> {
         let evidence = self.members.get("evidence")?.as_array()?;
         // What is left out allows least.
@@ -167,7 +167,7 @@ impl Case {
         Some(evidence.iter().map(whole).collect())
     }
 
-    /// The case as one line of JSON text, with its contract. A contract that is not JSON makes a line that is none either.
+    /// Returns the case as one line of JSON text, with its contract. If the contract is not JSON, neither is the line.
     pub fn wire_request(&self) -> String {
         let (output, invalid_utf8) = self.text();
         let mut rest = String::new();
@@ -184,7 +184,7 @@ impl Case {
         format!("{{\"id\":[1.50],\"contract\":{contract},\"output\":{}{rest}}}", Value::from(output))
     }
 
-    /// The lists that came with the request.
+    /// Returns the lists that came with the request.
     pub fn lists(&self) -> Vec<(String, Vec<String>)> {
         let lists = self.members["lists"].as_object().cloned().unwrap_or_default();
         lists
@@ -198,7 +198,7 @@ impl Case {
     }
 }
 
-/// An observation as the core takes it.
+/// Returns an observation as the core takes it.
 pub fn natively(observation: seamgate::Observation) -> seamgate_core::Observation {
     let confidence = observation.confidence.as_str();
     let confidence = seamgate_core::Confidence::ALL.into_iter().find(|word| word.as_str() == confidence);
@@ -213,8 +213,8 @@ pub fn natively(observation: seamgate::Observation) -> seamgate_core::Observatio
     }
 }
 
-/// JSON without optional white space, with indentation: what a reviewer reads in a diff. Nothing but white space is
-/// added, so that what is compared is still the bytes.
+/// Returns JSON without optional white space, with indentation: what a reviewer reads in a diff. Nothing but white
+/// space is added, so that what is compared is still the bytes.
 pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let mut depth = 0;

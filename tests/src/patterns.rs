@@ -15,14 +15,14 @@ pub struct Made {
     pub texts: Vec<String>,
 }
 
-/// What another engine says of them.
+/// The answer of another engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// `u`, `annex-b`, `none` where neither takes the pattern, or `too-slow` where it was not done with its texts.
     pub reading: String,
     /// For each text.
     pub matches: Vec<bool>,
-    /// For so many of them it said something else at first, against the standard.
+    /// The number of texts for which it first answered otherwise, against the standard.
     #[serde(default)]
     pub faults: usize,
 }
@@ -30,8 +30,8 @@ pub struct Answer {
 /// The words of a contract for its engines.
 pub const ENGINES: [&str; 2] = ["linear", "backtracking"];
 
-/// Whether each text matches by one of the gate's own engines: none for a pattern that it does not take, and for a match
-/// that was not decided within its steps.
+/// Returns whether each text matches, by one of the gate's own engines. Returns `None` if the engine rejects the
+/// pattern; a match that is not decided within the engine's steps is `None` too.
 pub fn matches(pattern: &str, engine: &str, texts: &[String]) -> Option<Vec<Option<bool>>> {
     let schema = json!({"pattern": pattern});
     let extract = json!({"markers": [], "ignore": []});
@@ -51,8 +51,8 @@ pub fn matches(pattern: &str, engine: &str, texts: &[String]) -> Option<Vec<Opti
     Some(texts.iter().map(of).collect())
 }
 
-/// What literals and texts are made of: words, digits, white space and line ends of all kinds, and what is outside of the
-/// basic plane.
+/// The characters of literals and texts: words, digits, white space and line ends of all kinds, and characters outside
+/// of the Basic Multilingual Plane.
 const CHARACTERS: [&str; 32] = [
     "a",
     "b",
@@ -88,7 +88,7 @@ const CHARACTERS: [&str; 32] = [
     "\u{1f600}",
 ];
 
-/// What mutations put in: what means something in patterns.
+/// The pieces that mutations insert, which are metacharacters of patterns.
 const META: [&str; 36] = [
     "\\", "(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "^", "$", ".", "-", ",", ":", "=", "!", "<", ">", "/", " ",
     "\\c", "\\u", "\\x", "\\k", "{2", "{ 2}", "(?", "(?<", "\\u{", "1", "a", "&&", "~~",
@@ -156,10 +156,10 @@ const PROPERTIES: [(&str, &str); 16] = [
     ("ID_Start", "c"),
     ("Uppercase", "B"),
 ];
-/// What no edition of the standard names.
+/// Names of properties that no edition of the standard has.
 const NO_PROPERTIES: [&str; 8] = ["letter", "lu", "IsAlpha", "Greek", "Script=greek", "L&", "^L", ""];
 
-/// A pattern, and texts, of which the first was made along with it.
+/// Returns a pattern, and texts, the first of which was generated with it.
 pub fn made(random: &mut Random, texts: usize) -> Made {
     let loose = random.chance(45);
     let mut maker = Maker { random, loose, groups: Vec::new(), names: 0 };
@@ -187,7 +187,7 @@ pub fn made(random: &mut Random, texts: usize) -> Made {
     Made { pattern, texts: all }
 }
 
-/// The same with one character put in, taken out or put in another's place.
+/// Returns a text with one character inserted, removed or replaced.
 fn mutated(random: &mut Random, text: &str, with: &[&str]) -> String {
     let mut characters: Vec<String> = text.chars().map(String::from).collect();
     let at = random.below(characters.len() + 1);
@@ -201,9 +201,9 @@ fn mutated(random: &mut Random, text: &str, with: &[&str]) -> String {
 
 struct Maker<'r> {
     random: &'r mut Random,
-    /// Whether it makes what `u` refuses, too.
+    /// `true` to generate patterns that `u` rejects as well.
     loose: bool,
-    /// What the groups matched, each with its name.
+    /// The text that each group matched, with its name.
     groups: Vec<(Option<String>, String)>,
     names: usize,
 }

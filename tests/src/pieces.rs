@@ -1,4 +1,4 @@
-//! What texts are put together from, at random.
+//! Pieces of which random texts are composed.
 
 /// Pieces of outputs: what begins, ends or looks like JSON, fences, reasoning, quotes and prose.
 pub const PIECES: [&str; 56] = [

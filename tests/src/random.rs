@@ -6,7 +6,7 @@ use seamgate_checks::schemas::Choices;
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below a bound.
+    /// Returns a number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -15,7 +15,7 @@ impl Random {
         ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 
-    /// One of several.
+    /// Returns one of several.
     pub fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }

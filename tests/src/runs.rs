@@ -26,7 +26,7 @@ use crate::{suite::folders, wire::ID};
 /// The time of a first event that has none.
 const START: u64 = 1_790_000_000_000;
 
-/// Who is shown something of a run.
+/// The audiences that a part of a run may be shown to.
 pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 
 /// One run, read from its folder.
@@ -34,7 +34,7 @@ pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 pub struct RunCase {
     /// `GROUP/NAME`.
     pub name: String,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// `profile.json`.
     pub profile: String,
@@ -44,7 +44,7 @@ pub struct RunCase {
     pub must: Vec<String>,
 }
 
-/// One event as it was sent, and what came of it: a step, or a fault.
+/// One event as it was sent, and its result: a step, or a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// The event, without words that stand for something.
@@ -55,7 +55,7 @@ pub struct Played {
     pub step: Result<String, String>,
 }
 
-/// All of them, by name.
+/// Returns all cases, by name.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ fn merge(whole: &mut Value, patch: Value) {
     }
 }
 
-/// What only a run knows, for the words in its events.
+/// Values that only a run knows, for the placeholders in its events.
 #[derive(Default)]
 struct Known {
     at: u64,
@@ -126,7 +126,7 @@ struct Known {
 }
 
 impl Known {
-    /// An event as it is sent.
+    /// Returns an event as it is sent.
     fn event(&mut self, event: &Value) -> Result<Value> {
         let mut event = self.replaced(event)?;
         let members = event.as_object_mut().context("an event is an object")?;
@@ -181,7 +181,7 @@ impl Known {
 }
 
 impl Played {
-    /// The same step on the wire, the profile with it.
+    /// Returns the same step on the wire, with the profile.
     pub fn wire_request(&self, profile: &str) -> String {
         let state = self.state.as_ref().map(|state| format!(",\"state\":{state}")).unwrap_or_default();
         let event = &self.event;
@@ -190,7 +190,8 @@ impl Played {
 }
 
 impl RunCase {
-    /// Send each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a step or a fault.
+    /// Sends each event, the artifacts that a step needs with it. `advance` takes a state and an event, and returns a
+    /// step or a fault.
     ///
     /// # Errors
     ///
@@ -239,23 +240,23 @@ impl RunCase {
     }
 }
 
-/// What an audience is shown of a line of the journal, asked on the wire, the profile with it.
+/// Returns the wire request for an audience's view of a line of the journal, with the profile.
 pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
     format!("{{\"id\":{ID},\"op\":\"project\",\"profile\":{profile},\"line\":{line},\"audience\":\"{audience}\"}}")
         .replace('\n', " ")
 }
 
-/// A member of an object, exactly as it is written.
+/// Returns a member of an object, exactly as it is written.
 ///
 /// # Errors
 ///
-/// The text is no object with this member.
+/// The text is not an object with this member.
 pub fn member(json: &str, name: &str) -> Result<String> {
     let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
 }
 
-/// A text of lines for a file: long lines by their beginning and their digest.
+/// Returns a text of lines for a file: long lines by their beginning and their digest.
 pub fn cut(text: &str) -> String {
     let line = |line: &str| match line.len() {
         0..=8192 => format!("{line}\n"),
@@ -264,7 +265,7 @@ pub fn cut(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// What an event led to, in words: what was decided, then what the host must do.
+/// Returns a summary of a step: the decisions, followed by the actions of the host.
 pub fn summary(step: &Result<String, String>) -> String {
     let step: Value = match step {
         Ok(step) => serde_json::from_str(step).unwrap_or_default(),
@@ -304,7 +305,7 @@ pub fn summary(step: &Result<String, String>) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }
 
-/// The lines that a journal has of a run, without their chain. Prompts are there by their digests.
+/// Returns the lines that a journal has of a run, without their chain. Prompts are there by their digests.
 pub fn journal(played: &[Played]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for one in played {

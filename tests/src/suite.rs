@@ -28,7 +28,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite whose tests run at the same time.
+    /// Creates a suite whose tests run at the same time.
     pub fn new(name: &'static str, trials: fn() -> Result<Vec<Trial>>) -> Self {
         Suite { name, trials, is_in_order: false }
     }
@@ -84,7 +84,7 @@ pub fn run(suites: &[Suite]) -> Result<ExitCode> {
     Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::from(101) })
 }
 
-/// The folders in a folder, by name.
+/// Returns the folders in a folder, by name.
 ///
 /// # Errors
 ///
@@ -107,7 +107,7 @@ pub fn core_alone() -> bool {
     env::var_os("BLESS").is_some_and(|bless| bless == "core")
 }
 
-/// Hold JSON text to a file of a case, or with `BLESS`, write it there. The case has no file `other` then.
+/// Compares JSON text with a file of a case, or with `BLESS`, writes it there. The case has no file `other` then.
 ///
 /// # Errors
 ///

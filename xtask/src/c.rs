@@ -19,13 +19,13 @@ use crate::{
 /// The sources of the package.
 const SOURCES: &str = "host/c";
 
-/// Where the package is laid out as it is installed.
+/// The folder where the package is laid out as it is installed.
 const PREFIX: &str = "target/c";
 
 /// The folders there that are packed.
 const PACKED: [&str; 3] = ["include", "lib", "share"];
 
-/// Where programs are built that use it.
+/// The folder where programs are built that use it.
 const PROGRAMS: &str = "target/c/programs";
 
 /// The libraries as Cargo makes them, and their names in C.
@@ -34,7 +34,7 @@ const LIBRARIES: [(&str, &str); 2] = [
     ("target/release/libseamgate_c.a", "libseamgate.a"),
 ];
 
-/// The name that programs ask for which are linked with the shared library. `host/c/build.rs` states it, too.
+/// The name that programs request that are linked with the shared library. `host/c/build.rs` states it, too.
 const SONAME: &str = "libseamgate.so.0";
 
 /// The libraries of the system that Rust's standard library needs: a program that is linked with the static library names them.
@@ -154,7 +154,8 @@ fn has(program: &str) -> bool {
     output(command(program).arg("--version")).is_some()
 }
 
-/// Builds the libraries, and lays out the package. With the same packages as ever, so that Wasmtime is not compiled with other features.
+/// Builds the libraries, and lays out the package. Always builds the same packages, so that Wasmtime is not compiled
+/// with other features.
 fn prefix() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
     for folder in PACKED {
@@ -203,7 +204,7 @@ impl<'p> Program<'p> {
         Program { compiler: "cc", source, options: [["-std=c11"].as_slice(), &STRICT].concat(), is_static: false }
     }
 
-    /// A file of C too is compiled as C++.
+    /// Returns a program in C++. A C file is compiled as C++ too.
     fn cpp(source: &'p str, standard: &'static str) -> Self {
         Program { compiler: "c++", source, options: [[standard].as_slice(), &STRICT].concat(), is_static: false }
     }

@@ -1,4 +1,4 @@
-//! What CI runs, in parts.
+//! The checks of CI, in parts.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-/// In the order in which they run. All after `build` need it.
+/// The parts, in the order in which they run. All after `build` need it.
 const PARTS: [Part; 20] = [
     Part { name: "format", about: "rustfmt", run: || FORMAT.run(&["--all", "--check"]) },
     Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
@@ -44,7 +44,7 @@ const PARTS: [Part; 20] = [
     Part { name: "fuzz", about: "10,000 inputs of each fuzz target", run: || fuzz::fuzz(Span::Inputs(10_000), &[]) },
 ];
 
-/// What every part after it needs.
+/// The part that every later part needs.
 const BUILD: &str = "build";
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
@@ -57,8 +57,8 @@ pub(crate) fn list() {
     }
 }
 
-/// Run the parts named, or all, and print a table, with the reason of each failure below it. A part that fails stops no other
-/// but `build`.
+/// Runs the parts named, or all, and prints a table, with the reason of each failure below it. A part that fails stops
+/// no other but `build`.
 pub(crate) fn ci(named: &[String]) -> Result<()> {
     let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
     let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
@@ -88,7 +88,7 @@ pub(crate) fn ci(named: &[String]) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
-/// In the release profile: what it builds serves every part.
+/// Runs lints in the release profile, whose build serves every part.
 fn lints() -> Result<()> {
     LINTS.run(&["--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
 }

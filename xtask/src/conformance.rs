@@ -9,7 +9,7 @@ use crate::{
     source::{distribution, krate, schemastore},
 };
 
-/// Where the suites are loaded to.
+/// The folder where the suites are loaded to.
 const FOLDER: &str = "target/conformance";
 
 pub(crate) fn conformance() -> Result<()> {

@@ -25,13 +25,13 @@ use crate::{
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
-/// What is installed and made goes here.
+/// The folder for what is installed and built.
 const FOLDER: &str = "target/cross";
 
 /// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/cross/debian.txt";
 
-/// The packages of the workspace that are built. Always these three, so that Wasmtime has the same features each time.
+/// The packages of the workspace to build. Always these three, so that Wasmtime has the same features each time.
 const BUILD: [&str; 9] = [
     "build",
     "--release",
@@ -44,7 +44,7 @@ const BUILD: [&str; 9] = [
     "seamgate-component",
 ];
 
-/// Build the command line and the wheel for Linux on aarch64. Run both under QEMU, and all cases in the wheel.
+/// Builds the command line and the wheel for Linux on aarch64. Runs both under QEMU, and all cases in the wheel.
 pub(crate) fn cross() -> Result<()> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping aarch64: it is built on Linux with x86-64");
@@ -82,12 +82,12 @@ pub(crate) fn cross() -> Result<()> {
     package::digests(Path::new(PACKAGES), &[program, wheel])
 }
 
-/// What Cargo made for the other processor.
+/// Returns the path of a file that Cargo built for the other processor.
 fn made(name: &str) -> PathBuf {
     Path::new(FOLDER).join(TARGET).join("release").join(name)
 }
 
-/// Write a file if it changes: Cargo builds nothing again for one that keeps its time.
+/// Writes a file if it changes: Cargo builds nothing again for one that keeps its time.
 fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).ok().as_deref() != Some(bytes) {
         fs::write(path, bytes).with_context(|| path.display().to_string())?;
@@ -95,7 +95,7 @@ fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What builds for the other processor, and what runs what is built.
+/// The tools that build for the other processor, and run the programs.
 struct Platform<'a> {
     /// The folder with Debian's packages.
     root: &'a Path,
@@ -125,7 +125,7 @@ impl Platform<'_> {
         cargo
     }
 
-    /// A program of the other processor, under QEMU.
+    /// Returns a program of the other processor, under QEMU.
     fn program(&self, program: &Path) -> Command {
         let mut qemu = command(self.root.join("usr/bin/qemu-aarch64-static"));
         qemu.arg("-L").arg(self.root).arg(program);
@@ -133,8 +133,8 @@ impl Platform<'_> {
     }
 }
 
-/// Judge an output with both. Then ask the wheel every request that other runtimes are asked: it must answer the same bytes, and take
-/// the same fuel.
+/// Judges an output with both. Then sends the wheel every request of the other runtimes: it must return the same bytes,
+/// and take the same fuel.
 fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
     let examples = Path::new("schemas/examples");
     let (contract, output) = (examples.join("triage.contract.json"), examples.join("outputs/triage.good.txt"));
@@ -156,7 +156,7 @@ fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
         .env("PYTHONPATH", &unpacked))
 }
 
-/// Unpack Debian's packages: the folder.
+/// Unpacks Debian's packages. Returns the folder.
 fn debian() -> Result<PathBuf> {
     let folder = root().join(FOLDER).join("debian");
     if installed(&folder, &[Path::new(DEBIAN)])? {

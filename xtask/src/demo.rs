@@ -70,7 +70,7 @@ pub(crate) fn demo() -> Result<()> {
     Ok(())
 }
 
-/// How to go on after all of the demo.
+/// Prints how to continue after the whole demo.
 pub(crate) fn end() {
     step("Go on from here.");
     println!(
@@ -98,7 +98,7 @@ pub(crate) fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Comm
     seamgate
 }
 
-/// Run a command, and show its exit status.
+/// Runs a command, and shows its exit status.
 pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     let words: Vec<_> =
         std::iter::once("seamgate".into()).chain(command.get_args().map(|word| word.to_string_lossy())).collect();
@@ -110,7 +110,7 @@ pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     Ok(())
 }
 
-/// The path of a journal in a folder, without what an earlier demo left there.
+/// Returns the path of a journal in a folder, without what an earlier demo left there.
 pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     let journal = folder.join("journal.ndjson");
     if journal.exists() {
@@ -119,7 +119,7 @@ pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     Ok(journal.display().to_string())
 }
 
-/// Print a journal, without the reports.
+/// Prints a journal, without the reports.
 pub(crate) fn show_journal(journal: &str) -> Result<()> {
     for line in fs::read_to_string(journal).context("the journal")?.lines() {
         let line: Value = serde_json::from_str(line)?;

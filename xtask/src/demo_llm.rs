@@ -13,7 +13,7 @@ use crate::{
     run::{command, output},
 };
 
-/// Where it is installed, and writes.
+/// The folder where it is installed, and writes.
 const FOLDER: &str = "target/demo-llm";
 
 /// The contract, and the file that pins llm.
@@ -58,7 +58,7 @@ pub(crate) fn demo() -> Result<()> {
     show_journal(&journal)
 }
 
-/// The first Python here that fits.
+/// Returns the first Python here that fits.
 fn python() -> Result<&'static str> {
     PYTHONS
         .into_iter()

@@ -21,10 +21,10 @@ const BAKED: &str = "target/edge/gate.wasm";
 /// Both in one: what a server runs. `guest/edge/spin.toml` names it too.
 const SERVED: &str = "target/edge/served.wasm";
 
-/// Where the server is installed.
+/// The folder where the server is installed.
 const SERVER: &str = "target/edge/wasmtime";
 
-/// Where the server is built. It is removed then.
+/// The folder where the server is built. It is removed then.
 const BUILD: &str = "target/edge/build";
 
 /// The features of Wasmtime's command line that serve.
@@ -34,12 +34,12 @@ pub(crate) fn edge() -> Result<()> {
     run(&mut program()?)
 }
 
-/// Find how many requests a second are too many, and write it to a page.
+/// Finds how many requests a second are too many, and writes it to a page.
 pub(crate) fn knee(page: &Path) -> Result<()> {
     run(program()?.arg("knee").arg(page))
 }
 
-/// The program that asks, with what it asks.
+/// Returns the program that asks, with what it asks.
 fn program() -> Result<Command> {
     build()?;
     install()?;
@@ -47,12 +47,12 @@ fn program() -> Result<Command> {
     Ok(command("target/release/examples/edge"))
 }
 
-/// Build the component, before a validator is plugged into it.
+/// Builds the component, before a validator is plugged into it.
 pub(crate) fn component() -> Result<()> {
     guest::component("seamgate-edge", EDGE)
 }
 
-/// Build the component, and compose it with the example contracts.
+/// Builds the component, and composes it with the example contracts.
 pub(crate) fn build() -> Result<()> {
     component()?;
     guest::validator()?;
@@ -63,7 +63,7 @@ pub(crate) fn build() -> Result<()> {
     run(command("target/release/examples/compose").args([EDGE, BAKED, SERVED]))
 }
 
-/// Build Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.
+/// Builds Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.
 fn install() -> Result<()> {
     let server = Path::new(SERVER);
     let pinned = Path::new("tests/sources/wasmtime-cli/Cargo.lock");

@@ -1,10 +1,10 @@
-//! What is derived from WIT, the tables and the limits.
+//! Generates files from WIT, the tables and the limits.
 
 use anyhow::Result;
 
 use crate::run;
 
-/// Write what is derived, or check it. What does so is a program of its own, which no other command needs.
+/// Writes the generated files, or checks them. A separate package generates them, which no other command needs.
 pub(crate) fn generate(check: bool) -> Result<()> {
     let mut arguments = vec!["run", "--profile", "xtask", "--quiet", "--locked", "--package", "xtask-generate"];
     if check {

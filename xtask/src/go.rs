@@ -22,10 +22,10 @@ pub(crate) const SOURCES: &str = "host/go";
 const INSIDE: [(&str, &str); 3] =
     [(PAUSING, "seamgate.wasm"), ("LICENSE-APACHE", "LICENSE-APACHE"), ("LICENSE-MIT", "LICENSE-MIT")];
 
-/// Where the module is packed, and a program that imports it.
+/// The folder where the module is packed, and a program that imports it.
 const FOLDER: &str = "target/go";
 
-/// Put into the sources what the build made. False without Go.
+/// Puts into the sources what the build made. Returns `false` without Go.
 pub(crate) fn prepare() -> Result<bool> {
     if !has_go() {
         say("skipping the module for Go: go is missing");
@@ -50,7 +50,7 @@ pub(crate) fn go(folder: impl AsRef<Path>, arguments: &[&str]) -> Command {
     go
 }
 
-/// Check format and lints, run all tests, and try out the module as it is published.
+/// Checks format and lints, runs all tests, and tries out the module as it is published.
 pub(crate) fn test() -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -67,7 +67,7 @@ pub(crate) fn test() -> Result<()> {
     try_out(&pack()?)
 }
 
-/// Check format and lints of a module.
+/// Checks format and lints of a module.
 pub(crate) fn check(folder: &Path) -> Result<()> {
     let unformatted = output(command("gofmt").arg("-l").arg(folder)).context("gofmt fails")?;
     ensure!(unformatted.is_empty(), "not formatted by gofmt: {unformatted}");
@@ -76,7 +76,7 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     run(&mut go(folder, &["tool", &tools, "staticcheck", "./..."]))
 }
 
-/// Measure calls beside other validators.
+/// Measures calls beside other validators.
 pub(crate) fn bench() -> Result<()> {
     match prepare()? {
         true => run(&mut go("host/go/benchmarks", &["test", "-run", "^$", "-bench", ".", "-timeout", "30m", "."])),
@@ -84,7 +84,7 @@ pub(crate) fn bench() -> Result<()> {
     }
 }
 
-/// Judge a million outputs, and fail if the memory grows.
+/// Judges a million outputs, and fails if the memory grows.
 pub(crate) fn million() -> Result<()> {
     match prepare()? {
         true => run(&mut go(SOURCES, &["run", "./internal/million"])),
@@ -92,7 +92,7 @@ pub(crate) fn million() -> Result<()> {
     }
 }
 
-/// Build the program that `cargo xtask runtimes` asks. None without Go.
+/// Builds the program that `cargo xtask runtimes` asks. Returns `None` without Go.
 pub(crate) fn answers() -> Result<Option<PathBuf>> {
     let program = Path::new(FOLDER).join("answers");
     if !prepare()? {
@@ -112,7 +112,7 @@ fn remove_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Pack the module: the same bytes each time. None without Go.
+/// Packs the module: the same bytes each time. Returns `None` without Go.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);
@@ -125,7 +125,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     Ok(Some(to))
 }
 
-/// Write the module to a folder that `go` takes for a proxy. Returns the zip file in it.
+/// Writes the module to a folder that `go` takes for a proxy. Returns the zip file in it.
 fn pack() -> Result<PathBuf> {
     let version = env!("CARGO_PKG_VERSION");
     let proxy = Path::new(FOLDER).join("proxy");
@@ -137,7 +137,7 @@ fn pack() -> Result<PathBuf> {
     Ok(proxy.join(format!("seamgate.dev/go/@v/v{version}.zip")))
 }
 
-/// Run the first program of the README in a module of its own, which takes the packed one from its proxy.
+/// Runs the first program of the README in a module of its own, which takes the packed one from its proxy.
 fn try_out(packed: &Path) -> Result<()> {
     let readme = fs::read_to_string(Path::new(SOURCES).join("README.md"))?;
     let program = readme.split("```go\n").nth(1).and_then(|rest| rest.split("```").next());

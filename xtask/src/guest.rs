@@ -40,7 +40,7 @@ pub(crate) const VALIDATOR: &str = "target/validator/validator.wasm";
 /// Apart from the host's: another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
 
-/// Build the component, and everything that runs on the host, with the component and its machine code inside.
+/// Builds the component, and everything that runs on the host, with the component and its machine code inside.
 ///
 /// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
 /// same reason no package is named: each on its own would want other features of Wasmtime.
@@ -61,13 +61,13 @@ pub(crate) fn build() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins"])
 }
 
-/// Build the small component, without the kernel. No host needs it, so [`build`] does not.
+/// Builds the small component, without the kernel. No host needs it, so [`build`] does not.
 pub(crate) fn validator() -> Result<()> {
     component("seamgate-validator", VALIDATOR_BUILT)?;
     run(command(COMPONENT).args(["warm", VALIDATOR_BUILT, VALIDATOR]))
 }
 
-/// Build the small component, and hold it to its world, its size and all cases.
+/// Builds the small component, and holds it to its world, its size and all cases.
 pub(crate) fn test_validator() -> Result<()> {
     validator()?;
     let component = fs::canonicalize(VALIDATOR).with_context(|| format!("cannot find {VALIDATOR}"))?;
@@ -75,19 +75,19 @@ pub(crate) fn test_validator() -> Result<()> {
     cases(&component)
 }
 
-/// Run the cases through a component.
+/// Runs the cases through a component.
 fn cases(component: &Path) -> Result<()> {
     run(command("cargo")
         .args(["test", "--release", "--locked", "--test", "suites", "--", "cases/"])
         .env("SEAMGATE_TEST_COMPONENT", component))
 }
 
-/// Build a package of this workspace for WebAssembly, and make it a component.
+/// Builds a package of this workspace for WebAssembly, and makes it a component.
 pub(crate) fn component(package: &str, to: &str) -> Result<()> {
     run(command(COMPONENT).args(["encode", &module(package, &[])?, to]))
 }
 
-/// Build a package of this workspace for WebAssembly: the path of the core module.
+/// Builds a package of this workspace for WebAssembly. Returns the path of the core module.
 fn module(package: &str, options: &[&str]) -> Result<String> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", package, "--profile", "guest", "--locked"];
@@ -100,7 +100,7 @@ fn module(package: &str, options: &[&str]) -> Result<String> {
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
-/// The binary form of `wit/`, which must have this version.
+/// Writes the binary form of `wit/`, which must have this version.
 pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
     run(command(COMPONENT).args(["wit", version]).arg(to))
 }
@@ -116,7 +116,7 @@ fn flags(more: &[&str]) -> Result<[String; 2]> {
 /// The last release of `cargo component`. The guest must stay buildable with it.
 const CARGO_COMPONENT: &str = "0.21.1";
 
-/// Build the component with `cargo component`, and run the cases through it.
+/// Builds the component with `cargo component`, and runs the cases through it.
 pub(crate) fn cargo_component() -> Result<()> {
     let tool = "target/tools/bin/cargo-component";
     if !Path::new(tool).exists() {

@@ -9,13 +9,13 @@ use crate::{
     run::{command, root, run, say},
 };
 
-/// What runs them, and what that needs.
+/// The folder of the program that runs the hooks, and of its requirements.
 const HOOKS: &str = "tests/hooks";
 
-/// Where pre-commit is installed, and what it keeps.
+/// The folder of pre-commit and its cache.
 const FOLDER: &str = "target/hooks";
 
-/// Run them in a repository with contracts. The command line must have been built.
+/// Runs the hooks in a repository with contracts. The command line must have been built.
 pub(crate) fn test() -> Result<()> {
     if !has_python() {
         say("skipping the hooks: python3 with its module venv is missing");

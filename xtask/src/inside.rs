@@ -1,4 +1,4 @@
-//! What a package that is published has inside: a bill of materials (CycloneDX 1.6), and the licences of all of it.
+//! Writes the contents of a published package: a bill of materials (CycloneDX 1.6), and the licences of all components.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -21,7 +21,8 @@ pub(crate) const MATERIALS: &str = "seamgate.cdx.json";
 /// The package that the component is made of.
 const GUEST: &str = "seamgate-guest";
 
-/// Write both files for what has the component inside, and a package of the workspace around it for a platform, if there is one.
+/// Writes both files for what has the component inside, and a package of the workspace around it for a platform, if
+/// there is one.
 pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     let mut inside = linked(GUEST, TARGET)?;
     if let Some((package, platform)) = around {
@@ -33,7 +34,7 @@ pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The platform that the compiler builds for here, as it names it.
+/// Returns the platform that the compiler builds for here, as it names it.
 pub(crate) fn host() -> Result<String> {
     let rustc = output(command("rustc").arg("-vV")).context("rustc does not run")?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
@@ -46,11 +47,11 @@ struct Package {
     name: String,
     version: String,
     licence: String,
-    /// Where its files are.
+    /// The folder of its files.
     folder: PathBuf,
 }
 
-/// The packages that are linked into one of the workspace: not those that only build it.
+/// Returns the packages that are linked into one of the workspace: not those that only build it.
 fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", platform];
     let metadata = output(command("cargo").args(arguments)).context("`cargo metadata` fails")?;
@@ -87,7 +88,7 @@ fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     Ok(seen.iter().filter_map(package).collect())
 }
 
-/// The texts of all licences, each once, with the packages that it is of.
+/// Returns the texts of all licences, each once, with the packages that it is of.
 fn notices(inside: &BTreeSet<Package>) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without: Vec<&Package> = Vec::new();
@@ -112,7 +113,7 @@ fn notices(inside: &BTreeSet<Package>) -> Result<String> {
         out.push_str(&format!("\n{name} {version}: {licence}"));
     }
     for package in without {
-        // Crates of one project, of which only the first has the text.
+        // Crates of one project; only the first has the text.
         let same = inside.iter().find(|other| other.licence == package.licence && has_text(&texts, other));
         let same = same.with_context(|| format!("{} has no text of its licence, and no other has it", package.name))?;
         let users = texts.values_mut().find(|users| users.contains(&format!("{} {}", same.name, same.version)));
@@ -131,7 +132,8 @@ fn has_text(texts: &BTreeMap<String, Vec<String>>, package: &Package) -> bool {
     texts.values().any(|users| users.contains(&name))
 }
 
-/// The bill of materials, as CycloneDX 1.6 has it. Without a time and a number of its own, it is the same for each build.
+/// Returns the bill of materials, as CycloneDX 1.6 has it. Without a time and a number of its own, it is the same for
+/// each build.
 fn materials(inside: &BTreeSet<Package>) -> Result<String> {
     let digests = digests(&fs::read_to_string("Cargo.lock")?);
     let version = env!("CARGO_PKG_VERSION");
@@ -153,7 +155,7 @@ fn materials(inside: &BTreeSet<Package>) -> Result<String> {
     Ok(serde_json::to_string_pretty(&materials)? + "\n")
 }
 
-/// The digests of packages, by name and version, that `Cargo.lock` pins.
+/// Returns the digests of packages, by name and version, that `Cargo.lock` pins.
 fn digests(lock: &str) -> HashMap<(String, String), String> {
     let value = |of: &str, name: &str| {
         let line = of.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;

@@ -10,12 +10,12 @@ use anyhow::{Context, Result};
 
 use crate::run::{command, output, run, say};
 
-/// Whether there is a `python3` that makes virtual environments.
+/// Returns whether there is a `python3` that creates virtual environments.
 pub(crate) fn has_python() -> bool {
     output(command("python3").args(["-m", "venv", "--help"])).is_some()
 }
 
-/// Whether there is a `node` with its installer.
+/// Returns whether there is a `node` with npm.
 pub(crate) fn has_node() -> bool {
     ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
 }
@@ -25,8 +25,8 @@ pub(crate) fn has_go() -> bool {
     output(command("go").arg("version")).is_some()
 }
 
-/// Install the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there. `what`
-/// says so. None of their scripts runs.
+/// Installs the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there.
+/// `what` says so. None of their scripts runs.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
     let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
@@ -42,7 +42,7 @@ pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     done(folder, &pinned)
 }
 
-/// Make a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
+/// Makes a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
 pub(crate) fn environment(
     python: &str,
     folder: &Path,
@@ -60,14 +60,14 @@ pub(crate) fn environment(
     done(folder, &[requirements])
 }
 
-/// The installer of a virtual environment.
+/// Returns the installer of a virtual environment.
 pub(crate) fn pip(folder: &Path) -> Command {
     let mut pip = command(folder.join("bin/python"));
     pip.args(["-m", "pip", "--disable-pip-version-check"]);
     pip
 }
 
-/// Whether a folder has all that these files pin. If not, it is removed.
+/// Returns whether a folder contains everything that these files pin. If not, it is removed.
 pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
         return Ok(true);

@@ -24,7 +24,7 @@ const SOURCES: &str = "host/java";
 const CHECKSUMS: &str = "host/java/checksums.txt";
 const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/java"];
 
-/// Where Maven keeps them: apart from the user's, which may have others.
+/// The folder where Maven keeps them: apart from the user's, which may have others.
 const REPOSITORY: &str = "target/java/repository";
 
 /// The oldest Java that runs the package.
@@ -49,7 +49,7 @@ fn mvn(folder: &str, arguments: &[&str]) -> Command {
     mvn
 }
 
-/// Fetch what is pinned, and put into the sources what the build made. False without Java.
+/// Fetches what is pinned, and puts into the sources what the build made. Returns `false` without Java.
 fn prepare() -> Result<bool> {
     if !has_java() {
         return Ok(false);
@@ -68,7 +68,7 @@ fn prepare() -> Result<bool> {
     Ok(true)
 }
 
-/// Put licences, and the list of what is inside, into the sources.
+/// Puts licences, and the list of what is inside, into the sources.
 fn inside() -> Result<()> {
     let inside = Path::new(SOURCES).join("inside");
     inside::write(None, &inside)?;
@@ -78,8 +78,8 @@ fn inside() -> Result<()> {
     Ok(())
 }
 
-/// Fetch what all projects need. Maven fetches a plugin when it runs it, so this builds them. What it builds before all
-/// digests are verified is built again.
+/// Fetches what all projects need. Maven fetches a plugin when it runs it, so this builds them. What it builds before
+/// all digests are verified is built again.
 fn fetch() -> Result<()> {
     for project in PROJECTS {
         run(&mut mvn(project, &["--quiet", "--strict-checksums", "-DskipTests", "install"]))?;
@@ -87,7 +87,7 @@ fn fetch() -> Result<()> {
     Ok(())
 }
 
-/// Compare each file that Maven fetched with its pinned digest.
+/// Compares each file that Maven fetched with its pinned digest.
 fn verify() -> Result<()> {
     let pinned = fs::read_to_string(CHECKSUMS).context(CHECKSUMS)?;
     let found = digests()?;
@@ -123,7 +123,7 @@ fn digests() -> Result<String> {
     Ok(lines.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect())
 }
 
-/// Fetch everything anew, and pin it.
+/// Fetches everything anew, and pins it.
 pub(crate) fn pin() -> Result<()> {
     if !has_java() {
         return Ok(());
@@ -134,7 +134,7 @@ pub(crate) fn pin() -> Result<()> {
     Ok(fs::write(CHECKSUMS, digests()?)?)
 }
 
-/// Build the package, check lints, and run all tests and recipes.
+/// Builds the package, checks lints, and runs all tests and recipes.
 pub(crate) fn test() -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -149,19 +149,19 @@ fn jar() -> PathBuf {
     Path::new(SOURCES).join(format!("target/seamgate-{}.jar", env!("CARGO_PKG_VERSION")))
 }
 
-/// Measure calls beside other validators.
+/// Measures calls beside other validators.
 pub(crate) fn bench() -> Result<()> {
     // HotSpot's second compiler takes longer than the run.
     benchmark(&["-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Bench"])
 }
 
-/// Judge a million outputs, and fail if the memory grows.
+/// Judges a million outputs, and fails if the memory grows.
 pub(crate) fn million() -> Result<()> {
     // A fixed heap, so that the size of the process says what is beside it. As above, one compiler.
     benchmark(&["-Xms128m", "-Xmx128m", "-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Million"])
 }
 
-/// Run a program of the benchmarks, as the README says that programs run.
+/// Runs a program of the benchmarks, as the README says that programs run.
 fn benchmark(arguments: &[&str]) -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -173,7 +173,7 @@ fn benchmark(arguments: &[&str]) -> Result<()> {
         .current_dir("host/java/benchmarks"))
 }
 
-/// Build the classes that `cargo xtask runtimes` asks. False without Java.
+/// Builds the classes that `cargo xtask runtimes` asks. Returns `false` without Java.
 pub(crate) fn answers() -> Result<bool> {
     let classes = Path::new(SOURCES).join("target/lib");
     if !prepare()? {
@@ -183,7 +183,7 @@ pub(crate) fn answers() -> Result<bool> {
     Ok(true)
 }
 
-/// Copy the package to what is published: the same bytes each time. None without Java.
+/// Copies the package to what is published: the same bytes each time. Returns `None` without Java.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);

@@ -37,10 +37,11 @@ const APART: [&str; 7] = [
     "workerd.test.mjs",
 ];
 
-/// Where tools are installed, and where the package is built.
+/// The folder where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
 
-/// Make the packages, and pack them: the same bytes each time. The first one is `seamgate`. None without Node.
+/// Makes the packages, and packs them: the same bytes each time. The first one is `seamgate`. Returns `None` without
+/// Node.
 pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
     if !has_node() {
         say("skipping the npm package: node with npm is missing");
@@ -92,7 +93,7 @@ fn platform() -> Result<(String, String)> {
     Ok((host, name.to_owned()))
 }
 
-/// Build the native addon. With the same packages as ever, so that Wasmtime is not compiled with other features.
+/// Builds the native addon. Always builds the same packages, so that Wasmtime is not compiled with other features.
 fn addon() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
     let [made, published] = ADDON.map(Path::new);
@@ -100,7 +101,8 @@ fn addon() -> Result<()> {
     paths::write_without(made, published)
 }
 
-/// Install the packed package into a folder of its own, and run its tests there, in Node, in a browser and in workerd.
+/// Installs the packed package into a folder of its own, and runs its tests there, in Node, in a browser and in
+/// workerd.
 pub(crate) fn test() -> Result<()> {
     let Some(packed) = package()? else {
         return Ok(());
@@ -143,7 +145,7 @@ pub(crate) fn test() -> Result<()> {
     run_with(&names, "webassembly")
 }
 
-/// Build the page that judges outputs in a browser, and serve it.
+/// Builds the page that judges outputs in a browser, and serves it.
 pub(crate) fn page() -> Result<()> {
     let Some(packed) = package()? else {
         bail!("the page needs node with npm: install them");
@@ -153,7 +155,7 @@ pub(crate) fn page() -> Result<()> {
     page::serve(&installed)
 }
 
-/// Check format and lints of files in a folder, by the rules of the package.
+/// Checks format and lints of files in a folder, by the rules of the package.
 pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
     let biome = root().join(FOLDER).join("node_modules/.bin/biome");
     let rules = folder.join("biome.json");
@@ -168,7 +170,7 @@ pub(crate) fn compiler() -> PathBuf {
     root().join(FOLDER).join("node_modules/typescript/bin/tsc")
 }
 
-/// Measure calls, beside Ajv.
+/// Measures calls, beside Ajv.
 pub(crate) fn bench() -> Result<()> {
     match package()? {
         Some(packed) => run(command("node").arg("benchmarks/calls.mjs").current_dir(beside_tests(&packed)?)),
@@ -176,7 +178,7 @@ pub(crate) fn bench() -> Result<()> {
     }
 }
 
-/// A folder with the installed package, and its tests, demo and examples beside it.
+/// Returns a folder with the installed package, and its tests, demo and examples beside it.
 fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("clean");
     install(packed, &folder)?;
@@ -187,7 +189,7 @@ fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Install the packages into a folder of its own.
+/// Installs the packages into a folder of its own.
 pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
     remove(folder)?;
     fs::create_dir_all(folder)?;
@@ -197,7 +199,7 @@ pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
     run(command("npm").args(install).args(packed.iter().map(|path| root().join(path))).current_dir(folder))
 }
 
-/// Copy the files of a folder that git knows or would add.
+/// Copies the files of a folder that git knows or would add.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let listed = output(command("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).arg(from));
     let listed = listed.with_context(|| format!("git does not list {}", from.display()))?;

@@ -18,7 +18,7 @@ use crate::{
 /// The programs and scenarios.
 const SOURCES: &str = "tests/mcp";
 
-/// Where clients and servers are installed.
+/// The folder where clients and servers are installed.
 const FOLDER: &str = "target/mcp";
 
 /// The command line, as the build leaves it.
@@ -27,7 +27,7 @@ const SEAMGATE: &str = "target/release/seamgate";
 /// The page that gets AgentDojo's table.
 const PAGE: &str = "docs/mcp-security.md";
 
-/// What can be run, by name.
+/// A part that can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
 const PARTS: [Part; 6] = [
     ("differential", differential),
@@ -42,7 +42,7 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Run the part of this name, or all of them.
+/// Runs the part of this name, or all of them.
 pub(crate) fn mcp(named: Option<&str>) -> Result<()> {
     let chosen = PARTS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, part)| part())
@@ -59,7 +59,7 @@ pub(crate) fn small() -> Result<()> {
     run(decode()?.args(["--count", "2000", "--calls", "200"]))
 }
 
-/// All clients and servers. It writes the table of `tests/mcp/README.md`.
+/// Compares all clients and servers, and writes the table of `tests/mcp/README.md`.
 fn differential() -> Result<()> {
     let inspector = Path::new(FOLDER).join("inspector");
     packages(&inspector, &Path::new(SOURCES).join("inspector"), "installing the inspector")?;
@@ -69,7 +69,7 @@ fn differential() -> Result<()> {
     run(compare.arg("--write").arg(page))
 }
 
-/// The comparison, with what it needs installed.
+/// Returns the command for the comparison, after installing what it needs.
 fn compare() -> Result<Command> {
     let [clients, servers] = ["clients", "servers"].map(python);
     let (node, modules) = node("node", &["sdk.mjs", "client.mjs", "stateless.mjs"])?;
@@ -104,7 +104,7 @@ fn places<const N: usize>(command: &mut Command, places: [(&str, PathBuf); N]) {
     command.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
 }
 
-/// All decoders, on all messages. It writes the table of `tests/mcp/README.md`.
+/// Compares all decoders on all messages, and writes the table of `tests/mcp/README.md`.
 fn decoders() -> Result<()> {
     ensure!(has_go(), "the decoders of Go need go, 1.25 or later: install it");
     let page = Path::new(SOURCES).join("README.md");
@@ -144,7 +144,7 @@ fn decode() -> Result<Command> {
     Ok(decode)
 }
 
-/// The protocol's own suite, for servers and for clients. It writes its tables of `tests/mcp/README.md`.
+/// Runs the protocol's own suite for servers and for clients, and writes its tables of `tests/mcp/README.md`.
 fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");
@@ -154,7 +154,7 @@ fn conformance() -> Result<()> {
         fs::copy(sources.join(name), folder.join(name))?;
     }
     let modules = root().join(folder).join("node_modules");
-    // Where there is none for this system, that of the system must do.
+    // If there is none for this system, the system's own is used.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
     let node = nodes.into_iter().find(|path| path.exists()).unwrap_or_else(|| "node".into());
     // Both tables are written, also if the first has a failure.
@@ -174,14 +174,14 @@ fn conformance() -> Result<()> {
     parts.into_iter().collect()
 }
 
-/// A script, which finds what all share. It would leave folders beside what it imports.
+/// Returns the command for a script that imports the shared modules. It would leave folders beside what it imports.
 fn script(python: impl AsRef<OsStr>, name: &str) -> Command {
     let mut script = command(python);
     script.env("PYTHONPATH", SOURCES).arg("-B").arg(Path::new(SOURCES).join(name));
     script
 }
 
-/// A virtual environment of this name. Gives its programs.
+/// Creates a virtual environment of this name. Returns the folder of its programs.
 fn python(name: &str) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join(name);
     let requirements = Path::new(SOURCES).join(name).join("requirements.txt");
@@ -190,7 +190,7 @@ fn python(name: &str) -> Result<PathBuf> {
     Ok(root().join(folder).join("bin"))
 }
 
-/// All tasks and attacks of AgentDojo. It writes the tables of the page about security.
+/// Runs all tasks and attacks of AgentDojo, and writes the tables of the page about security.
 fn agentdojo() -> Result<()> {
     let programs = python("agentdojo")?;
     let mut replay = script(programs.join("python"), "agentdojo/replay.py");
@@ -198,7 +198,7 @@ fn agentdojo() -> Result<()> {
     run(replay.args(["--write", PAGE]))
 }
 
-/// A part of the program that measures. It writes its table of `tests/mcp/README.md`.
+/// Runs a part of the program that measures, and writes its table of `tests/mcp/README.md`.
 fn program(part: &str) -> Result<()> {
     cargo(["build", "--release", "--locked", "--example", "mcp"])?;
     run(command("target/release/examples/mcp").arg(part))

@@ -36,7 +36,7 @@ const CRATES: [&str; 8] = [
     "seamgate-cli",
 ];
 
-/// Build everything that is published, and print its digests.
+/// Builds everything that is published, and prints its digests.
 pub(crate) fn package() -> Result<()> {
     let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
@@ -84,7 +84,7 @@ pub(crate) fn package() -> Result<()> {
     digests(folder, &made)
 }
 
-/// The WIT package in binary form, for registries of components.
+/// Returns the WIT package in binary form, for registries of components.
 fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
     let to = folder.join(format!("seamgate-wit-{version}.wasm"));
     guest::wit(version, &to)?;
@@ -102,7 +102,8 @@ fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
     Ok(CRATES.map(path).to_vec())
 }
 
-/// The command line as one file that needs nothing else, not even a C library. None but on Linux with x86-64.
+/// Returns the command line as one file that needs nothing else, not even a C library. Returns `None` except on Linux
+/// with x86-64.
 fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping the command line as one file: it is for Linux on x86-64");
@@ -125,7 +126,7 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(to))
 }
 
-/// Say in the notices that the file has the C library inside, too.
+/// Says in the notices that the file has the C library inside, too.
 fn c_library(program: &Path, notices: &Path) -> Result<()> {
     let version = output(command("getconf").arg("GNU_LIBC_VERSION")).context("which C library this is")?;
     let name = program.file_name().context("a file")?.display();
@@ -139,7 +140,7 @@ fn c_library(program: &Path, notices: &Path) -> Result<()> {
     fs::write(notices, text).with_context(|| notices.display().to_string())
 }
 
-/// Judge an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
+/// Judges an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
 fn try_out(program: &Path) -> Result<()> {
     let empty = Path::new(PACKAGES).join("tmp-root");
     remove(&empty)?;
@@ -164,7 +165,7 @@ fn try_out(program: &Path) -> Result<()> {
     remove(&empty)
 }
 
-/// Write the digests of files, beside those that are there of other files, and print all.
+/// Writes the digests of files, beside those that are there of other files, and prints all.
 pub(crate) fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
     let to = folder.join(DIGESTS);
     let before = fs::read_to_string(&to).unwrap_or_default();

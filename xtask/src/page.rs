@@ -54,14 +54,15 @@ impl Example {
     }
 }
 
-/// Write the page, with the package that is installed in a folder, and serve it on this machine until it is interrupted.
+/// Writes the page, with the package that is installed in a folder, and serves it on this machine until it is
+/// interrupted.
 pub(crate) fn serve(installed: &Path) -> Result<()> {
     write(installed, Path::new(PAGE))?;
     say(&format!("{PAGE} can be copied to any server of files"));
     run(command("node").arg(Path::new(SOURCES).join("serve.mjs")).arg(PAGE))
 }
 
-/// Write the page into a folder, with the package that is installed in another one.
+/// Writes the page into a folder, with the package that is installed in another one.
 pub(crate) fn write(installed: &Path, page: &Path) -> Result<()> {
     remove(page)?;
     copy(Path::new(SOURCES), page, &["html", "css", "js"])?;
@@ -72,7 +73,7 @@ pub(crate) fn write(installed: &Path, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A contract with its schema inside, each line as it stands in its file.
+/// Returns a contract with its schema inside, each line as it stands in its file.
 fn contract(name: &str) -> Result<String> {
     let contract = text(&format!("{name}.contract.json"))?;
     let parsed: Value = serde_json::from_str(&contract).with_context(|| name.to_owned())?;
@@ -88,7 +89,7 @@ fn text(name: &str) -> Result<String> {
     fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// Copy the files of a folder that have one of these extensions, and those of the folders in it.
+/// Copies the files of a folder that have one of these extensions, and those of the folders in it.
 fn copy(from: &Path, to: &Path, extensions: &[&str]) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {

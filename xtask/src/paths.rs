@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 
 use crate::run::root;
 
-/// The folders whose names compilers write into what they make, each with a word for it: the sources of packages, and this
-/// repository.
+/// Returns the folders whose names compilers write into what they make, each with a word for it: the sources of
+/// packages, and this repository.
 pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     let cargo = match std::env::var_os("CARGO_HOME") {
         Some(cargo) => PathBuf::from(cargo),
@@ -20,10 +20,11 @@ pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     Ok([(cargo.join("registry/src"), "registry"), (root(), "seamgate")])
 }
 
-/// Write machine code of the host without the names of these folders: messages of panics have them.
+/// Writes machine code of the host without the names of these folders: messages of panics have them.
 ///
-/// The compiler would leave them out by a flag, which is one of each crate: Wasmtime would be compiled twice, for those who develop and for
-/// those who publish. So something else of the same length stands in their place: a message knows how long its text is.
+/// The compiler would leave them out by a flag, but a flag belongs to each crate: Wasmtime would be compiled twice, for
+/// those who develop and for those who publish. So something else of the same length replaces them, because a message
+/// contains the length of its text.
 pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     let mut code = fs::read(from).with_context(|| from.display().to_string())?;
     for (folder, word) in folders()? {
@@ -35,7 +36,7 @@ pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, code).with_context(|| to.display().to_string())
 }
 
-/// Put a word in the place of a path, wherever it stands.
+/// Puts a word in the place of a path, wherever it stands.
 fn replace(code: &mut [u8], path: &[u8], word: &str) -> Result<()> {
     let Some(first) = path.first() else { return Ok(()) };
     let mut at = 0;

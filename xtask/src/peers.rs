@@ -13,7 +13,7 @@ use crate::{
     run::{cargo, command, root, run, say},
 };
 
-/// Where peers are installed, and where inputs and answers are written.
+/// The folder where peers are installed, and where inputs and answers are written.
 const FOLDER: &str = "target/peers";
 
 /// The files that pin the peers, and the programs that ask them.
@@ -33,14 +33,14 @@ pub(crate) fn names() -> [&'static str; PEERS.len()] {
     PEERS.map(|(name, _)| name)
 }
 
-/// Compare with the peer named, or with all of them.
+/// Compares with the peer named, or with all of them.
 pub(crate) fn peers(named: Option<&str>, arguments: &[String]) -> Result<()> {
     let chosen = PEERS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, peer)| peer(arguments))
 }
 
-/// Compare patterns with V8: random pairs from a seed, or those of a file. With `table`, rewrite the table that the tests
-/// hold.
+/// Compares patterns with V8: random pairs from a seed, or those of a file. With `table`, rewrites the table that the
+/// tests hold.
 fn patterns(arguments: &[String]) -> Result<()> {
     ensure!(has_node(), "V8 runs in Node; install node with npm");
     cargo(["build", "--release", "--locked", "--package", "seamgate-tests", "--example", "patterns"])?;

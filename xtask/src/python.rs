@@ -31,8 +31,8 @@ const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/nativ
 /// The package of the workspace that it is.
 const NATIVE_PACKAGE: &str = "seamgate-python";
 
-/// Build both wheels as they are published, with what is inside listed in each: the native one for this platform, which older
-/// systems can load, too, and the one for all others.
+/// Builds both wheels as they are published, with what is inside listed in each: the native one for this platform,
+/// which older systems can load, too, and the one for all others.
 pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     if is_native() {
@@ -43,7 +43,7 @@ pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     Ok(wheels)
 }
 
-/// The native half linked once more, with an older C library than this system's.
+/// Returns the native half linked once more, with an older C library than this system's.
 fn for_older_systems() -> Result<PathBuf> {
     let zig = zig::install(std::env::consts::ARCH)?;
     let folder = Path::new("target/native");
@@ -74,7 +74,7 @@ fn for_older_systems() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Whether there is a native half for this platform: it is for Linux on x86-64.
+/// Returns whether there is a native half for this platform: it supports only Linux on x86-64.
 fn is_native() -> bool {
     let is_native = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
     if !is_native {
@@ -83,7 +83,7 @@ fn is_native() -> bool {
     is_native
 }
 
-/// Build the native wheel. None where there is no native half: it is for Linux on x86-64.
+/// Builds the native wheel. Returns `None` if there is no native half: it is for Linux on x86-64.
 fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);
@@ -93,7 +93,7 @@ fn native() -> Result<Option<PathBuf>> {
     native_of(Path::new(NATIVE[0]), &inside::host()?).map(Some)
 }
 
-/// Build the native wheel of a library that Cargo made for a platform.
+/// Builds the native wheel of a library that Cargo made for a platform.
 pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
     paths::write_without(made, Path::new(NATIVE[1]))?;
     let library = std::path::absolute(NATIVE[1])?;
@@ -104,12 +104,12 @@ pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
     })
 }
 
-/// Build the wheel for all platforms, with the component of `host/component`.
+/// Builds the wheel for all platforms, with the component of `host/component`.
 fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
 
-/// The systems that a library runs on: those whose C library has every version of a symbol that it asks for.
+/// Returns the systems that a library runs on: those whose C library has every version of a symbol that it asks for.
 fn platform(library: &[u8]) -> Result<String> {
     let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
     let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
@@ -144,7 +144,8 @@ fn wheel(around: Option<(&str, &str)>, environment: impl FnOnce(&mut std::proces
     Ok(wheel)
 }
 
-/// Build the wheel for this platform and install it into the environment. Returns the interpreter; none without Python.
+/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter; `None` without
+/// Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
         say("skipping the Python package: python3 with its module venv is missing");
@@ -156,7 +157,8 @@ pub(crate) fn install() -> Result<Option<PathBuf>> {
     Ok(Some(interpreter()))
 }
 
-/// The folder where the wheel for all platforms is unpacked beside the native one, for a process that has it first on its path.
+/// Returns the folder where the wheel for all platforms is unpacked beside the native one, for a process that has it
+/// first on its path.
 pub(crate) fn unpack_pure() -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("pure");
     remove(&folder)?;
@@ -165,8 +167,8 @@ pub(crate) fn unpack_pure() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Install the wheel that was built last for this platform into an environment, which already has its dependencies, pinned by
-/// digest.
+/// Installs the wheel that was built last for this platform into an environment, which already has its dependencies,
+/// pinned by digest.
 pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
     let native = format!("_{}.whl", std::env::consts::ARCH);
     let is_native = |path: &PathBuf| path.to_string_lossy().ends_with(&native);
@@ -188,7 +190,7 @@ fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     run(pip(environment).args(options).arg(wheel))
 }
 
-/// Build both wheels, install each, and run format, lints, types and tests: the tests with both.
+/// Builds both wheels, installs each, and runs format, lints, types and tests: the tests with both.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
@@ -201,14 +203,14 @@ pub(crate) fn test() -> Result<()> {
     run(tool(&python, pytest).current_dir(PACKAGE).env("PYTHONPATH", pure))
 }
 
-/// What a clean environment is asked.
+/// The program that runs in a clean environment.
 pub(crate) const TRIAL: &str = "import seamgate
 report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here: ```json\\n4\\n```')
 assert report.success and report.data == 4, report
 print('xtask:', seamgate.__version__, seamgate.backend)";
 
-/// Install each wheel into an environment of its own that has nothing else but what the wheel needs, and use it: the library,
-/// and the command line where it is inside.
+/// Installs each wheel into an environment that contains nothing but the wheel's dependencies, and uses it: the
+/// library, and the command line if the wheel has it.
 pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     for wheel in wheels {
         let clean = Path::new(FOLDER).join("clean");
@@ -243,13 +245,13 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Measure calls beside validators for Python.
+/// Measures calls beside validators for Python.
 pub(crate) fn bench() -> Result<()> {
     calls(&[])
 }
 
-/// Measure one warm call beside the fastest validator for Python, and write the ratio into a file. No file is left without
-/// Python.
+/// Measures one warm call beside the fastest validator for Python, and writes the ratio into a file. No file is left
+/// without Python.
 pub(crate) fn figure(to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_file(to)?;
@@ -267,14 +269,14 @@ fn calls(arguments: &[&Path]) -> Result<()> {
     run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")).args(arguments))
 }
 
-/// A module of the environment as a command. It leaves no files in the folder of the package.
+/// Returns a module of the environment as a command. It leaves no files in the folder of the package.
 pub(crate) fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");
     tool
 }
 
-/// The interpreter of the environment, after it is installed.
+/// Returns the interpreter of the environment, after it is installed.
 fn installed() -> Result<PathBuf> {
     let requirements = Path::new(PACKAGE).join("requirements.txt");
     let why = "installing what builds and tests the Python package";

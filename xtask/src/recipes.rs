@@ -18,7 +18,7 @@ use crate::{
 /// The recipes, their tests, and the files that pin the frameworks.
 const RECIPES: &str = "docs/recipes";
 
-/// What the programs in Node read.
+/// The files that the Node programs read.
 const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
 
 /// The programs of `ask`, whose types are checked.
@@ -33,13 +33,13 @@ const TYPED: [&str; 8] = [
     "pydantic_ai_validator",
 ];
 
-/// Where the frameworks are installed.
+/// The folder where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
-/// What reads the spans of a trace with OpenTelemetry's own messages.
+/// The program that reads the spans of a trace with OpenTelemetry's own messages.
 const SPANS: &str = "tests/otlp";
 
-/// Run the tests of all recipes, each with the package as it is published.
+/// Runs the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
     in_go()?;
     let python = in_python()?;
@@ -50,7 +50,7 @@ pub(crate) fn test() -> Result<()> {
     spans()
 }
 
-/// Check the types of all snippets of the documentation, and of the recipes of `ask`.
+/// Checks the types of all snippets of the documentation, and of the recipes of `ask`.
 fn types(tools: &Path) -> Result<()> {
     let folder = root().join(FOLDER);
     let mut pages = ["README.md", "host/python/README.md", "host/js/README.md"].map(str::to_owned).to_vec();
@@ -74,7 +74,7 @@ fn types(tools: &Path) -> Result<()> {
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// Read what `seamgate trace --otlp` writes with OpenTelemetry's messages.
+/// Reads what `seamgate trace --otlp` writes with OpenTelemetry's messages.
 fn spans() -> Result<()> {
     if !has_python() {
         say("skipping the spans of a trace: python3 with its module venv is missing");

@@ -8,20 +8,20 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Where what is published goes; Cargo puts crates there too.
+/// The folder of published packages. Cargo puts crates there too.
 pub(crate) const PACKAGES: &str = "target/package";
 
 pub(crate) fn say(what: &str) {
     eprintln!("xtask: {what}");
 }
 
-/// A command without the variables of the surrounding `cargo run`: they belong to another build.
+/// Returns a command without the variables of the surrounding `cargo run`: they belong to another build.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -33,7 +33,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Run a command to its end. The error of a failure names it.
+/// Runs a command to its end. The error of a failure names it.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     finish(start(command)?)
 }
@@ -44,7 +44,7 @@ pub(crate) struct Started {
     child: Child,
 }
 
-/// Start a command, and go on.
+/// Starts a command, and returns without waiting.
 pub(crate) fn start(command: &mut Command) -> Result<Started> {
     let line = line(command);
     say(&line);
@@ -52,7 +52,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Started> {
     Ok(Started { line, child })
 }
 
-/// Wait for the end of a command. The error of a failure names it.
+/// Waits for the end of a command. The error of a failure names it.
 pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
     let status = child.wait().with_context(|| format!("cannot run {line}"))?;
     if !status.success() {
@@ -61,7 +61,7 @@ pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
     Ok(())
 }
 
-/// What a command prints; none if it fails.
+/// Returns the output of a command, or `None` if it fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

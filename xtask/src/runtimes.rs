@@ -11,7 +11,7 @@ use crate::{
     run::{cargo, command, run, say},
 };
 
-/// Where the npm package is installed.
+/// The folder where the npm package is installed.
 const FOLDER: &str = "target/runtimes";
 
 /// The program that asks.

@@ -1,5 +1,5 @@
-//! What is beyond one machine: archives of outputs on Ray and Spark, many runs of agents at once, and verdicts as a service. What is installed
-//! is pinned by version and digest.
+//! Measures work beyond one machine: archives of outputs on Ray and Spark, many concurrent runs of agents, and verdicts
+//! as a service. Versions and digests of everything installed are pinned.
 
 use std::{
     fs,
@@ -21,10 +21,10 @@ const PAGE: &str = "tests/scale/README.md";
 /// The programs of archives, and what pins the engines.
 const ARCHIVES: &str = "tests/scale/archives";
 
-/// Where engines are installed, and where archives are made.
+/// The folder where engines are installed, and where archives are made.
 const FOLDER: &str = "target/scale";
 
-/// What can be run, by name.
+/// A part that can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
 const PARTS: [Part; 4] = [("archives", archives), ("runs", runs), ("service", service), ("billion", billion)];
 
@@ -32,13 +32,13 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Run the part of this name, or all of them.
+/// Runs the part of this name, or all of them.
 pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     let chosen = PARTS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// A million outputs on Ray, on Spark and in one Parquet file, with workers killed. It writes its tables.
+/// Judges a million outputs on Ray, on Spark and in one Parquet file, with workers killed, and writes its tables.
 fn archives() -> Result<()> {
     if python::install()?.is_none() {
         bail!("archives need python3, 3.11 or later, with its module venv");
@@ -74,7 +74,7 @@ fn archives() -> Result<()> {
     run(&mut judge)
 }
 
-/// A thousand runs, while Restate's server and the service are killed fifty times each.
+/// Runs a thousand runs, while Restate's server and the service are killed fifty times each.
 fn runs() -> Result<()> {
     match js::package()? {
         Some(packed) => many_runs(&packed, 1000, 50, Some(Path::new(PAGE))),
@@ -113,7 +113,7 @@ fn many_runs(packed: &[PathBuf], runs: usize, kills: usize, page: Option<&Path>)
     run(load.args([runs.to_string(), kills.to_string()]).args(page.map(|page| root().join(page))))
 }
 
-/// What `wasmtime serve` answers a second, up to where it is too much; and whether the manifest for Kubernetes is one.
+/// Measures the answers of `wasmtime serve` per second, up to overload; and validates the manifest for Kubernetes.
 fn service() -> Result<()> {
     let folder = Path::new("target/scale/kubernetes");
     let requirements = Path::new("tests/scale/kubernetes/requirements.txt");
@@ -123,7 +123,7 @@ fn service() -> Result<()> {
     edge::knee(Path::new(PAGE))
 }
 
-/// What a billion outputs cost, from what the other parts measured.
+/// Estimates the cost of a billion outputs from the measurements of the other parts.
 fn billion() -> Result<()> {
     let billion = ["-B", "tests/scale/billion.py", "target/release/seamgate", "docs/scale.md"];
     run(command("python3").args(billion))

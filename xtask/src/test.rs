@@ -13,13 +13,13 @@ use crate::run::{command, run, say};
 
 const ALL: [&str; 4] = ["test", "--release", "--locked", "--no-fail-fast"];
 
-/// Where each test binary is a folder, and each module in it a file or a folder.
+/// The folder with a folder for each test binary, and in it a file or a folder for each module.
 const BINARIES: &str = "tests/tests";
 
 /// The binary whose modules are suites of folders.
 const SUITES: &str = "suites";
 
-/// Run the tests that arguments of `cargo test` choose.
+/// Runs the tests that arguments of `cargo test` choose.
 pub(crate) fn some(arguments: &[String]) -> Result<()> {
     run(command("cargo").args(ALL).args(arguments))
 }
@@ -58,7 +58,7 @@ pub(crate) fn all() -> Result<()> {
     Ok(())
 }
 
-/// The modules with tests, as `BINARY/MODULE`. Tests of the binary's own file are in the module `main`.
+/// Returns the modules with tests, as `BINARY/MODULE`. Tests of the binary's own file are in the module `main`.
 fn modules() -> Result<Vec<String>> {
     let mut modules = Vec::new();
     for binary in entries(BINARIES)? {
@@ -77,7 +77,7 @@ fn modules() -> Result<Vec<String>> {
     Ok(modules)
 }
 
-/// How many cases each suite of folders has.
+/// Returns the number of cases of each suite of folders.
 fn cases() -> Result<[(&'static str, usize); 9]> {
     let in_groups = |suite: &str| -> Result<usize> {
         let folder = Path::new("tests").join(suite);
@@ -112,7 +112,7 @@ fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// How many tests of each module passed, from the output of `cargo test`.
+/// The number of tests of each module that passed, from the output of `cargo test`.
 #[derive(Default)]
 struct Counts {
     binary: Option<String>,

@@ -21,7 +21,7 @@ pub(crate) enum Toolchain {
 }
 
 impl Toolchain {
-    /// Find a compiler. If there is none, say so and install one.
+    /// Finds a compiler. If there is none, says so and installs one.
     pub(crate) fn find() -> Result<Self> {
         if has_target() {
             say("building the component with the installed toolchain");
@@ -67,7 +67,7 @@ impl Toolchain {
         })
     }
 
-    /// Have a program that calls a compiler call this one.
+    /// Has a program that calls a compiler call this one.
     pub(crate) fn configure(&self, program: &mut Command) {
         if let Toolchain::Debian = self {
             // `cargo component` runs `rustc` by its name.
@@ -86,7 +86,7 @@ impl Toolchain {
     }
 }
 
-/// Install Debian's compiler, unless it is there.
+/// Installs Debian's compiler, unless it is there.
 pub(crate) fn debian() -> Result<()> {
     if has_debian() { Ok(()) } else { install_debian() }
 }

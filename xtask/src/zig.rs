@@ -21,7 +21,7 @@ pub(crate) struct Zig {
     pub(crate) ar: PathBuf,
 }
 
-/// Install Zig for a processor, as its compiler names it, on Linux.
+/// Installs Zig for a processor, as its compiler names it, on Linux.
 pub(crate) fn install(processor: &str) -> Result<Zig> {
     let folder = std::path::absolute("target/zig")?;
     let pinned = Path::new("xtask/zig/requirements.txt");

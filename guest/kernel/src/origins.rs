@@ -258,7 +258,7 @@ impl<'f> Pieces<'f> {
     /// Returns where a value first occurs: the index of a piece, and the part of its text.
     fn find(&self, value: &Sought) -> Option<(usize, Option<Range<usize>>)> {
         let within = |(index, piece): (usize, &Piece)| match (&piece.content, value) {
-            (Content::Text(text), Sought::Text { word, .. }) if !word.is_truth() => {
+            (Content::Text(text), Sought::Text { word, .. }) if !word.is_common() => {
                 Some((index, Some(word.find(text)?)))
             }
             (Content::Truth(one), Sought::Truth(other)) => (one == other).then_some((index, None)),

@@ -201,9 +201,11 @@ impl<'v> Word<'v> {
         format!("{}{}{}", &self.text[..start], self.text[start..end].to_ascii_lowercase(), &self.text[end..])
     }
 
-    /// Returns whether it is `true` or `false`, which does not occur as a word in a text.
-    pub(crate) fn is_truth(&self) -> bool {
-        ["true", "false"].iter().any(|truth| self.text.eq_ignore_ascii_case(truth))
+    /// Returns whether texts have the word by chance: `true`, `false`, or at most three digits, which could be a day, an hour
+    /// or a count. Such a word proves nothing about an identifier.
+    pub(crate) fn is_common(&self) -> bool {
+        let is_short_number = self.text.len() <= 3 && self.text.bytes().all(|byte| byte.is_ascii_digit());
+        is_short_number || ["true", "false"].iter().any(|truth| self.text.eq_ignore_ascii_case(truth))
     }
 
     fn is_alike(&self, text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Errors of contracts and profiles, at their places in the files that these are made of.
+//! Locates the errors of contracts and profiles in their files.
 
 use std::{borrow::Cow, collections::HashMap, path::Path, sync::Arc};
 
@@ -62,7 +62,7 @@ impl ContractError {
     }
 }
 
-/// Finds places of a contract or a profile in the files that it is made of. Keeps the text of each file once.
+/// Finds places of a contract or a profile in its files. Keeps the text of each file once.
 pub struct Places<'s> {
     of: Of<'s>,
     path: &'s Path,

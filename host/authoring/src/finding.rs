@@ -74,7 +74,7 @@ pub struct Finding {
     pub level: Level,
     /// A code that `seamgate explain` knows.
     pub code: String,
-    /// Where it is.
+    /// The place of the finding.
     pub location: Location,
     /// The place in the document, as a JSONPath. Empty if no place in a document is meant.
     pub path: String,

@@ -4,7 +4,7 @@
 //! - [`diff`] compares two versions of a contract, and finds out whom the change breaks.
 //! - [`export`] writes the part of a contract's schema that a provider's constrained decoding enforces.
 //! - [`examples`] reads example outputs, and compares their verdicts with those that the author expects.
-//! - [`contract_errors`] locates what is wrong with a contract or a profile in the files that it is made of.
+//! - [`contract_errors`] locates the errors of a contract or a profile in its files.
 //! - [`types`] reduces a contract to the schema that a generator of types reads.
 //! - [`fuel`] finds the keyword of a contract that takes most of the fuel.
 //!

@@ -1,4 +1,4 @@
-//! Observations as they stand in files.
+//! Observations in files.
 
 use seamgate::{Confidence, Observation};
 use serde::Deserialize;

@@ -34,7 +34,7 @@ impl<'a> Given<'a> {
         Given { name, bytes, length }
     }
 
-    /// The bytes; a null pointer with the length 0 has none.
+    /// Returns the bytes; a null pointer with the length 0 has none.
     pub(crate) fn bytes(&self) -> Result<&'a [u8], Failure> {
         let Given { name, bytes, length } = self;
         match bytes {
@@ -44,7 +44,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The bytes as text.
+    /// Returns the bytes as text.
     pub(crate) fn text(&self) -> Result<&'a str, Failure> {
         std::str::from_utf8(self.bytes()?)
             .map_err(|error| Failure::argument(self.name, &format!("not UTF-8 at byte {}", error.valid_up_to())))
@@ -55,7 +55,7 @@ impl<'a> Given<'a> {
         Ok(Some(self.text()?).filter(|text| !text.is_empty()))
     }
 
-    /// The text as the path of a file.
+    /// Returns the text as the path of a file.
     pub(crate) fn path(&self) -> Result<&'a Path, Failure> {
         self.text().map(Path::new)
     }
@@ -65,7 +65,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A handle that the caller passed.
+/// Returns a handle that the caller passed.
 ///
 /// # Safety
 ///

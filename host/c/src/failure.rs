@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::status::Status;
 
-/// A fault, and the status that tells it.
+/// A fault, with its status.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The library has no verdict.
@@ -17,17 +17,17 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The caller passed something that cannot be: `name` is which argument.
+    /// Returns the failure for an invalid argument of the caller, with the name of the argument.
     pub(crate) fn argument(name: &str, what: &str) -> Self {
         Failure::Here(Status::BadArgument, format!("{name}: {what}"))
     }
 
-    /// A document of the caller is invalid.
+    /// Returns the failure for an invalid document of the caller.
     pub(crate) fn request(name: &str, what: impl std::fmt::Display) -> Self {
         Failure::Fault(Fault::BadRequest { message: format!("{name}: {what}"), violations: Vec::new() })
     }
 
-    /// A panic, by what it carried.
+    /// Returns the failure for a panic, from its payload.
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Self {
         let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(text), _) => (*text).to_owned(),
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// The JSON text, in the form of [`Fault::to_json`].
+    /// Returns the JSON text, in the form of [`Fault::to_json`].
     pub(crate) fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Wire<'f> {
@@ -87,7 +87,7 @@ impl From<FileError> for Failure {
     }
 }
 
-/// An error with what caused it.
+/// Returns an error with what caused it.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

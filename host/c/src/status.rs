@@ -69,13 +69,13 @@ const ALL: [(Status, &CStr); 17] = [
 ];
 
 impl Status {
-    /// The status of a fault. A kind of fault that this file does not know is a bug here.
+    /// Returns the status of a fault. A kind of fault that this file does not know is a bug here.
     pub(crate) fn of(fault: &Fault) -> Self {
         let code = fault.code();
         ALL.iter().find(|(_, name)| name.to_bytes() == code.as_bytes()).map_or(Status::Internal, |(status, _)| *status)
     }
 
-    /// The code in the JSON text of a fault.
+    /// Returns the code in the JSON text of a fault.
     pub(crate) fn code(self) -> &'static str {
         let name = ALL.iter().find(|(status, _)| *status == self);
         name.and_then(|(_, name)| name.to_str().ok()).unwrap_or("internal")

@@ -65,7 +65,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// JSON text of a value that cannot fail to be written.
+    /// Returns JSON text of a value that cannot fail to be written.
     pub(crate) fn json(value: &impl serde::Serialize) -> Self {
         serde_json::to_string(value).unwrap_or_default().into()
     }

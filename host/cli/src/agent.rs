@@ -232,7 +232,7 @@ fn go_on(
     })
 }
 
-/// Tell how a run ended.
+/// Reports how a run ended.
 fn ended(end: End, folder: &Path) -> Result<Status> {
     let name = shell_word(folder);
     match end {
@@ -269,12 +269,12 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
     }
 }
 
-/// Why a run stopped, and how to go on with it.
+/// Returns why a run stopped, and how to continue it.
 fn resumable(message: &str, folder: &Path) -> String {
     format!("{message}\n  go on with: seamgate agent --resume {}", shell_word(folder))
 }
 
-/// Tell a person what a run waits for, and how to say it.
+/// Reports to a person what a run waits for, and how to answer.
 fn tell_waiting(waiting: &Waiting) {
     let folder = shell_word(&waiting.folder);
     match &waiting.prompt {
@@ -294,14 +294,14 @@ fn tell_waiting(waiting: &Waiting) {
     }
 }
 
-/// The user who is logged in, unless another name is given.
+/// Returns the user who is logged in, unless another name is given.
 pub(crate) fn principal(given: Option<&str>) -> Result<String> {
     let user = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let name = given.map(str::to_owned).or_else(user).filter(|name| !name.is_empty());
     name.context("nobody is logged in (USER is not set): say who you are with --as")
 }
 
-/// A task as JSON: text that is none is a JSON string.
+/// Returns a task as JSON. Text that is not JSON becomes a JSON string.
 fn task(task: &str) -> Result<Json> {
     match Json::parse(task) {
         Ok(value) => Ok(value),
@@ -315,7 +315,7 @@ fn value(file: &Path) -> Result<Json> {
     serde_json::from_slice(input::without_mark(&bytes)).with_context(context)
 }
 
-/// The lists of a run, by name. A name that the profile lacks is a mistake: the list would check nothing.
+/// Returns the lists of a run, by name. A name that the profile lacks is a mistake: the list would check nothing.
 pub(crate) fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<String, Vec<String>>> {
     let mut seen = BTreeSet::new();
     let one = |(name, file): &(String, PathBuf)| {

@@ -112,7 +112,7 @@ struct Waiting {
     arguments: String,
     ask: Ask,
     profiles: Rc<Profiles>,
-    /// Whether its process goes on by itself when it is approved.
+    /// `true` if the process of the call continues by itself when the call is approved.
     goes_on: bool,
 }
 
@@ -266,7 +266,7 @@ fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
 /// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { runs_in(folder, has_journal) };
-    // Those that go on come last, which are kept.
+    // Runs that continue come last, and are kept.
     runs.sort_by_key(|run| Plan::is_in(run));
     let older = runs.len().saturating_sub(MAX_SESSIONS);
     runs.drain(..older);
@@ -317,7 +317,7 @@ fn children(run: &Path) -> Vec<PathBuf> {
     children
 }
 
-/// What a person says here.
+/// Returns the decision of a person on this terminal or command line.
 fn said(
     arguments: &Arguments,
     one: &Waiting,
@@ -383,7 +383,7 @@ fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<Signi
     }
 }
 
-/// What a token says. It holds for this call of this run, and no other.
+/// Reads a decision from a signed token, which is valid only for this call of this run.
 fn signed(file: &Path, one: &Waiting) -> Result<ApprovalEvent> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
@@ -448,7 +448,7 @@ fn asked(
     Ok(decision.flatten())
 }
 
-/// Returns whether a folder has journals, or is that of one, but no run that goes on.
+/// Returns whether a folder has journals, or belongs to one, but no run that can continue.
 fn has_ended(folder: &Path) -> bool {
     !Plan::is_in(folder) && (has_journal(folder) || !runs_in(folder, has_journal).is_empty())
 }
@@ -529,7 +529,7 @@ fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     Ok(())
 }
 
-/// All that was asked, by keys and digests.
+/// Returns all that was asked, by keys and digests.
 fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
     #[derive(Deserialize)]
     struct Line {
@@ -553,7 +553,7 @@ fn send(one: &Waiting, event: ApprovalEvent) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
     let event = event.at(now());
-    // A gate goes on with its run at the same time.
+    // A gate continues its run at the same time.
     for attempt in 0.. {
         match run.send(&event) {
             Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Write the whole file or nothing.
+/// Writes the whole file or nothing.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");

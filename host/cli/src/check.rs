@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 }
 
-/// Where an output comes from. `None` is standard input.
+/// The source of an output. `None` is standard input.
 type Input<'a> = Option<&'a Path>;
 
 pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> Result<Status> {
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> 
     })
 }
 
-/// The job of `--parquet`.
+/// Returns the job of `--parquet`.
 fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
     input::read_once(arguments.inputs().chain([("--parquet".to_owned(), input)]))?;
     let (gate, contract) = match &arguments.schema {
@@ -134,7 +134,7 @@ fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
     })
 }
 
-/// How many requests are judged at once.
+/// Returns the number of requests to judge concurrently.
 fn threads(jobs: Option<u16>) -> usize {
     jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from)
 }
@@ -145,7 +145,7 @@ impl Arguments {
         self.contract.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// The limits of each verdict, and of compiling the contract.
+    /// Returns the limits of each verdict, and of compiling the contract.
     fn limits(&self) -> Limits {
         let limits = Limits::default();
         match self.fuel {
@@ -157,7 +157,7 @@ impl Arguments {
         }
     }
 
-    /// The inputs that hold for every output.
+    /// Returns the inputs that hold for every output.
     fn inputs(&self) -> impl Iterator<Item = input::Named<'_>> {
         let named = [("-c", &self.contract), ("--schema", &self.schema), ("--evidence", &self.evidence)];
         let named = named.into_iter().filter_map(|(name, file)| Some((name.to_owned(), file.as_deref()?)));
@@ -258,12 +258,12 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     Ok(sum.worst())
 }
 
-/// A line of JSON about one of several files.
+/// Prints a line of JSON about one of several files.
 fn line(name: &str, kind: &str, json: &str) -> Result<()> {
     print_json(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
 }
 
-/// What editors and CI are told of a verdict: each violation, and each item in quarantine, at its place.
+/// Converts a verdict for editors and CI: each violation, and each quarantined item, with its location.
 fn as_checked(
     arguments: &Arguments,
     judged: &Result<Verdict>,
@@ -350,7 +350,7 @@ fn one(
     Ok(verdict.report.disposition.into())
 }
 
-/// Judge the output, and put the bytes that were read into `output`.
+/// Judges the output, and puts the bytes that were read into `output`.
 fn judge(
     arguments: &Arguments,
     gate: &Gate,

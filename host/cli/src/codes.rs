@@ -17,12 +17,12 @@ pub(crate) struct Arguments {
 #[derive(Deserialize)]
 struct Code {
     code: String,
-    /// What it is a word of: `violation`, `lint`, `fault` …
+    /// The kind of the code: `violation`, `lint`, `fault` …
     of: String,
-    /// Of `lint`: how bad it is.
+    /// The severity, for codes of `lint`.
     level: Option<String>,
     means: String,
-    /// What to do about it.
+    /// The way to fix it.
     fix: Option<String>,
 }
 
@@ -31,7 +31,7 @@ fn all() -> Vec<Code> {
     serde_json::from_str(CODES).unwrap_or_default()
 }
 
-/// Whether `lint` can find something of this code.
+/// Returns whether `lint` can report this code.
 pub(crate) fn is_of_lint(code: &str) -> bool {
     all().iter().any(|known| known.code == code && known.of.starts_with("lint"))
 }

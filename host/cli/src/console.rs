@@ -7,25 +7,25 @@ use seamgate_text::{count, visible_json};
 
 use crate::error::Unwritten;
 
-/// Write a result to standard output, with one line end.
+/// Writes a result to standard output, with one line end.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(Unwritten::from)?;
     Ok(())
 }
 
-/// Write a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which leaves the
-/// values as they are. Elsewhere each byte is as it was.
+/// Writes a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which
+/// leaves the values as they are. Elsewhere each byte is as it was.
 pub(crate) fn print_json(json: &str) -> Result<()> {
     if stdout().is_terminal() { print(&visible_json(json)) } else { print(json) }
 }
 
-/// The same as [`print`], but nothing at all where there is no text: no finding is no line.
+/// Prints a text as [`print`] does, but nothing at all if it is empty: no finding is no line.
 pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }
 
-/// How many contracts and profiles, without what there is none of.
+/// Returns how many contracts and profiles there are, leaving out a kind of which there are none.
 pub(crate) fn held(contracts: usize, profiles: usize) -> String {
     match (contracts, profiles) {
         (contracts, 0) => count(contracts, "contract"),

@@ -20,12 +20,12 @@ use crate::{
 /// The whole text of contracts by their agents.
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// A gate with the contracts that `-c` names.
+/// Returns a gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     Ok(read(contracts, &Limits::default())?.0)
 }
 
-/// The same for the one contract that `--agent` names or that there is, with its whole text.
+/// Returns a gate with the one contract that `--agent` names or that there is, and its whole text.
 pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, String)> {
     let (gate, mut texts) = read(contracts, &Limits::default())?;
     let agent = agent(named, &gate, contracts)?;
@@ -38,7 +38,7 @@ pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, Strin
     }
 }
 
-/// A gate with the contracts that `-c` names, and their texts where it names no component.
+/// Returns a gate with the contracts that `-c` names, and their texts where it names no component.
 pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
     let is_standard = input::is_standard(contracts);
     if !is_standard
@@ -52,7 +52,7 @@ pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
         }
         return Ok((gate, texts));
     }
-    // A pipe can be read only once: its first bytes tell which of both it is.
+    // A pipe can be read only once: its first bytes show which of both it is.
     let bytes = input::named_by_magic(contracts, WASM, [MAX_FILE, Component::MAX_BYTES]);
     let path = if is_standard { Path::new("standard input") } else { contracts };
     match bytes {
@@ -69,7 +69,7 @@ pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
 /// The bytes that every component begins with.
 const WASM: &[u8] = b"\0asm";
 
-/// A gate with the built-in component.
+/// Returns a gate with the built-in component.
 fn within(limits: &Limits) -> Result<Gate> {
     Ok(Gate::with(Options::default().limits(limits.clone()))?)
 }
@@ -79,7 +79,7 @@ fn with_component(path: &Path, wasm: Vec<u8>, limits: &Limits) -> Result<Gate> {
     Gate::with(options.component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
 }
 
-/// A gate with a contract that is nothing but the schema in a file, with its agent and its text.
+/// Returns a gate with a contract that is nothing but the schema in a file, with its agent and its text.
 pub(crate) fn read_schema(path: &Path, limits: &Limits) -> Result<(Gate, (String, String))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.split('.').next().unwrap_or_default();
@@ -97,13 +97,13 @@ pub(crate) fn read_schema(path: &Path, limits: &Limits) -> Result<(Gate, (String
     Ok((gate, text))
 }
 
-/// A gate with the component in a file.
+/// Returns a gate with the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
     let wasm = read_named(path, Component::MAX_BYTES).with_context(|| cannot_load(path))?;
     with_component(path, wasm, &Limits::default())
 }
 
-/// The component in a file.
+/// Returns the component in a file.
 pub(crate) fn read_component(path: &Path) -> Result<Component> {
     let wasm = read_named(path, Component::MAX_BYTES).with_context(|| cannot_load(path))?;
     Ok(Component::from_bytes(wasm))
@@ -113,18 +113,18 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-/// Register a contract. Gives its agent, and its whole text.
+/// Registers a contract. Returns its agent, and its whole text.
 fn register(gate: &mut Gate, path: &Path, source: &ContractSource) -> Result<(String, String)> {
     let info = gate.register(source.text()).map_err(|fault| unusable(fault, source, path))?;
     Ok((info.agent, source.text().to_owned()))
 }
 
-/// Whether a file is a profile, by its name.
+/// Returns whether a file is a profile, by its name.
 pub(crate) fn is_profile(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".profile.json")
 }
 
-/// The contracts of a folder, and its profiles. One of both must be there.
+/// Returns the contracts of a folder, and its profiles. One of both must be there.
 pub(crate) fn of_folder(folder: &Path) -> Result<(Documents, Documents), FileError> {
     let profiles = read_profiles(folder)?;
     match read_contracts(folder) {
@@ -136,7 +136,7 @@ pub(crate) fn of_folder(folder: &Path) -> Result<(Documents, Documents), FileErr
 /// Documents with the files that they come from.
 type Documents = Vec<(PathBuf, String)>;
 
-/// The contracts of a gate: those from disk, or those in the component.
+/// Returns the contracts of a gate: those from disk, or those in the component.
 pub(crate) fn all(gate: &Gate) -> Result<Vec<ContractInfo>> {
     let registered: Vec<ContractInfo> = gate.contracts().cloned().collect();
     match registered.is_empty() {
@@ -145,7 +145,7 @@ pub(crate) fn all(gate: &Gate) -> Result<Vec<ContractInfo>> {
     }
 }
 
-/// The agent that `--agent` names, or the only one.
+/// Returns the agent that `--agent` names, or the only one.
 pub(crate) fn agent(named: Option<&str>, gate: &Gate, contracts: &Path) -> Result<String> {
     if let Some(agent) = named {
         return Ok(agent.to_owned());

@@ -60,7 +60,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     picture
 }
 
-/// An item in quarantine, with its reason and its first violation.
+/// Returns an item in quarantine, with its reason and its first violation.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
     let title = Level::WARNING.primary_title(escape_terminal(&title)).id(item.reason.as_str());
@@ -80,7 +80,7 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     drawing.under(title)
 }
 
-/// The changes before the verdict, a line each.
+/// Returns the changes before the verdict, a line each.
 fn changes(changes: &[Change], text: &str) -> String {
     let mut out = format!("\x1b[1;33m{}\x1b[0m before the verdict:\n", count(changes.len(), "change"));
     for change in changes.iter().take(MAX_SHOWN) {
@@ -102,14 +102,14 @@ fn changes(changes: &[Change], text: &str) -> String {
     out
 }
 
-/// The beginning of a text, quoted on one line.
+/// Returns the beginning of a text, quoted on one line.
 fn quoted(text: &str, limit: usize) -> String {
     let end = text.floor_char_boundary(limit);
     let more = if end < text.len() { "…" } else { "" };
     escape_terminal(&format!("{:?}{more}", &text[..end]))
 }
 
-/// A mark for each item: kept, or the reason for its quarantine.
+/// Returns a mark for each item: kept, or the reason for its quarantine.
 fn items(report: &Report) -> Option<String> {
     let quarantined = &report.quarantined;
     let (kept, word) = match &report.output {
@@ -138,14 +138,14 @@ fn items(report: &Report) -> Option<String> {
     Some(format!("items {marks}{more}  {counts}\n"))
 }
 
-/// How many items a document has where another one of them was at `pointer`.
+/// Returns how many items a document has where another one of them was at `pointer`.
 fn kept(document: &str, pointer: &str) -> Option<usize> {
     let document: serde_json::Value = serde_json::from_str(document).ok()?;
     let (list, _) = pointer.rsplit_once('/')?;
     document.pointer(list)?.as_array().map(Vec::len)
 }
 
-/// The mark of an item in quarantine.
+/// Returns the mark of an item in quarantine.
 fn letter(item: &Quarantined) -> char {
     item.reason.as_str().chars().next().unwrap_or('?').to_ascii_uppercase()
 }
@@ -253,7 +253,8 @@ impl Window {
     }
 }
 
-/// JSON with indentation, cut to what fits a screen. The input has no optional white space; strings do not change.
+/// Returns JSON with indentation, cut to what fits a screen. The input has no optional white space; strings do not
+/// change.
 fn pretty(document: &str) -> String {
     let mut out = String::new();
     let mut depth = 0_usize;
@@ -296,7 +297,7 @@ fn pretty(document: &str) -> String {
     out
 }
 
-/// The last lines: the disposition, the notes, and the usage.
+/// Returns the last lines: the disposition, the notes, and the usage.
 fn summary(verdict: &Verdict) -> String {
     let report = &verdict.report;
     let style = match report.disposition {

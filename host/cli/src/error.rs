@@ -35,7 +35,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// An error as a person is told of it. A fault has its code before it, whichever command met it.
+/// Returns an error as a person reads it. A fault has its code before it, whichever command met it.
 pub(crate) fn told(error: &Error) -> String {
     if let Some(seamgate_runner::Error::Fault(fault)) = error.downcast_ref() {
         return format!("error[{}]: {error:#}", fault.code());
@@ -106,7 +106,7 @@ fn with_drawing(error: ContractError) -> Error {
 pub(crate) struct Unwritten(io::Error);
 
 impl Unwritten {
-    /// Whether the reader of standard output has closed it.
+    /// Returns whether the reader of standard output has closed it.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }

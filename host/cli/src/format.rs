@@ -1,4 +1,4 @@
-//! What was found in files, written for people, programs, editors and CI: `--format`.
+//! Writes findings in files for people, programs, editors and CI: `--format`.
 
 use std::{fmt::Write, time::Duration};
 
@@ -29,12 +29,13 @@ pub(crate) enum Format {
 pub(crate) struct Checked {
     pub(crate) name: String,
     pub(crate) findings: Vec<Finding>,
-    /// Whether it failed, which decides the exit status.
+    /// `true` if it failed, which decides the exit status.
     pub(crate) failed: bool,
     pub(crate) elapsed: Duration,
 }
 
-/// All that was found, as `format` has it. `suite` is what looked: `seamgate lint`. `summary` is the last line for people.
+/// Returns all findings in `format`. `suite` is the command that found them: `seamgate lint`. `summary` is the last
+/// line for people.
 pub(crate) fn written(format: Format, suite: &str, checked: &[Checked], summary: &str) -> String {
     match format {
         Format::Text => text(checked, summary),
@@ -49,7 +50,7 @@ fn findings(checked: &[Checked]) -> impl Iterator<Item = &Finding> {
     checked.iter().flat_map(|one| &one.findings)
 }
 
-/// A finding with its line, drawn.
+/// Returns a finding with its line, drawn.
 pub(crate) fn drawn(finding: &Finding) -> String {
     let level = match finding.level {
         Level::Error => Severity::ERROR,
@@ -75,12 +76,12 @@ pub(crate) fn drawn(finding: &Finding) -> String {
     drawing.under(level.primary_title(escape_terminal(&title)).id(escape_terminal(&finding.code)))
 }
 
-/// Whether a text fits beside a mark.
+/// Returns whether a text fits beside a mark.
 fn is_short(text: &str) -> bool {
     text.chars().count() <= 60 && !text.contains('\n')
 }
 
-/// The place and what is wrong there.
+/// Returns the place and what is wrong there.
 fn sentence(finding: &Finding) -> String {
     match finding.path.as_str() {
         "" => finding.message.clone(),
@@ -152,7 +153,7 @@ fn github(checked: &[Checked]) -> String {
     out
 }
 
-/// What is wrong, and what would be right.
+/// Returns the problem and how to fix it.
 fn whole(finding: &Finding) -> String {
     match &finding.help {
         Some(help) => format!("{} ({help})", sentence(finding)),
@@ -202,7 +203,7 @@ fn sarif(checked: &[Checked]) -> String {
     .to_string()
 }
 
-/// A path as a URI reference (RFC 3986).
+/// Returns a path as a URI reference (RFC 3986).
 fn uri(file: &str) -> String {
     let mut uri = String::new();
     for byte in file.bytes() {
@@ -249,7 +250,7 @@ fn junit(suite: &str, checked: &[Checked]) -> String {
     out
 }
 
-/// A finding on one line, as compilers write it.
+/// Returns a finding on one line, as compilers write it.
 fn line(finding: &Finding) -> String {
     let place = match finding.location.lines() {
         Some(lines) => format!("{}:{}:{}", finding.location.file, lines.line, lines.column),
@@ -258,7 +259,7 @@ fn line(finding: &Finding) -> String {
     format!("{place}: {}[{}]: {}", finding.level.as_str(), finding.code, whole(finding))
 }
 
-/// A text in XML 1.0, without the characters that it cannot have.
+/// Returns a text in XML 1.0, without the characters that it cannot have.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     };
     let setting = setting(arguments, path)?;
     let mut input = Vec::new();
-    // One byte more than may be read tells that it is too long.
+    // One byte more than the limit shows that it is too long.
     std::io::stdin().lock().take(MAX_FILE as u64 + 1).read_to_end(&mut input).context("cannot read standard input")?;
     let answer = respond(&setting, harness, &input);
     if let Some(why) = answer.failure {

@@ -14,7 +14,7 @@ use crate::error::FaultError;
 /// The word for standard input in place of a file.
 const STANDARD: &str = "-";
 
-/// The name of an input for a person.
+/// Returns the name of an input for a person.
 pub(crate) fn name(file: Option<&Path>) -> String {
     file.filter(|file| !is_standard(file))
         .map_or_else(|| "standard input".to_owned(), |file| file.display().to_string())
@@ -28,17 +28,17 @@ pub(crate) fn is_standard(file: &Path) -> bool {
 /// An input that a command line names: the option that names it, and the file.
 pub(crate) type Named<'a> = (String, &'a Path);
 
-/// The standard input of a command that reads it without being asked to, for [`read_once`].
+/// Returns the standard input of a command that reads it without being asked to, for [`read_once`].
 pub(crate) fn standard(what: &str) -> Named<'static> {
     (what.to_owned(), Path::new(STANDARD))
 }
 
-/// The options that name lists, for [`read_once`].
+/// Returns the options that name lists, for [`read_once`].
 pub(crate) fn of_lists(lists: &[(String, std::path::PathBuf)]) -> impl Iterator<Item = Named<'_>> {
     lists.iter().map(|(name, file)| (format!("--list {name}"), file.as_path()))
 }
 
-/// Refuses inputs of which two are the same pipe, or both standard input: whoever reads second finds nothing.
+/// Rejects two inputs that are the same pipe, or both standard input: whoever reads second finds nothing.
 pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Result<()> {
     let mut before: Vec<(String, Vec<Stream>)> = Vec::new();
     for (what, file) in inputs {
@@ -66,7 +66,8 @@ enum Stream {
 }
 
 impl Stream {
-    /// The streams that a file is: none if it can be read again. Standard input may be a pipe that has a name, too.
+    /// Returns the streams that a file is: none if it can be read again. Standard input may be a pipe that has a name,
+    /// too.
     fn of(file: &Path) -> Vec<Stream> {
         let mut streams = Vec::new();
         if is_standard(file) {
@@ -88,7 +89,7 @@ impl Stream {
     }
 }
 
-/// Another handle of standard input.
+/// Returns another handle of standard input.
 #[cfg(unix)]
 fn standard_file() -> io::Result<fs::File> {
     use std::os::fd::AsFd;
@@ -129,12 +130,12 @@ fn too_large(bytes: &str, limit: usize) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("the file has {bytes} bytes; the limit is {limit}"))
 }
 
-/// A text without the mark that some editors put before it.
+/// Returns a text without the mark that some editors put before it.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
-/// An open input, and its length if it is a regular file.
+/// Returns an open input, and its length if it is a regular file.
 pub(crate) fn open(file: Option<&Path>) -> Result<(Box<dyn Read>, Option<usize>)> {
     let Some(path) = file else {
         return Ok((Box::new(io::stdin()), stdin_length()));
@@ -145,7 +146,7 @@ pub(crate) fn open(file: Option<&Path>) -> Result<(Box<dyn Read>, Option<usize>)
     Ok((Box::new(file), length))
 }
 
-/// A whole output. Reads nothing of a file that is too large, and no pipe beyond the limit.
+/// Returns a whole output. Reads nothing of a file that is too large, and no pipe beyond the limit.
 pub(crate) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     let limit = Limits::default().output_bytes;
     let too_large = |bytes, more| FaultError(Fault::InputTooLarge { bytes, limit, more });
@@ -163,7 +164,7 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     Ok(output)
 }
 
-/// The length of the rest of standard input, if it is a regular file.
+/// Returns the length of the rest of standard input, if it is a regular file.
 fn stdin_length() -> Option<usize> {
     #[cfg(unix)]
     {
@@ -177,7 +178,7 @@ fn stdin_length() -> Option<usize> {
     None
 }
 
-/// Skip the rest of a line. Gives its length.
+/// Skips the rest of a line. Returns its length.
 pub(crate) fn skip_line(input: &mut impl BufRead) -> io::Result<usize> {
     let mut skipped = 0;
     loop {

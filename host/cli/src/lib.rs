@@ -110,13 +110,13 @@ enum Command {
     Man(manual::Manual),
 }
 
-/// Whether there are colours without a terminal, too: where `FORCE_COLOR` says so. `NO_COLOR` says more.
+/// Returns whether `FORCE_COLOR` asks for colours even without a terminal. `NO_COLOR` takes precedence.
 fn has_color() -> bool {
     let says = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")
 }
 
-/// Parse the arguments. Where they are invalid, or ask for help, the process ends here.
+/// Parses the arguments. Where they are invalid, or ask for help, the process ends here.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = Arguments::command();
@@ -138,18 +138,19 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     error.exit()
 }
 
-/// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
-/// for help, the process ends here.
+/// Runs the command line. The first of the arguments is the name that the program was started by. Where they are
+/// invalid, or ask for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
 
-/// The same for a caller that ends the process itself: the exit status.
+/// Runs the command line for a caller that ends the process itself. Returns the exit status.
 pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status_with(arguments, None)
 }
 
-/// The same for a caller that can judge Parquet files, such as the Python package.
+/// Runs the command line for a caller that can judge Parquet files, such as the Python package. Returns the exit
+/// status.
 pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if checked.iter().any(|one| one.failed) { Status::Usage } else { Status::Accepted })
 }
 
-/// The files of a path, each with whether a folder has it; or the folder that cannot be read.
+/// Returns the files of a path, each with whether a folder has it; or the folder that cannot be read.
 fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
     if !path.is_dir() {
         return vec![Ok((path.to_owned(), false))];

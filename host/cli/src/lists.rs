@@ -16,7 +16,7 @@ use crate::{contracts, input};
 #[derive(Default)]
 pub(crate) struct Lists(Vec<(String, Vec<String>)>);
 
-/// Parse `NAME=FILE`.
+/// Parses `NAME=FILE`.
 pub(crate) fn parse(argument: &str) -> Result<(String, PathBuf), String> {
     let (name, file) = argument.split_once('=').ok_or("must be NAME=FILE")?;
     Ok((name.to_owned(), file.into()))

@@ -13,7 +13,7 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-/// Print the completions of a command for a shell.
+/// Prints the completions of a command for a shell.
 pub(crate) fn completions(arguments: &Completions, mut command: Command) -> Result<Status> {
     let mut script = Vec::new();
     let name = command.get_name().to_owned();
@@ -28,7 +28,7 @@ pub(crate) struct Manual {
     command: Option<String>,
 }
 
-/// Print a page of the manual, for `man`.
+/// Prints a page of the manual, for `man`.
 pub(crate) fn man(arguments: &Manual, mut command: Command) -> Result<Status> {
     command.build();
     let page = match &arguments.command {

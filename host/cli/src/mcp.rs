@@ -138,7 +138,7 @@ fn setting(arguments: &Arguments) -> Result<Setting> {
     input::read_once(named.chain(input::of_lists(&arguments.list)))?;
     let text = read_profile(path)?;
     let servers = arguments.servers.as_deref().map_or(Reach::Command(&arguments.server), Reach::File);
-    // Who starts a client may have no name here. It approves nothing.
+    // The user who starts a client may have no name here. That approves nothing.
     let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
     let mut setting = Setting::new(path, &text, servers, principal)?;
     setting.lists = read_lists(&arguments.list, setting.list_names())?;

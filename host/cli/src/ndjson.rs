@@ -100,7 +100,7 @@ impl Window {
         Window { state: Mutex::new((0, false)), moved: Condvar::new(), size }
     }
 
-    /// Wait until the reader may read a batch. False if nothing is written any more.
+    /// Waits until the reader may read a batch. Returns `false` if nothing is written any more.
     fn enter(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.0 >= self.size && !state.1 {
@@ -121,7 +121,7 @@ impl Window {
     }
 }
 
-/// Read requests until the end, or until the workers stop.
+/// Reads requests until the end, or until the workers stop.
 fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, window: &Window) -> Result<()> {
     let mut requests = Requests { input: BufReader::with_capacity(BATCH_BYTES, input), blank: 0, next: None };
     for number in 0.. {
@@ -135,13 +135,13 @@ fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, windo
 
 struct Requests<R> {
     input: BufReader<R>,
-    /// Blank lines before `next`. They are answered once a request follows: at the end they are no requests.
+    /// Blank lines before `next`. They are answered once a request follows: at the end they are not requests.
     blank: usize,
     next: Option<Line>,
 }
 
 impl<R: Read> Requests<R> {
-    /// The next requests; none at the end.
+    /// Returns the next requests; empty at the end.
     fn batch(&mut self) -> Result<Vec<Line>> {
         let mut of = Vec::new();
         let mut bytes = 0;
@@ -153,7 +153,7 @@ impl<R: Read> Requests<R> {
         Ok(of)
     }
 
-    /// Whether the next request can be had without waiting.
+    /// Returns whether the next request is available without waiting.
     fn is_there(&self) -> bool {
         self.next.is_some()
             || self.input.buffer().split(|&byte| byte == b'\n').rev().skip(1).any(|line| !is_blank(line))
@@ -180,7 +180,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// The next line without its end. None at the end.
+/// Returns the next line without its end. `None` at the end.
 fn read_line(input: &mut impl BufRead) -> Result<Option<Line>> {
     let limit = Limits::default().output_bytes;
     let mut text = Vec::new();
@@ -252,7 +252,7 @@ fn fault(id: &str, fault: &Fault) -> Answer {
     Answer { text: format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), status: Status::Fault }
 }
 
-/// The `id` of a request that the component did not answer.
+/// Returns the `id` of a request that the component did not answer.
 fn id(request: &str) -> String {
     #[derive(Deserialize)]
     struct Identified<'r> {
@@ -265,7 +265,7 @@ fn id(request: &str) -> String {
     }
 }
 
-/// The exit status for an answer.
+/// Returns the exit status for an answer.
 fn status(answer: &str) -> Status {
     #[derive(Deserialize)]
     struct Judged {
@@ -287,7 +287,7 @@ fn status(answer: &str) -> Status {
     }
 }
 
-/// Write answers in the order of their requests, and count them.
+/// Writes answers in the order of their requests, and counts them.
 fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();
@@ -323,7 +323,7 @@ fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -
     Ok(sum)
 }
 
-/// A progress bar, if standard error is a terminal and the answers go elsewhere.
+/// Returns a progress bar, if standard error is a terminal and the answers go elsewhere.
 fn progress(file: Option<&Path>) -> ProgressBar {
     if !io::stderr().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();

@@ -1,5 +1,5 @@
-//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them, for it brings a library for Parquet; this is the
-//! command line around it.
+//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them because it has a library
+//! for Parquet; this is the command line around it.
 
 use std::{
     io::{self, IsTerminal},
@@ -30,11 +30,12 @@ pub struct Job {
     pub finish: Option<String>,
     /// The lists that the contract's `allow` names.
     pub lists: Vec<(String, Vec<String>)>,
-    /// How many outputs are judged at once.
+    /// The number of outputs that are judged concurrently.
     pub threads: usize,
 }
 
-/// How far a job is: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got a fault.
+/// The progress of a job: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got
+/// a fault.
 pub struct Progress {
     /// The rows of the file.
     pub rows: u64,
@@ -42,18 +43,18 @@ pub struct Progress {
     pub kinds: [usize; 5],
 }
 
-/// Why a job ended early. Nothing was written.
+/// The reason why a job ended early. Nothing was written.
 pub enum Ended {
-    /// What is wrong.
+    /// A description of the error.
     Failed(String),
     /// A signal ended it.
     Signal(u8),
 }
 
-/// What judges Parquet files, and says how far it is.
+/// A function that judges Parquet files and reports its progress.
 pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
 
-/// Judge a file.
+/// Judges a file.
 pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -> Result<Status> {
     let Some(judge) = judge else {
         bail!(
@@ -86,7 +87,7 @@ pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -
     Ok(sum.worst())
 }
 
-/// A progress bar, if standard error is a terminal.
+/// Returns a progress bar, if standard error is a terminal.
 fn bar(file: &Path) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

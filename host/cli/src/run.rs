@@ -152,7 +152,7 @@ fn journalled<'g>(
     })
 }
 
-/// An error of the attempts, with its exit status.
+/// Returns an error of the attempts, with its exit status.
 fn told(error: RunError) -> Error {
     match error {
         RunError::Fault(fault) => FaultError(fault).into(),
@@ -166,7 +166,7 @@ fn told(error: RunError) -> Error {
     }
 }
 
-/// The prompt: all of standard input, unless that is a terminal.
+/// Returns the prompt: all of standard input, unless that is a terminal.
 fn prompt() -> Result<Vec<u8>> {
     let mut prompt = Vec::new();
     let stdin = io::stdin();
@@ -186,7 +186,7 @@ struct Agent<'a> {
     prompt: Vec<u8>,
     /// The agent's last output that was judged here.
     last_output: Vec<u8>,
-    /// How often the agent failed in a row.
+    /// The number of consecutive failures of the agent.
     failures: u32,
     signals: Signals,
 }
@@ -240,7 +240,7 @@ enum AgentResult {
     Signal(u8),
     /// The agent's output, its exit status if it had one, and why there is no verdict.
     Failure { output: Vec<u8>, exit: Option<i32>, error: Error },
-    /// Why the agent cannot be run. Running it again does not help.
+    /// The reason why the agent cannot be run. Running it again does not help.
     NotStarted(Error),
 }
 
@@ -347,7 +347,7 @@ fn push_part(text: &mut Vec<u8>, part: &[u8]) {
 /// The file into which the agent may write why its model stopped.
 const FINISH: &str = "finish.txt";
 
-/// Why the agent's model stopped, from the agent's file.
+/// Returns why the agent's model stopped, from the agent's file.
 fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     let mut word = String::new();
     let file = open_regular(fs::File::options().read(true), &folder.join(FINISH));
@@ -361,7 +361,7 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     }
 }
 
-/// Show what an attempt lacks, by itself or with those before.
+/// Shows what an attempt lacks, by itself or with those before.
 fn show(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
     show_report(report, &format!("attempt {number} of {most}"));
@@ -371,7 +371,7 @@ fn show(report: &Report, attempts: &Attempts) {
     }
 }
 
-/// Why an attempt added nothing, or not all of its items, to those before.
+/// Returns why an attempt added nothing, or not all of its items, to those before.
 fn unused(step: &MergeStep) -> Option<String> {
     match step.outcome {
         MergeOutcome::Unused => Some("adds nothing: it has no items, or none was missing".to_owned()),
@@ -405,7 +405,7 @@ fn show_report(report: &Report, of: &str) {
     }
 }
 
-/// Print the valid document, or say why there is none.
+/// Prints the valid document, or says why there is none.
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
     let status = Status::of_run(stop, attempts);

@@ -33,7 +33,7 @@ impl From<Disposition> for Status {
             Disposition::Accepted => Status::Accepted,
             Disposition::Partial => Status::Partial,
             Disposition::Refused => Status::Refused,
-            // A word of a later version is no success.
+            // A word of a later version is not a success.
             _ => Status::Rejected,
         }
     }
@@ -56,7 +56,7 @@ impl Status {
         Status::Signal(u8::try_from(signal).unwrap_or(127))
     }
 
-    /// The number that a script sees.
+    /// Returns the number that a script sees.
     pub(crate) fn code(self) -> u8 {
         match self {
             Status::Accepted => 0,
@@ -82,7 +82,7 @@ impl Status {
         }
     }
 
-    /// The status for an error.
+    /// Returns the status for an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref() {
             Some(Error::Fault(fault) | Error::Profile { fault, .. }) => return Status::of_fault(fault),
@@ -103,7 +103,7 @@ impl Status {
     }
 }
 
-/// How many verdicts there were of each kind.
+/// The number of verdicts of each kind.
 #[derive(Default)]
 pub(crate) struct Sum([usize; 5]);
 
@@ -117,24 +117,24 @@ impl Sum {
         (Status::Fault, "no verdict"),
     ];
 
-    /// In the order of `KINDS`.
+    /// Creates the sum from numbers in the order of `KINDS`.
     pub(crate) fn of(numbers: [usize; 5]) -> Self {
         Sum(numbers)
     }
 
     pub(crate) fn add(&mut self, status: Status) {
-        // Whatever is no verdict is without one.
+        // Anything else has no verdict.
         let kind = Self::KINDS.iter().position(|(kind, _)| *kind == status).unwrap_or(Self::KINDS.len() - 1);
         self.0[kind] += 1;
     }
 
-    /// The status of all together.
+    /// Returns the status of all together.
     pub(crate) fn worst(&self) -> Status {
         let kinds = Self::KINDS.iter().zip(self.0).rev();
         kinds.into_iter().find(|(_, number)| *number > 0).map_or(Status::Accepted, |((kind, _), _)| *kind)
     }
 
-    /// In words, without what there is none of.
+    /// Returns the numbers in words, leaving out those that are zero.
     pub(crate) fn told(&self, noun: &str) -> String {
         let all = count(self.0.iter().sum(), noun);
         let kinds = Self::KINDS.iter().zip(self.0).filter(|(_, number)| *number > 0);

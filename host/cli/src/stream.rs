@@ -14,8 +14,8 @@ use crate::{
 /// Characters of an item to show.
 const MAX_ITEM: usize = 100;
 
-/// Read an output to its end, and report progress after each piece: in words, or as lines of JSON. Puts the bytes that the
-/// gate took into `output`.
+/// Reads an output to its end, and reports progress after each piece: in words, or as lines of JSON. Puts the bytes
+/// that the gate took into `output`.
 pub(crate) fn follow(
     session: &mut Session,
     (mut input, length): (impl Read, Option<usize>),
@@ -42,7 +42,7 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// The fault with the length of the whole input, if that is known.
+/// Returns the fault with the length of the whole input, if that is known.
 fn whole(fault: Fault, length: Option<usize>) -> Fault {
     match (fault, length) {
         (Fault::InputTooLarge { bytes, limit, .. }, Some(length)) => {
@@ -60,7 +60,7 @@ struct Reporter {
 }
 
 impl Reporter {
-    /// Report what is new.
+    /// Reports what is new.
     fn report(&mut self, progress: &Progress, output: &[u8]) -> Result<()> {
         let changed = progress.completeness != self.completeness;
         let dead_end = progress.dead_end.as_ref().filter(|_| !self.is_dead);
@@ -90,7 +90,7 @@ impl Reporter {
     }
 }
 
-/// The beginning of an item on one line.
+/// Returns the beginning of an item on one line.
 fn shown(item: &[u8]) -> String {
     // Pretty-printed text has much white space, so cut first at more bytes than are shown.
     let text = String::from_utf8_lossy(&item[..item.len().min(16 * MAX_ITEM)]);

@@ -45,13 +45,13 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// What became of one example.
+/// The outcome of one example.
 struct Outcome {
     file: PathBuf,
     output: Arc<str>,
     /// The word of the verdict that came out.
     word: String,
-    /// What differs from what is expected; nothing where it passes.
+    /// The differences from the expected verdict; empty if the example passes.
     differences: Vec<String>,
     /// The piece of the output that its first violation is about.
     span: Option<Span>,
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     })
 }
 
-/// What became of a contract's examples, or the mistakes for which it cannot be used.
+/// Returns the outcomes of a contract's examples, or the mistakes that make it unusable.
 fn of_contract(path: &Path, bless: bool) -> Result<Vec<Outcome>, Vec<Finding>> {
     let unreadable = |error: Error| vec![of_file(path, Level::Error, "unreadable", format!("{error:#}"))];
     let source = ContractSource::read(path).map_err(|error| vec![of_file_error(&error, path)])?;
@@ -197,7 +197,7 @@ fn shown(path: &Path) -> String {
     escape_terminal(&path.display().to_string())
 }
 
-/// The outcomes for a person, a line each, with what differs.
+/// Returns the outcomes for a person, a line each, with what differs.
 fn told(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
@@ -218,7 +218,7 @@ fn told(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// The last line.
+/// Returns the last line.
 fn sum(outcomes: &[Outcome], failed: usize, errors: usize) -> String {
     let mut sum = vec![format!("{} passed", outcomes.len() - failed), format!("{failed} failed")];
     let written = outcomes.iter().filter(|outcome| outcome.written).count();

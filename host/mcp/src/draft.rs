@@ -71,7 +71,7 @@ pub enum Permit {
 
 /// The permits that a person chose, by patterns of names.
 pub struct Rules {
-    /// Whether tools that say that they only read run without approval.
+    /// `true` to run tools that declare themselves read-only without approval.
     pub allows_reads: bool,
     /// Patterns in which `*` stands for any characters. The last one that matches a name decides.
     pub patterns: Vec<(Permit, String)>,

@@ -83,10 +83,10 @@ pub(crate) struct Driver<'d> {
     begun: Begun<'d>,
     /// `None` if the profile is a pipe.
     watch: Option<Watch>,
-    /// The text of the edited profile, while it may allow more and nobody has accepted it.
+    /// The text of the edited profile, while it may allow more and has not been accepted.
     edited: Option<String>,
     client: Arc<LineWriter>,
-    /// True once nobody waits for room to write any more.
+    /// `true` once nobody waits for room to write any more.
     is_over: Arc<AtomicBool>,
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
@@ -435,7 +435,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Tells the notifier, if there is one, which calls wait for approval. Nobody waits for it.
+    /// Notifies the notifier, if there is one, of the calls that wait for approval. Nobody waits for it.
     fn notify(&self, records: &[Record], actions: &[Action]) -> Result<()> {
         let (Some(notifier), Some(signals)) = (&self.setting.notifier, &self.signals) else { return Ok(()) };
         for action in actions {

@@ -18,14 +18,14 @@ use super::core::{READ_ARTIFACT, name_of};
 
 /// The longest piece of a definition that a difference shows, in bytes.
 const MAX_SHOWN: usize = 300;
-/// How much of a value that both definitions share is shown before the place where they differ, in bytes.
+/// The most bytes of the common beginning of both definitions that are shown before the place where they differ.
 const BEFORE: usize = 40;
 /// The longest place of a difference, in bytes.
 const MAX_PLACE: usize = 200;
 /// The most lines about one tool, and about all tools of a server.
 const MAX_LINES: usize = 100;
 const MAX_ALL_LINES: usize = 2000;
-/// The most new tools for which an entry is shown.
+/// The most new tools that are shown with an entry.
 const MAX_ENTRIES: usize = 5;
 
 /// The members of a definition that are JSON Schemas.
@@ -36,7 +36,7 @@ pub struct Pins {
     profile: PathBuf,
     /// The whole text of the profile.
     text: String,
-    /// The tools: those of the entries whose names are no patterns, and those that patterns have definitions of.
+    /// The tools: those of the entries whose names are not patterns, and those that patterns have definitions of.
     tools: Vec<Pin>,
     /// The entries of the profile.
     entries: Vec<Pin>,

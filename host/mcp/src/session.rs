@@ -23,7 +23,7 @@ pub(crate) fn serve(
     let end = driver.serve(listen, signals);
     let folder = driver.folder().to_owned();
     drop(driver);
-    // The run has ended: nobody approves anything here any more.
+    // The run has ended, so approvals have no effect any more.
     Plan::put_aside(&folder);
     *kept = setting.journal.is_some().then_some(folder);
     end

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::pins::lock_path;
 
-/// The time for which a file must stay as it is before it counts as invalid, in milliseconds: editors write in pieces.
+/// The time for which a file must stay unchanged before it is invalid, in milliseconds: editors write in pieces.
 const SETTLED_MS: u64 = 1000;
 
 /// A profile and its lock file, as they were when they were last read.
@@ -19,7 +19,7 @@ pub(crate) struct Watch {
     path: PathBuf,
     lock: Option<PathBuf>,
     stamps: [Option<Stamp>; 2],
-    /// When a file was first seen that cannot be read.
+    /// The time when an unreadable file was first seen.
     invalid_since: Option<u64>,
     /// The profile that a person accepted last, and the one that was read last.
     accepted: Value,
@@ -40,7 +40,8 @@ pub(crate) struct Edit {
 }
 
 impl Watch {
-    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is no regular file: a pipe is read once.
+    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is not a regular file: a pipe is read
+    /// once.
     pub(crate) fn new(path: &Path, text: &str) -> Option<Self> {
         let profile: Value = serde_json::from_str(text).ok()?;
         // Without stamps, the first look reads the files: they may have changed since the text was read.
@@ -55,7 +56,7 @@ impl Watch {
         })
     }
 
-    /// A person has accepted the profile that was read last.
+    /// Records that a person has accepted the profile that was read last.
     pub(crate) fn accept(&mut self) {
         self.accepted = self.profile.clone();
     }

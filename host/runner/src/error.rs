@@ -21,7 +21,7 @@ pub enum Error {
         /// The error in the profile.
         fault: Fault,
     },
-    /// The run cannot go on now, for a reason that is not the caller's.
+    /// The run cannot continue now, for a reason that is not the caller's.
     #[error("{0}")]
     NoVerdict(String),
     /// The caller named something that cannot be used.

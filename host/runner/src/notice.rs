@@ -22,7 +22,7 @@ pub struct Notice<'n> {
     pub agent: &'n str,
     /// Its tool, as NAME or SERVER/NAME.
     pub tool: String,
-    /// What a person is asked.
+    /// The question for the person.
     pub ask: &'n Ask,
 }
 
@@ -44,7 +44,7 @@ pub struct Notifier {
     pub env: BTreeMap<String, String>,
     /// The variables of this process's environment that it gets.
     pub inherited: Vec<String>,
-    /// How long it may run.
+    /// The longest time that it may run.
     pub timeout: Duration,
     /// The paths that it may reach. `None`: all that this user may.
     pub paths: Option<Paths>,

@@ -15,7 +15,7 @@ use seamgate_text::{count, say};
 
 use crate::error::{Error, Result};
 
-/// How often a signal and the time are looked at while a person thinks.
+/// The interval at which signals and the time are checked while a person thinks.
 const TICK: Duration = Duration::from_millis(100);
 /// The longest line, in bytes. Only the end of a longer one is read.
 #[cfg(unix)]
@@ -35,7 +35,7 @@ pub struct Terminal {
     input: Mutex<os::Input>,
 }
 
-/// What was read.
+/// The result of reading the terminal.
 enum Typed {
     /// A line, without its end.
     Line(String),
@@ -54,7 +54,7 @@ pub struct TerminalPrompt<'q, T> {
     pub prompt: &'q dyn Fn(&str) -> String,
     /// Takes an answer: a line, and the code. Otherwise, the question is asked again, with another code.
     pub take: &'q dyn Fn(&str, &str) -> Option<T>,
-    /// What to say of a line that is no answer.
+    /// The reply to a line that is not a valid answer.
     pub invalid: &'q str,
     /// Ends the wait.
     pub over: &'q dyn Fn() -> Option<T>,
@@ -113,7 +113,7 @@ const MAX_ROWS: usize = 60;
 const HEAD: usize = 30;
 const TAIL: usize = 15;
 
-/// What is said to an answer before the whole text was read.
+/// The reply to an answer that comes before the whole text was shown.
 const NOT_READ: &str = "Not all of it was shown yet, so that decides nothing.";
 
 fn show(rows: &[String]) {
@@ -125,7 +125,7 @@ fn show(rows: &[String]) {
     rows[rows.len() - TAIL..].iter().for_each(|row| say(row));
 }
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 enum Next<T> {
     Line(String),
     /// The wait is over.
@@ -154,7 +154,7 @@ fn next_line<T>(input: &mut os::Input, prompt: &str, over: &dyn Fn() -> Option<T
     }
 }
 
-/// What came of a text that was shown page by page.
+/// The result of showing a text page by page.
 enum Paged<T> {
     /// All of it was shown.
     Read,
@@ -184,7 +184,7 @@ fn page<T>(input: &mut os::Input, rows: &[String], over: &dyn Fn() -> Option<T>)
     Ok(Paged::Read)
 }
 
-/// Draws a code that nobody can have typed before.
+/// Returns a random code that nobody can have typed before.
 fn code() -> Result<String> {
     let mut random = [0; 4];
     getrandom::fill(&mut random)
@@ -205,7 +205,7 @@ pub fn marked_rows(text: &str, first: &str, next: &str) -> Vec<String> {
     text.trim_end().split('\n').flat_map(of_line).collect()
 }
 
-/// Cuts a line into rows of so many columns, behind spaces if there are any.
+/// Cuts a line into rows of this many columns, behind spaces if there are any.
 fn rows(line: &str, room: usize) -> Vec<&str> {
     let (mut rows, mut rest) = (Vec::new(), line);
     loop {
@@ -243,7 +243,7 @@ mod os {
 
     use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, MAX_LINE, Typed};
 
-    /// The terminal's input, read without a buffer or a thread: what nobody has asked for stays in the system's queue.
+    /// The terminal's input, read without a buffer or a thread: unrequested input stays in the system's queue.
     #[derive(Default)]
     pub(super) struct Input {
         /// The beginning of a line, which somebody sent with Ctrl-D.
@@ -257,7 +257,7 @@ mod os {
             Ok(tcflush(io::stdin(), QueueSelector::IFlush)?)
         }
 
-        /// Waits for a line, at most so long. Whatever follows it is thrown away.
+        /// Waits for a line, at most for this time. Whatever follows it is thrown away.
         pub(super) fn read(&mut self, wait: Duration) -> Typed {
             let stdin = io::stdin();
             match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Timespec::try_from(wait).ok().as_ref()) {
@@ -335,7 +335,7 @@ mod os {
             }
         }
 
-        /// Waits for a line, at most so long.
+        /// Waits for a line, at most for this time.
         pub(super) fn read(&mut self, wait: Duration) -> Typed {
             let Some(lines) = self.lines.as_ref().filter(|_| !self.has_ended) else { return Typed::End };
             match lines.recv_timeout(wait) {

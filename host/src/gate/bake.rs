@@ -46,7 +46,7 @@ impl Component {
         self.bake_with(contracts, &[] as &[&str], limits)
     }
 
-    /// The same with profiles beside the contracts.
+    /// Bakes profiles as well as contracts.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ const DIALECTS: [&str; 5] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// The result of a future that never waits.
+/// Returns the result of a future that never waits.
 fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Some(result),

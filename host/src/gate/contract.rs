@@ -18,8 +18,9 @@ use crate::{
     types::Span,
 };
 
-/// Read one contract, and put in the schemas that it names by path. The result is one whole document for
-/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register` refuses it.
+/// Reads one contract, and puts in the schemas that it names by path. The result is one whole document for
+/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register`
+/// refuses it.
 ///
 /// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it. The
 /// contract itself may be a pipe. Each file may have 8 MiB, and all of them together 32 MiB.
@@ -37,7 +38,8 @@ pub fn read_contract(path: &Path) -> Result<String, FileError> {
     ContractSource::read(path).map(|source| source.text)
 }
 
-/// Read every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to one.
+/// Reads every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to
+/// one.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -55,7 +57,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError
     contract_files(folder)?.into_iter().map(read).collect()
 }
 
-/// Every `NAME.contract.json` in a folder, in the order of their names. They are not read.
+/// Returns every `NAME.contract.json` in a folder, in the order of their names. They are not read.
 ///
 /// # Errors
 ///
@@ -72,14 +74,14 @@ pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The text of a contract of a file, with the schemas that it names.
+/// Returns the text of a contract of a file, with the schemas that it names.
 pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind> {
     ContractSource::of(path, contract.to_owned()).map(|source| source.text).map_err(|error| error.kind)
 }
 
 /// A contract on disk, whole: with the schemas that it names by path, and where each piece of it comes from.
 ///
-/// What is wrong with a contract is told by its place in the whole document. [`ContractSource::place`] finds the file.
+/// Faults locate the mistakes of a contract in the whole document; [`ContractSource::place`] finds the file.
 ///
 /// ```no_run
 /// let source = seamgate::ContractSource::read("triage.contract.json".as_ref())?;
@@ -107,11 +109,11 @@ struct SourcePiece {
     from: usize,
 }
 
-/// Why a schema is not read, and the file, its text and the piece of it that is wrong.
+/// The reason why a schema is not read, and the file, its text and the piece of it that is wrong.
 type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {
-    /// Read one contract, as [`read_contract`] does.
+    /// Reads one contract, as [`read_contract`] does.
     ///
     /// # Errors
     ///
@@ -131,7 +133,7 @@ impl ContractSource {
         Self::of(path, text)
     }
 
-    /// Read one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
+    /// Reads one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
     ///
     /// # Errors
     ///
@@ -141,7 +143,7 @@ impl ContractSource {
         Self::of(path, text)
     }
 
-    /// Read a schema, and make a contract of it that has a default for all else.
+    /// Reads a schema, and makes a contract of it that has a default for all else.
     ///
     /// # Errors
     ///
@@ -168,12 +170,12 @@ impl ContractSource {
         Ok(source)
     }
 
-    /// The contract as one document, for [`Gate::register`](crate::Gate::register).
+    /// Returns the contract as one document, for [`Gate::register`](crate::Gate::register).
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The file that a piece of the whole document comes from, what it holds, and the piece of it.
+    /// Returns the file that a piece of the whole document comes from, what it holds, and the piece of it.
     pub fn place(&self, span: Span) -> Option<(&Path, &str, Span)> {
         let is_in = |piece: &&SourcePiece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
         // The last that begins before it: where one ends and the next begins, the next.
@@ -205,14 +207,14 @@ impl ContractSource {
         Ok(source)
     }
 
-    /// Append a piece of a file.
+    /// Appends a piece of a file.
     fn push(&mut self, file: usize, from: usize, to: usize) {
         let piece = self.files[file].1.get(from..to).unwrap_or_default();
         self.pieces.push(SourcePiece { at: self.text.len(), length: piece.len(), file, from });
         self.text.push_str(piece);
     }
 
-    /// Append the JSON of a file.
+    /// Appends the JSON of a file.
     fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
         let mark = text.len() - references::without_mark(&text).len();
         match serde_json::from_str::<&RawValue>(&text[mark..]) {
@@ -234,7 +236,8 @@ impl ContractSource {
     }
 }
 
-/// The files that a contract names: the member, the file's path, and the place of it. None where it is not JSON.
+/// Returns the files that a contract names: the member, the file's path, and the place of it. `None` where it is not
+/// JSON.
 fn names(contract: &str) -> Vec<(String, String, Span)> {
     let mut names = Vec::new();
     let mut add = |member: String, value: &RawValue| {
@@ -296,7 +299,7 @@ mod tests {
         folder
     }
 
-    /// An error with its sources.
+    /// Returns an error with its sources.
     fn chain(error: &dyn std::error::Error) -> String {
         let texts = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
         texts.collect::<Vec<_>>().join(": ")

@@ -25,8 +25,8 @@ use crate::{
     },
 };
 
-/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes no slot
-/// of the gate, and counts as a [`Session`](crate::Session) does.
+/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes
+/// no slot of the gate, and is limited like a [`Session`](crate::Session).
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};
@@ -43,31 +43,31 @@ use crate::{
 pub struct Instance<'g> {
     sandbox: &'g Sandbox,
     registry: &'g Registry,
-    /// Whether it is for one call.
+    /// `true` if it serves only one call.
     once: bool,
     live: Option<Live<'g>>,
-    /// Whether the live instance was called.
+    /// `true` if the live instance was called.
     used: bool,
-    /// The agents whose contracts it has.
+    /// The agents whose contracts are registered in it.
     agents: Vec<String>,
-    /// The agents whose profiles it has.
+    /// The agents whose profiles are registered in it.
     profiles: Vec<String>,
 }
 
 impl<'g> Instance<'g> {
-    /// For calls one after the other.
+    /// Creates an instance for calls one after the other.
     pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
         Instance { sandbox, registry, once: false, live: None, used: false, agents: Vec::new(), profiles: Vec::new() }
     }
 
-    /// For one call.
+    /// Creates an instance for one call.
     pub(crate) fn once(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
         let mut instance = Instance::new(sandbox, registry);
         instance.once = true;
         instance
     }
 
-    /// Judge one output.
+    /// Judges one output.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'g> Instance<'g> {
         self.verdict(agent, judged)
     }
 
-    /// Answer one request that is JSON text.
+    /// Answers one request that is JSON text.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl<'g> Instance<'g> {
         Answer::of(self.is_trusted(), json, usage)
     }
 
-    /// Open a session in the component.
+    /// Opens a session in the component.
     pub(crate) fn open(&mut self, request: &Request) -> Result<(SessionHandle, Usage), Fault> {
         let bytes = request.evidence_bytes();
         self.small_enough(bytes)?;
@@ -121,12 +121,12 @@ impl<'g> Instance<'g> {
         self.ongoing(bytes, |exports| exports.finish(session, finish, invalid_utf8))
     }
 
-    /// Whether the component has the kernel, too.
+    /// Returns whether the component has the kernel as well.
     pub(crate) fn has_kernel(&self) -> bool {
         self.sandbox.has_kernel()
     }
 
-    /// Compile a contract, within a contract's budget. Gives what a fresh instance may begin from, too.
+    /// Compiles a contract, within a contract's budget. Returns what a fresh instance may begin from, too.
     pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<MemorySnapshot>), Fault> {
         self.compile(contract.len(), |exports| exports.register(contract))
     }
@@ -138,7 +138,7 @@ impl<'g> Instance<'g> {
             .map_err(Fault::while_compiling)
     }
 
-    /// The tools that the model may see.
+    /// Returns the tools that the model may see.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.surface(agent, facts, listed))
     }
 
-    /// Decide whether a call may run.
+    /// Decides whether a call may run.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, facts.len() + call.len(), |kernel| kernel.permit(agent, facts, call))
     }
 
-    /// Make an observation of a tool's result.
+    /// Makes an observation of a tool's result.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.observe(agent, facts, call, result))
     }
 
-    /// Apply one event to a run.
+    /// Applies one event to a run.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, bytes, |kernel| kernel.advance(agent, state, event))
     }
 
-    /// Show a line of a journal to an audience.
+    /// Shows a line of a journal to an audience.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, line.len(), |kernel| kernel.project(agent, line, audience))
     }
 
-    /// Have the kernel make a document by the profile of an agent.
+    /// Has the kernel make a document by the profile of an agent.
     fn decide(
         &mut self,
         agent: &str,
@@ -198,7 +198,7 @@ impl<'g> Instance<'g> {
         Answer::document(self.is_trusted(), json, usage)
     }
 
-    /// Compile a profile, as [`register`](Instance::register) does a contract.
+    /// Compiles a profile, as [`register`](Instance::register) does a contract.
     pub(crate) fn register_profile(&mut self, profile: &str) -> Result<(ProfileInfo, Option<MemorySnapshot>), Fault> {
         let (info, snapshot) = self.compile(profile.len(), |exports| exports.register_profile(profile))?;
         Ok((ProfileInfo::read(&info)?, snapshot))
@@ -211,7 +211,7 @@ impl<'g> Instance<'g> {
             .map_err(Fault::while_compiling)
     }
 
-    /// Call an instance that has the profile of an agent, if the gate has it.
+    /// Calls an instance that has the profile of an agent, if the gate has it.
     pub(crate) fn with_profile<T>(
         &mut self,
         agent: &str,
@@ -222,7 +222,7 @@ impl<'g> Instance<'g> {
         self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
     }
 
-    /// Call an instance that has the contracts of these agents, as far as the gate has them.
+    /// Calls an instance that has the contracts of these agents, as far as the gate has them.
     pub(crate) fn with_contracts<T>(
         &mut self,
         agents: &[&str],
@@ -233,12 +233,13 @@ impl<'g> Instance<'g> {
         self.with((agents, &[]), bytes, call).map_err(|fault| registry.with_agents(fault))
     }
 
-    /// Seal contracts that have so many bytes.
+    /// Seals contracts of this many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
         self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
 
-    /// Call an export without parameters that is not in the world, and use its result. A snapshot reads state this way.
+    /// Calls an export without parameters that is not in the world, and uses its result. A snapshot reads state this
+    /// way.
     pub(crate) fn read<R, T>(
         &mut self,
         interface: &str,
@@ -257,7 +258,7 @@ impl<'g> Instance<'g> {
         self.sandbox.small_enough(bytes)
     }
 
-    /// The verdict that this instance gave, logged.
+    /// Returns the verdict that this instance gave, logged.
     pub(crate) fn verdict(&self, agent: &str, judged: Result<(Box<Report>, Usage), Fault>) -> Result<Verdict, Fault> {
         Verdict::of(self.is_trusted(), agent, judged)
     }
@@ -266,7 +267,7 @@ impl<'g> Instance<'g> {
         self.sandbox.component().is_builtin()
     }
 
-    /// Compile something in the instance, and compare its memory with what it was.
+    /// Compiles something in the instance, and compares its memory with what it was.
     fn compile<T>(
         &mut self,
         bytes: usize,
@@ -288,8 +289,8 @@ impl<'g> Instance<'g> {
         Ok((compiled, snapshot))
     }
 
-    /// Call an instance that has what these agents have. What has to be compiled gets a budget of its own: what is left of that
-    /// budget does not go to the call.
+    /// Calls an instance that has what these agents have. What has to be compiled gets a budget of its own: what is
+    /// left of that budget does not go to the call.
     fn with<T>(
         &mut self,
         of: (&[&str], &[&str]),
@@ -314,7 +315,7 @@ impl<'g> Instance<'g> {
         }
     }
 
-    /// What an instance that gets these begins from.
+    /// Returns the snapshot from which an instance with these contracts and profiles begins.
     fn snapshot(&self, (agents, profiles): (&[&str], &[&str])) -> Option<&'g Arc<MemorySnapshot>> {
         let registry = self.registry;
         match (profiles.first(), agents.first()) {
@@ -345,8 +346,8 @@ impl<'g> Instance<'g> {
         Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
     }
 
-    /// Make sure that the live instance has the contract of an agent, if the gate has it. Gives the length of the contract and
-    /// the fuel that it took, if the instance did not have it.
+    /// Makes sure that the live instance has the contract of an agent, if the gate has it. Returns the length of the
+    /// contract and the fuel that it took, if the instance did not have it.
     fn give_contract(&mut self, agent: &str, clock: Clock) -> Result<(usize, u64), Stopped> {
         let registry = self.registry;
         let given = self.agents.iter().any(|given| given == agent);
@@ -358,7 +359,8 @@ impl<'g> Instance<'g> {
         Ok((text.len(), fuel))
     }
 
-    /// The same with a profile, but for its length.
+    /// Makes sure that the live instance has the profile of an agent, as `give_contract` does for a
+    /// contract. Returns only the fuel.
     fn give_profile(&mut self, agent: &str, clock: Clock) -> Result<u64, Stopped> {
         let registry = self.registry;
         let given = self.profiles.iter().any(|given| given == agent);
@@ -371,7 +373,8 @@ impl<'g> Instance<'g> {
         Ok(fuel)
     }
 
-    /// Have the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or compiled.
+    /// Has the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or
+    /// compiled.
     fn give<T>(
         &mut self,
         (text, snapshot): (&str, Option<&Arc<MemorySnapshot>>),
@@ -395,7 +398,7 @@ impl<'g> Instance<'g> {
         compiled.map(|(_, usage)| usage.fuel)
     }
 
-    /// Call an instance that holds state of an earlier call: a fresh one has none of it.
+    /// Calls an instance that holds state of an earlier call: a fresh one has none of it.
     fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Returned<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
@@ -403,7 +406,7 @@ impl<'g> Instance<'g> {
         self.call(bytes, call)
     }
 
-    /// Call the instance, or a fresh one if there is none, within the limits for so many bytes.
+    /// Calls the instance, or a fresh one if there is none, within the limits for this many bytes.
     pub(crate) fn call<T>(
         &mut self,
         bytes: usize,
@@ -423,12 +426,12 @@ impl<'g> Instance<'g> {
         self.within((fuel, clock), call).map_err(Fault::from)
     }
 
-    /// Make sure that there is an instance, for calls with so many bytes.
+    /// Makes sure that there is an instance, for calls with this many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
         self.begin_from(bytes, None)
     }
 
-    /// The same, for calls that need what a snapshot has.
+    /// Makes sure that there is an instance, for calls that need what a snapshot has.
     fn begin_from(&mut self, bytes: usize, snapshot: Option<&Arc<MemorySnapshot>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
             let size = if self.once { Size::of(bytes) } else { Size::Held };
@@ -440,12 +443,12 @@ impl<'g> Instance<'g> {
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
 
-    /// The clock of a call, which runs from now on.
+    /// Returns the clock of a call, which runs from now on.
     fn clock(&self) -> Clock {
         Clock::start(self.sandbox.limits().timeout)
     }
 
-    /// Call the instance within so much fuel, by a clock that already runs.
+    /// Calls the instance within this much fuel, by a clock that already runs.
     fn within<T>(
         &mut self,
         budget: (u64, Clock),
@@ -497,12 +500,13 @@ mod tests {
 
     const ENDS: [&str; 3] = ["]", "", "}"];
 
-    /// A list of so many bytes that the contract rejects, with this end.
+    /// Returns a list of this many bytes that the contract rejects, with this end.
     fn output(length: usize, end: &str) -> String {
         format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8))
     }
 
-    /// The whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an earlier call.
+    /// Returns the whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an
+    /// earlier call.
     fn begun(gate: &Gate, agent: &str) -> (Vec<u8>, bool) {
         let mut instance = gate.once();
         let snapshot = instance.snapshot((&[agent], &[]));
@@ -514,7 +518,7 @@ mod tests {
         (live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory"), was_kept)
     }
 
-    /// Whether this system tells enough for instances to be kept.
+    /// Returns whether this system reports enough about its pages to keep instances.
     fn keeps() -> bool {
         let page = vec![1; 2 * system::page_size()];
         system::page_faults().is_some() && system::written(&page).is_some()
@@ -599,7 +603,7 @@ mod tests {
         let again = warm.validate(&request).expect("a verdict");
         assert_eq!(again.usage.fuel, fresh.usage.fuel);
         assert!(again.report == fresh.report);
-        // It goes on in the instance where the clock is looked at.
+        // It continues in the instance where the clock is checked.
         assert!(warm.validate(&request).is_ok_and(|again| again.report == fresh.report));
     }
 

@@ -57,7 +57,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate with the built-in component and the default limits.
+    /// Creates a gate with the built-in component and the default limits.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Gate {
         Gate::with(Options::default())
     }
 
-    /// A gate with other settings.
+    /// Creates a gate with other settings.
     ///
     /// ```
     /// use seamgate::{Gate, Limits, Options};
@@ -85,20 +85,21 @@ impl Gate {
         Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }
 
-    /// The engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no difference.
+    /// Returns the engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no
+    /// difference.
     #[doc(hidden)]
     pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
         engine::config(limits, slots)
     }
 
-    /// A gate on another engine, whose pool has the slots of the options, for all its instances.
+    /// Creates a gate on another engine, whose pool has the slots of the options, for all its instances.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let sandbox = Arc::new(Sandbox::new(engine, options, false)?);
         Ok(Gate { sandbox, registry: Registry::default() })
     }
 
-    /// Check a contract and keep it: from now on it judges the outputs of its agent. `contract` is one whole JSON
+    /// Checks and registers a contract: from now on it judges the outputs of its agent. `contract` is one whole JSON
     /// document; [`read_contract`](crate::read_contract) reads one from disk.
     ///
     /// ```
@@ -118,13 +119,13 @@ impl Gate {
         Ok(info)
     }
 
-    /// The contracts that were registered here, by ascending agent. [`inspect`](Gate::inspect) lists those baked into
-    /// the component.
+    /// Returns the contracts that were registered here, by ascending agent. [`inspect`](Gate::inspect) lists those
+    /// baked into the component.
     pub fn contracts(&self) -> impl Iterator<Item = &ContractInfo> {
         self.registry.infos()
     }
 
-    /// Judge one output in a fresh instance.
+    /// Judges one output in a fresh instance.
     ///
     /// ```
     /// use seamgate::{Disposition, Finish, Gate, Request};
@@ -144,8 +145,8 @@ impl Gate {
         self.once().validate(request)
     }
 
-    /// Judge one output in a fresh instance by a contract that need not be registered. The agent of the request is that of
-    /// the contract, or empty.
+    /// Judges one output in a fresh instance by a contract that need not be registered. The agent of the request is
+    /// that of the contract, or empty.
     ///
     /// ```
     /// use seamgate::{Disposition, Gate, Request};
@@ -168,7 +169,7 @@ impl Gate {
         instance.verdict(request.agent(), judged)
     }
 
-    /// Begin an output that is still coming, in a fresh instance. The output of `request` is its beginning, and may be
+    /// Begins an output that is still coming, in a fresh instance. The output of `request` is its beginning, and may be
     /// empty. [`Session`] has an example.
     ///
     /// # Errors
@@ -178,8 +179,8 @@ impl Gate {
         Session::open(self.instance(), request)
     }
 
-    /// Put together the reports of several attempts, in their order, and judge the result as a whole. If the feedback
-    /// asked for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
+    /// Merges the reports of several attempts, in their order, and judges the result as a whole. If the feedback asked
+    /// for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
     /// reports are of one agent. `request` has the lists and the evidence; its output is ignored.
     ///
     /// ```
@@ -210,7 +211,7 @@ impl Gate {
         instance.verdict(agent, merged)
     }
 
-    /// Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. The limit on the size
+    /// Answers one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. The limit on the size
     /// of outputs holds for `request` as a whole.
     ///
     /// ```
@@ -244,7 +245,7 @@ impl Gate {
         self.once().lint(contract)
     }
 
-    /// The contract that applies to an agent's outputs: registered here, or baked into the component.
+    /// Returns the contract that applies to an agent's outputs: registered here, or baked into the component.
     ///
     /// # Errors
     ///
@@ -273,8 +274,8 @@ impl Gate {
         self.once().with_contracts(&[agent], 0, |exports| exports.describe(agent)).map(|(text, _)| text)
     }
 
-    /// Check a profile and keep it: from now on it decides what its agent may do. `profile` is one whole JSON document;
-    /// [`read_profile`](crate::read_profile) reads one from disk.
+    /// Checks and registers a profile: from now on it decides what its agent may do. `profile` is one whole JSON
+    /// document; [`read_profile`](crate::read_profile) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -293,13 +294,14 @@ impl Gate {
         Ok(info)
     }
 
-    /// The profiles that were registered here, by ascending agent.
+    /// Returns the profiles that were registered here, by ascending agent.
     pub fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.registry.profiles()
     }
 
-    /// The tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`); without it, the
-    /// definitions in the profile are looked at. A tool whose definition changed is hidden, and calls of it are denied.
+    /// Returns the tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`);
+    /// without it, the definitions in the profile apply. A tool whose definition changed is hidden, and calls of it are
+    /// denied.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -319,8 +321,8 @@ impl Gate {
         self.once().surface(agent, facts, listed)
     }
 
-    /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,
-    /// `schemas/call.schema.json`). The answer is a [`Decision`](crate::Decision) as JSON
+    /// Decides whether a call may run, in a fresh instance. `facts` and `call` are JSON texts
+    /// (`schemas/facts.schema.json`, `schemas/call.schema.json`). The answer is a [`Decision`](crate::Decision) as JSON
     /// text (`schemas/decision.schema.json`).
     ///
     /// ```
@@ -346,8 +348,9 @@ impl Gate {
         self.once().permit(agent, facts, call)
     }
 
-    /// Make an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON texts;
-    /// `result` is as `schemas/result.schema.json` says. The answer is an observation (`schemas/observation.schema.json`).
+    /// Makes an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON
+    /// texts; `result` is as `schemas/result.schema.json` says. The answer is an observation
+    /// (`schemas/observation.schema.json`).
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -367,9 +370,10 @@ impl Gate {
         self.once().observe(agent, facts, call, result)
     }
 
-    /// Apply one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first event;
-    /// `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the new state, what was
-    /// decided, and the actions that the host must take. Every decision of the run is made here; the host causes the effects.
+    /// Applies one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first
+    /// event; `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the
+    /// new state, what was decided, and the actions that the host must take. Every decision of the run is made here;
+    /// the host causes the effects.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -384,15 +388,15 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile or
-    /// version; or a fault for a limit. Such an event is no part of the run: the state stays as it was. An event that does not
-    /// fit the run is not an error: the step says why it was ignored.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile
+    /// or version; or a fault for a limit. Such an event is not part of the run: the state stays as it was. An event
+    /// that does not fit the run is not an error: the step says why it was ignored.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
         self.once().advance(agent, state, event)
     }
 
-    /// Show a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The answer is
-    /// `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
+    /// Shows a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The
+    /// answer is `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
     ///
     /// # Errors
     ///
@@ -420,12 +424,12 @@ impl Gate {
         self.once().with_profile(agent, 0, |exports| exports.describe_profile(agent)).map(|(text, _)| text)
     }
 
-    /// The component that judges here.
+    /// Returns the component that judges here.
     pub fn component(&self) -> &Component {
         self.sandbox.component()
     }
 
-    /// What the component holds.
+    /// Returns the contents of the component.
     ///
     /// ```
     /// let inspection = seamgate::Gate::new()?.inspect()?;
@@ -489,19 +493,19 @@ impl Gate {
         infos.iter().map(|info| ProfileInfo::read(info)).collect()
     }
 
-    /// What fresh instances begin from.
+    /// Returns the snapshots from which fresh instances begin.
     #[cfg(test)]
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = &crate::sandbox::snapshot::MemorySnapshot> {
         self.registry.snapshots()
     }
 
-    /// An instance for one call.
+    /// Creates an instance for one call.
     pub(crate) fn once(&self) -> Instance<'_> {
         Instance::once(&self.sandbox, &self.registry)
     }
 
-    /// An instance for more than one call, for callers who trust all their producers alike: state that one output left
-    /// in the instance is there for the next. The reports are the same.
+    /// Creates an instance for more than one call, for callers who trust all their producers alike: state that one
+    /// output left in the instance is there for the next. The reports are the same.
     pub fn instance(&self) -> Instance<'_> {
         Instance::new(&self.sandbox, &self.registry)
     }

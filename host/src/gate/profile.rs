@@ -16,13 +16,13 @@ use super::{
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 
-/// Read one profile, and put in the files that it names by path and the definitions of its tools from the lock file. The
-/// result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a profile
-/// comes back unchanged, and `register_profile` refuses it.
+/// Reads one profile, and puts in the files that it names by path and the definitions of its tools from the lock file.
+/// The result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a
+/// profile comes back unchanged, and `register_profile` refuses it.
 ///
-/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). Where there is
-/// none, or it lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so. Paths and
-/// sizes are held to the rules of [`read_contract`](crate::read_contract).
+/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). If it is
+/// missing, or lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so.
+/// The rules of [`read_contract`](crate::read_contract) apply to paths and sizes.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -32,12 +32,13 @@ use crate::file::{MAX_FILE, read_named, read_regular};
 ///
 /// # Errors
 ///
-/// A file cannot be read, is too large or is not UTF-8; a path names no regular file in the folder; or the lock file is none.
+/// A file cannot be read, is too large or is not UTF-8; a path names no regular file in the folder; or the lock file is
+/// invalid.
 pub fn read_profile(path: &Path) -> Result<String, FileError> {
     read_by(path, read_named(path, MAX_FILE))
 }
 
-/// Read every `NAME.profile.json` in a folder, in the order of their names; there may be none.
+/// Reads every `NAME.profile.json` in a folder, in the order of their names; there may be none.
 ///
 /// # Errors
 ///
@@ -48,7 +49,7 @@ pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError>
     paths.into_iter().map(read).collect()
 }
 
-/// Every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
+/// Returns every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
 ///
 /// # Errors
 ///
@@ -86,7 +87,7 @@ struct NamedTool {
     server: String,
 }
 
-/// The lock file beside a profile, if there is one.
+/// Returns the lock file beside a profile, if there is one.
 fn lock(profile: &Path) -> Result<Lock, FileError> {
     let name = profile.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".profile.json") else {
@@ -101,13 +102,13 @@ fn lock(profile: &Path) -> Result<Lock, FileError> {
 }
 
 impl Lock {
-    /// The definition of a tool as it was listed.
+    /// Returns the definition of a tool as it was listed.
     fn definition(&self, tool: &str) -> Option<&str> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         self.matching(&server, &name).next()
     }
 
-    /// The definitions of the tools that a pattern can stand for, as a list.
+    /// Returns the definitions of the tools that a pattern can stand for, as a list.
     fn definitions(&self, tool: &str) -> Option<String> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         is_tool_pattern(&name).then(|| format!("[{}]", self.matching(&server, &name).collect::<Vec<_>>().join(",")))

@@ -16,7 +16,7 @@ use crate::{file::read_regular, types::Span};
 /// The largest document together with the files that it references, in bytes: four times the largest file.
 const MAX_WHOLE: usize = 32 * 1024 * 1024;
 
-/// Why a contract or a profile cannot be read from disk. The source says what is wrong with the file.
+/// The reason why a contract or a profile cannot be read from disk. The source says what is wrong with the file.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}", path.display())]
 pub struct FileError {

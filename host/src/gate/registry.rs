@@ -18,11 +18,11 @@ pub(crate) struct Registry {
 pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
-    /// What a fresh instance may begin from.
+    /// The snapshot from which a fresh instance may begin.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
-/// What an instance needs to answer a request that is JSON text.
+/// The agents whose contracts and profiles an instance needs to answer a request in JSON.
 #[derive(Default)]
 pub(crate) struct Needed {
     pub(crate) contracts: Vec<String>,
@@ -33,12 +33,12 @@ pub(crate) struct Needed {
 pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
-    /// What a fresh instance may begin from.
+    /// The snapshot from which a fresh instance may begin.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
 impl Registry {
-    /// Keep a contract that the component has accepted.
+    /// Keeps a contract that the component has accepted.
     pub(crate) fn keep(
         &mut self,
         text: &str,
@@ -62,7 +62,7 @@ impl Registry {
         self.contracts.get(agent).map(Arc::as_ref)
     }
 
-    /// Keep a profile that the component has accepted.
+    /// Keeps a profile that the component has accepted.
     pub(crate) fn keep_profile(
         &mut self,
         text: &str,
@@ -85,7 +85,7 @@ impl Registry {
         self.profiles.get(agent).map(Arc::as_ref)
     }
 
-    /// The profiles, by ascending agent.
+    /// Returns the profiles, by ascending agent.
     pub(crate) fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.profiles.values().map(|profile| &profile.info)
     }
@@ -95,14 +95,14 @@ impl Registry {
         self.contracts.values().filter_map(|registered| registered.snapshot.as_deref())
     }
 
-    /// The contracts, by ascending agent.
+    /// Returns the contracts, by ascending agent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
         self.contracts.values().map(|registered| &registered.info)
     }
 
-    /// What an instance needs to answer a request that is JSON text. A verdict needs the contract that the request names, a
-    /// decision the profile; any other operation may need all. The component reads the request itself, and says what is
-    /// wrong with it.
+    /// Returns the agents that an instance needs to answer a request in JSON. A verdict needs the contract that the
+    /// request names, a decision the profile; any other operation may need all. The component parses the request
+    /// itself, and reports what is wrong with it.
     pub(crate) fn needed_for(&self, request: &str) -> Needed {
         #[derive(serde::Deserialize)]
         struct RequestHead {
@@ -124,12 +124,13 @@ impl Registry {
         }
     }
 
-    /// A fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it was given.
+    /// Returns a fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it
+    /// was given.
     pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
         with_names(fault, self.contracts.keys())
     }
 
-    /// The same with the agents that have a profile.
+    /// Adds the agents that have a profile to a fault of an instance.
     pub(crate) fn with_profiles(&self, fault: Fault) -> Fault {
         with_names(fault, self.profiles.keys())
     }

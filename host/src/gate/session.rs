@@ -48,7 +48,7 @@ impl<'g> Session<'g> {
         Ok(session)
     }
 
-    /// Add the next bytes, cut anywhere.
+    /// Adds the next bytes, cut anywhere.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl<'g> Session<'g> {
         self.pass(&text)
     }
 
-    /// The verdict, the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output. Its usage is the sum
-    /// of all calls.
+    /// Returns the verdict, the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output. Its
+    /// usage is the sum of all calls.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'g> Session<'g> {
         Ok(progress)
     }
 
-    /// The next chunk as text. Bytes that are not UTF-8 are replaced as in the whole output.
+    /// Returns the next chunk as text. Bytes that are not UTF-8 are replaced as in the whole output.
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
@@ -111,7 +111,7 @@ impl<'g> Session<'g> {
     }
 }
 
-/// The gate refuses an output whose offsets do not fit.
+/// Returns an offset as `u32`. The gate rejects an output whose offsets do not fit.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Gate;
 use crate::types::fault::Fault;
 
-/// A gate in which threads register contracts and profiles while others judge by it. A clone is the same gate.
+/// A gate in which threads register contracts and profiles while others judge with it. A clone is the same gate.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request, SharedGate};

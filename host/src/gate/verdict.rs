@@ -1,4 +1,4 @@
-//! What a gate answers, and the events that it logs.
+//! The answers of a gate, and the events that it logs.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use serde::de::IgnoredAny;
 
 use crate::types::{Disposition, Report, document::Document, fault::Fault, limits::Usage};
 
-/// The verdict on one output, and what it took.
+/// The verdict on one output, and its usage.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The verdict.
     pub report: Report,
-    /// What it took. It stands beside the report: reports are the same bytes everywhere, times are not.
+    /// The usage. It is not part of the report because reports are the same bytes everywhere, and times are not.
     pub usage: Usage,
 }
 
@@ -22,14 +22,14 @@ pub struct Verdict {
 pub struct Answer {
     /// The answer as JSON text: `{"id":…,"report":{…}}`, or `{"id":…,"fault":{…}}`.
     pub json: String,
-    /// What it took.
+    /// The usage.
     pub usage: Usage,
 }
 
 impl Verdict {
-    /// The verdict that a component gave, logged. The built-in component is trusted to give sound reports. The report of
-    /// another one is checked first, which reads its documents again, but for one that is a piece of the output: that is seen when it
-    /// is read.
+    /// Returns the verdict that a component gave, logged. The built-in component is trusted to give sound reports. The
+    /// report of another one is checked first, which reads its documents again, but for one that is a piece of the
+    /// output: that is seen when it is read.
     pub(crate) fn of(
         is_trusted: bool,
         agent: &str,
@@ -57,7 +57,7 @@ impl Verdict {
 }
 
 impl Answer {
-    /// The answer that a component gave. A caller that writes one answer a line depends on the line ends.
+    /// Returns the answer that a component gave. A caller that writes one answer a line depends on the line ends.
     pub(crate) fn of(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         if !is_trusted && !is_answer(&json) {
             return Err(Fault::Trap { message: "invalid answer: expected one line of JSON".to_owned() });
@@ -65,7 +65,7 @@ impl Answer {
         Ok(Answer { json, usage })
     }
 
-    /// A document that a component made: a decision, an observation, a surface.
+    /// Returns a document that a component made: a decision, an observation, a surface.
     pub(crate) fn document(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         let is_document = || serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(&json).is_ok();
         if !is_trusted && (json.as_bytes().contains(&b'\n') || !is_document()) {
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-/// Whether a text is an answer as `wire` describes it, on one line.
+/// Returns whether a text is an answer as `wire` describes it, on one line.
 fn is_answer(json: &str) -> bool {
     let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
     let names: Vec<&str> = members.into_keys().collect();

@@ -1,8 +1,8 @@
-//! Why the journal of a run of attempts cannot be used.
+//! The reasons why the journal of a run of attempts cannot be used.
 
 use std::{io, path::PathBuf};
 
-/// Why the journal of a run of attempts cannot be read or written. The attempts that it holds are not lost.
+/// The reason why the journal of a run of attempts cannot be read or written. The attempts that it holds are not lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryJournalError {

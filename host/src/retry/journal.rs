@@ -324,7 +324,7 @@ struct Last {
     decided: Option<(u32, String)>,
 }
 
-/// Why a line does not continue a run.
+/// The reason why a line does not continue a run.
 enum InvalidLine {
     Invalid(serde_json::Error),
     /// Lines before it are missing.

@@ -15,7 +15,7 @@ use crate::{digest::digest, gate::verdict::Verdict, json::json};
 pub struct JournalledAttempts<'g> {
     attempts: Attempts<'g>,
     journal: Option<OpenJournal>,
-    /// When the producer was asked last.
+    /// The time when the producer was asked last.
     asked: Instant,
 }
 
@@ -26,8 +26,8 @@ impl<'g> From<Attempts<'g>> for JournalledAttempts<'g> {
 }
 
 impl<'g> Attempts<'g> {
-    /// Records these attempts in a journal. If the journal is to be resumed, the attempts of its last run count as made: their
-    /// verdicts are checked again, and their outputs are not asked for again.
+    /// Records these attempts in a journal. If the journal is to be resumed, the attempts of its last run are not
+    /// repeated: their verdicts are checked again, and their outputs are not requested again.
     ///
     /// ```
     /// use seamgate::{Gate, Next, Produced, Request, RetryJournal, Stop};
@@ -82,7 +82,7 @@ impl<'g> Attempts<'g> {
 }
 
 impl JournalledAttempts<'_> {
-    /// The attempts so far.
+    /// Returns the attempts so far.
     pub fn attempts(&self) -> &Attempts<'_> {
         &self.attempts
     }
@@ -149,7 +149,7 @@ impl JournalledAttempts<'_> {
         recorded
     }
 
-    /// Records that the producer failed, as [`failed`](Self::failed) does, where the run goes on: the next step asks for
+    /// Records that the producer failed, as [`failed`](Self::failed) does, if the run continues: the next step asks for
     /// the same attempt again.
     ///
     /// # Errors

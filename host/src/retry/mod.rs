@@ -33,7 +33,7 @@ use crate::{
 pub struct Produced {
     /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict says so.
     pub output: Vec<u8>,
-    /// Why the producer stopped. Default: [`Finish::Unknown`].
+    /// The reason why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
 }
 
@@ -52,7 +52,7 @@ impl<T: Into<Vec<u8>>> From<T> for Produced {
     }
 }
 
-/// Why a run stops asking its producer.
+/// The reason why a run stops asking its producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stop {
@@ -127,18 +127,18 @@ pub struct Outcome {
     pub report: Report,
     /// The number of attempts.
     pub attempts: u32,
-    /// Why the run made no more attempts.
+    /// The reason why the run made no more attempts.
     pub stop: Stop,
 }
 
 impl Outcome {
-    /// The validated document as JSON text. `None` if the caller must not use it.
+    /// Returns the validated document as JSON text. `None` if the caller must not use it.
     pub fn output(&self) -> Option<&str> {
         self.report.output.as_deref().filter(|_| matches!(self.stop, Stop::Accepted | Stop::Partial))
     }
 }
 
-/// Why a run has no outcome.
+/// The reason why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -263,32 +263,32 @@ impl Attempts<'_> {
         self
     }
 
-    /// The contract that applies.
+    /// Returns the contract that applies.
     pub fn contract(&self) -> &ContractInfo {
         &self.contract
     }
 
-    /// The lists that allowed values come from.
+    /// Returns the lists that allowed values come from.
     pub fn lists(&self) -> &[NamedList] {
         self.sent.lists()
     }
 
-    /// The observations that the producer saw, if the request has them.
+    /// Returns the observations that the producer saw, if the request has them.
     pub fn evidence(&self) -> Option<&[Observation]> {
         self.sent.observations()
     }
 
-    /// The number of attempts so far.
+    /// Returns the number of attempts so far.
     pub fn count(&self) -> u32 {
         u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
     }
 
-    /// The largest number of attempts.
+    /// Returns the largest number of attempts.
     pub fn most(&self) -> u32 {
         self.contract.retry_limit.saturating_add(1)
     }
 
-    /// The verdict on all attempts together. `None` before the first.
+    /// Returns the verdict on all attempts together. `None` before the first.
     pub fn report(&self) -> Option<&Report> {
         self.merged.as_ref()
     }

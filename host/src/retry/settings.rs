@@ -1,4 +1,4 @@
-//! Where the attempts of a run are recorded, and what the journal reports meanwhile.
+//! The place where the attempts of a run are recorded, and what the journal reports meanwhile.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ pub struct RetryJournal {
 }
 
 impl RetryJournal {
-    /// A journal in this file, which is created if it does not exist.
+    /// Creates a journal in this file, which is created if it does not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         RetryJournal {
             path: path.into(),
@@ -82,7 +82,7 @@ impl RetryJournal {
         self
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -24,17 +24,17 @@ pub use self::{
 };
 use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
-/// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it, and each
+/// The number of steps from one checkpoint to the next. Replaying a step takes about as long as making it, and each
 /// checkpoint takes two syncs.
 const CHECKPOINT_STEPS: u64 = 64;
 
-/// What makes a step of an event. Tests have another one than the gate.
+/// Computes steps from events. Tests have another implementation than the gate.
 pub(crate) trait Kernel: Sync {
-    /// The step, as JSON text.
+    /// Returns the step, as JSON text.
     fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault>;
-    /// The digest of an agent's profile.
+    /// Returns the digest of an agent's profile.
     fn profile(&self, agent: &str) -> Result<String, Fault>;
-    /// The digest of the component.
+    /// Returns the digest of the component.
     fn component(&self) -> String;
 }
 
@@ -59,7 +59,7 @@ impl Kernel for Gate {
     }
 }
 
-/// Why a run does not start, or does not go on.
+/// The reason why a run does not start, or does not continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
@@ -84,7 +84,7 @@ struct About {
     component: String,
 }
 
-/// Where a run is.
+/// The position of a run.
 #[derive(Serialize, Deserialize)]
 struct Snapshot<A> {
     run: A,
@@ -97,8 +97,9 @@ struct Snapshot<A> {
 /// The life of one task, step by step. Each event goes to the kernel. What it led to is appended to the journal, and safe from a
 /// crash, before the caller gets the actions.
 ///
-/// The caller causes the effects. What came of an action is the next event. One run has one writer: where another process appended to
-/// the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is [opened](Run::open) again.
+/// The caller causes the effects. The result of an action is the next event. One run has one writer: if another process
+/// appended to the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is
+/// [opened](Run::open) again.
 ///
 /// ```
 /// use seamgate::{CallEvent, FileJournal, Gate, Json, ResumedEvent, Run, StartedEvent};
@@ -129,17 +130,17 @@ pub struct Run<'g, J> {
     now: Now,
 }
 
-/// What follows from the events so far.
+/// The result of the events so far.
 #[derive(Debug, Default)]
 struct Now {
     step: u64,
     state: String,
     wake_at: Option<u64>,
-    /// What was decided in the last step.
+    /// The records of the last step.
     records: Vec<String>,
 }
 
-/// What events of a journal led to.
+/// The result of replaying the events of a journal.
 struct Replayed {
     now: Now,
     /// After the last line.
@@ -185,9 +186,9 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::start_on(gate, journal, agent, started)
     }
 
-    /// Go on with the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead to the
-    /// lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an event of the type
-    /// `resumed`, which gives the actions that are left to do.
+    /// Continues the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead
+    /// to the lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an
+    /// event of the type `resumed`, which gives the actions that are left to do.
     ///
     /// # Errors
     ///
@@ -197,17 +198,18 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::open_on(gate, journal)
     }
 
-    /// Go on with the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep both in one
-    /// transaction, and give a handler no more than it asks for.
+    /// Continues the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep
+    /// both in one transaction, and give a handler no more than it asks for.
     ///
-    /// Of the journal, only [`append`](Journal::append) and [`put`](Journal::put) are called, and [`get`](Journal::get) and
-    /// [`lines`](Journal::lines) where a step needs a text again. Who can write the snapshot can write the run: no line is compared with
-    /// it, as [`open`](Run::open) does.
+    /// Calls only [`append`](Journal::append) and [`put`](Journal::put) of the journal, and [`get`](Journal::get) and
+    /// [`lines`](Journal::lines) if a step needs a text again. Whoever can write the snapshot can also forge the run:
+    /// no line is compared with it, as [`open`](Run::open) does.
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotAJournal`] if the text is no snapshot, or another state than it says; [`JournalError::Newer`] if a later
-    /// version made it; [`JournalError::Other`] if the gate has another profile or component.
+    /// [`JournalError::NotAJournal`] if the text is not a valid snapshot, or has another state than it says;
+    /// [`JournalError::Newer`] if a later version made it; [`JournalError::Other`] if the gate has another profile or
+    /// component.
     pub fn restore(gate: &'g Gate, journal: J, snapshot: &str) -> Result<Self, StepError> {
         Run::restore_on(gate, journal, snapshot)
     }
@@ -283,8 +285,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(run)
     }
 
-    /// Takes an event: what came of an action, or what a person did. Returns the actions that it leads to, which the journal
-    /// has already.
+    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to, which the
+    /// journal already contains.
     ///
     /// An event that does not fit, such as a late one, is recorded, and leads to nothing. Artifacts that the step needs are read from the
     /// journal.
@@ -325,8 +327,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((event, step))
     }
 
-    /// Where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest that its next line begins with.
-    /// It belongs to this journal, and to the last line that it has.
+    /// Returns where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest
+    /// that its next line begins with. It belongs to this journal, and to the last line that it has.
     pub fn snapshot(&self) -> String {
         let Now { step, state, wake_at, .. } = &self.now;
         let end = End { step: *step, digest: digest(state.as_bytes()), wake_at: *wake_at };
@@ -335,12 +337,12 @@ impl<'g, J: Journal> Run<'g, J> {
         json(&Snapshot { run: &self.about, chain: self.chain.clone(), end, state })
     }
 
-    /// When to send an event of the type `tick` at the latest, in milliseconds since 1970: then something lapses.
+    /// Returns the latest time to send an event of the type `tick`, in milliseconds since 1970: then something expires.
     pub fn wake_at(&self) -> Option<u64> {
         self.now.wake_at
     }
 
-    /// The state, as JSON text (`schemas/run-state.schema.json`).
+    /// Returns the state, as JSON text (`schemas/run-state.schema.json`).
     pub fn state(&self) -> &str {
         &self.now.state
     }
@@ -360,27 +362,28 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.now.records
     }
 
-    /// How many events were taken.
+    /// Returns the number of events taken.
     pub fn step(&self) -> u64 {
         self.now.step
     }
 
-    /// The run's id.
+    /// Returns the run's id.
     pub fn id(&self) -> &str {
         &self.about.run
     }
 
-    /// The agent whose profile applies.
+    /// Returns the agent whose profile applies.
     pub fn agent(&self) -> &str {
         &self.about.agent
     }
 
-    /// The journal.
+    /// Returns the journal.
     pub fn journal(&self) -> &J {
         &self.journal
     }
 
-    /// Keep a whole result that is too large for an event, whose event then has its head, tail, length and digest. Gives the digest.
+    /// Keeps a whole result that is too large for an event, whose event then has its head, tail, length and digest.
+    /// Returns the digest.
     ///
     /// # Errors
     ///
@@ -391,13 +394,14 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(digest)
     }
 
-    /// What the kernel answers to an event.
+    /// Returns the kernel's answer to an event.
     fn ask(&self, now: &Now, event: &str) -> Result<Answered, Fault> {
         let state = (now.step > 0).then_some(now.state.as_str());
         Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)
     }
 
-    /// The same, while the event's artifacts are kept: to judge what is large takes about as long as to write it.
+    /// Asks the kernel while the event's artifacts are kept, because judging a large result takes about as long as
+    /// writing it.
     fn ask_and_put(&mut self, event: &EventLine) -> Result<Answered, StepError> {
         let Run { kernel, journal, about, now, .. } = &mut *self;
         let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
@@ -419,12 +423,12 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(answered)
     }
 
-    /// The step that an event leads to, with the artifacts that it needs.
+    /// Returns the step that an event leads to, with the artifacts that it needs.
     fn advance(&self, now: &Now, event: &EventLine) -> Result<Step, StepError> {
         self.go_on(now, event, self.ask(now, &event.whole)?)
     }
 
-    /// The same after the first answer.
+    /// Returns the step after the first answer, with the artifacts that it needs.
     fn go_on(&self, now: &Now, event: &EventLine, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
@@ -439,7 +443,7 @@ impl<'g, J: Journal> Run<'g, J> {
                     place.insert(text);
                 }
             }
-            // Each round brings at least one more artifact of the journal, or the component would go on for ever.
+            // Each round brings at least one more artifact of the journal, or the component would continue for ever.
             if given.len() == had {
                 let message = "invalid step: it needs artifacts that it has".to_owned();
                 return Err(Fault::Trap { message }.into());
@@ -452,7 +456,7 @@ impl<'g, J: Journal> Run<'g, J> {
         put(&mut self.journal, event)
     }
 
-    /// Append a step whose event's artifacts are kept, then be in its state.
+    /// Appends a step whose event's artifacts are kept, and then takes on its state.
     fn commit(&mut self, event: &EventLine, step: Step) -> Result<Vec<String>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
@@ -474,8 +478,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(actions)
     }
 
-    /// The last state that is kept, and the number of its line. Without one, the first line. The last step is always replayed:
-    /// no digest of its `state` line follows.
+    /// Returns the last state that is kept, and the number of its line. Without one, the first line. The last step is
+    /// always replayed: no digest of its `state` line follows.
     fn last_checkpoint(&self, ends: &[(u64, End)]) -> Result<(u64, Now), JournalError> {
         for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
@@ -492,7 +496,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((0, Now::default()))
     }
 
-    /// Send all events after a line to the kernel again. They must lead to the lines that are there.
+    /// Sends all events after a line to the kernel again. They must lead to the lines that are there.
     fn replay(&self, (from, mut now): (u64, Now)) -> Result<Replayed, StepError> {
         let name = self.journal.name();
         let mut lines = self.journal.lines(from)?;
@@ -524,7 +528,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(Replayed { now, chain, actions, records })
     }
 
-    /// Take one event again.
+    /// Takes one event again.
     fn again(&self, now: &Now, event: &EventLine, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
         let first = chain.n;
         let step = self.advance(now, event).map_err(|error| match error {
@@ -544,7 +548,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(step)
     }
 
-    /// A whole result, or another text that lines name or have, by its digest.
+    /// Returns a whole result, or another text that lines name or have, by its digest.
     ///
     /// # Errors
     ///
@@ -560,7 +564,7 @@ impl<'g, J: Journal> Run<'g, J> {
             Some(_) => return Err(wrong("is changed")),
             None => {}
         }
-        // Small values stand in their lines.
+        // Small values are in their lines.
         let mut checked = Checked::default();
         for line in self.journal.lines(0)? {
             let line = line?;
@@ -579,8 +583,9 @@ impl<'g, J: Journal> Run<'g, J> {
 }
 
 impl Run<'_, FileJournal> {
-    /// Take an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync): the step is safe from a
-    /// crash only then. Two steps that follow each other at once are synced together so.
+    /// Takes an event as [`send`](Run::send) does, but without syncing the step. The caller must not act on the result
+    /// before it has sent another event, or has called [`sync`](Run::sync): only then is the step safe from a crash.
+    /// Two consecutive steps are synced together in this way.
     ///
     /// # Errors
     ///
@@ -592,7 +597,7 @@ impl Run<'_, FileJournal> {
         sent
     }
 
-    /// Make the steps safe that were sent unsynced.
+    /// Makes the steps safe that were sent unsynced.
     ///
     /// # Errors
     ///
@@ -601,9 +606,9 @@ impl Run<'_, FileJournal> {
         self.journal.sync()
     }
 
-    /// Take the steps that other writers appended, for a process that goes on with the run while they do so. Gives the actions
-    /// that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there are none, nothing
-    /// changes.
+    /// Takes the steps that other writers appended, for a process that continues the run while they do so. Returns the
+    /// actions that they led to, which nobody has performed; [`records`](Run::records) returns their records. If there
+    /// are none, nothing changes.
     ///
     /// # Errors
     ///
@@ -636,15 +641,15 @@ impl Run<'_, FileJournal> {
 }
 
 impl Ask {
-    /// Returns the public keys with which a principal signs decisions. `None`: the principal has none, and their name is
-    /// enough. An empty list: no decision of theirs counts.
+    /// Returns the public keys with which a principal signs decisions. `None` if the principal has none, and their name
+    /// is enough. If the list is empty, every decision of theirs is rejected.
     pub fn keys_of(&self, principal: &str) -> Option<&[String]> {
         self.keys.as_ref()?.get(principal).map(Vec::as_slice)
     }
 }
 
 impl About {
-    /// Hold the run to the component and the profile that it began with.
+    /// Holds the run to the component and the profile that it began with.
     fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
         let other = |what, expected: &str, found: String| match expected == found {
             true => Ok(()),
@@ -659,7 +664,7 @@ impl About {
 }
 
 impl History {
-    /// Read a journal that has lines, and check each.
+    /// Reads a journal that has lines, and checks each.
     fn read(journal: &impl Journal) -> Result<Self, JournalError> {
         let name = journal.name();
         let wrong =
@@ -686,7 +691,7 @@ impl History {
     }
 }
 
-/// An event as the journal has it.
+/// Returns an event as the journal has it.
 fn normal(event: &str) -> Result<EventLine, Fault> {
     let event = EventLine::read(event).map_err(|error| {
         bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
@@ -702,7 +707,7 @@ fn without_artifacts(event: EventLine) -> Result<EventLine, Fault> {
     }
 }
 
-/// Keep what an event's line names.
+/// Keeps what an event's line names.
 fn put(journal: &mut impl Journal, event: &EventLine) -> Result<(), JournalError> {
     event.artifacts.iter().try_for_each(|artifact| journal.put(Blob::Artifact, &artifact.digest, &artifact.text))
 }
@@ -711,7 +716,7 @@ fn bad_request(message: &str) -> Fault {
     Fault::BadRequest { message: message.to_owned(), violations: Vec::new() }
 }
 
-/// An event with artifacts for the step that it leads to.
+/// Returns an event with artifacts for the step that it leads to.
 fn with_artifacts(event: &str, artifacts: &BTreeMap<String, String>) -> String {
     let begin = event.strip_suffix('}').unwrap_or(event);
     let comma = if begin == "{" { "" } else { "," };

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{digest::digest, json::json, types::fault::Fault};
 
-/// What the kernel answers to an event.
+/// The kernel's answer to an event.
 pub(super) enum Answered {
     /// The event led to a step.
     Step(Step),
@@ -17,7 +17,7 @@ pub(super) enum Answered {
     Need(Vec<String>),
 }
 
-/// What an event led to.
+/// The step that an event led to.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) number: u64,
@@ -44,12 +44,12 @@ pub(super) struct End {
 /// A step as it is appended.
 pub(super) struct Written {
     pub(super) lines: Vec<String>,
-    /// What they name, beside what the event's line does.
+    /// The artifacts that the lines name, except those of the event's line.
     pub(super) prompts: Vec<Artifact>,
 }
 
 impl Answered {
-    /// Read the kernel's answer. Components of others may answer anything.
+    /// Reads the kernel's answer. Components of others may answer anything.
     pub(super) fn read(answer: &str) -> Result<Self, Fault> {
         #[derive(Deserialize)]
         struct Raw {

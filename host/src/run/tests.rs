@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::journal::{FileJournal, Lines};
 use super::*;
 
-/// A kernel of which every answer follows from what it is given: the state has a digest of all events so far.
+/// A kernel whose answers follow from their input: the state has a digest of all events so far.
 #[derive(Default)]
 struct Script {
     calls: AtomicU64,
@@ -119,7 +119,7 @@ impl Folder {
         Folder::below(&std::env::temp_dir(), name)
     }
 
-    /// Where writing is fast, if there is such a place: for tests that write ten thousands of files.
+    /// Returns a folder where writing is fast, if there is one, for tests that write ten thousands of files.
     fn fast(name: &str) -> Self {
         let folder = Folder::below(Path::new("/dev/shm"), name);
         if fs::create_dir(&folder.0).is_ok() { folder } else { Folder::new(name) }
@@ -166,7 +166,7 @@ fn events() -> Vec<String> {
     ]
 }
 
-/// A run of these events. Gives the state after each.
+/// Plays a run of these events. Returns the state after each.
 fn play(folder: &Folder, kernel: &Script, events: &[String]) -> Vec<String> {
     let journal = FileJournal::create(&folder.0).expect("a journal");
     let (mut run, actions) = Run::start_on(kernel, journal, "a", &events[0]).expect("started");
@@ -179,7 +179,7 @@ fn play(folder: &Folder, kernel: &Script, events: &[String]) -> Vec<String> {
     states
 }
 
-/// The bytes of each line of a text, with its end.
+/// Returns the bytes of each line of a text, with its end.
 fn lines(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut begin = 0;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
@@ -663,7 +663,7 @@ fn child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) -> C
     child
 }
 
-/// A test that runs itself in another process, which has less than this one. That one gets the folder.
+/// Runs a test again in another process, which has less than this one, and which gets the folder.
 #[cfg(unix)]
 fn in_child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) {
     let output = child(name, folder, prepare).output().expect("started");

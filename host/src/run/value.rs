@@ -164,7 +164,7 @@ pub(super) fn tag(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     }
 }
 
-/// The error for a `type` of another version.
+/// Returns the error for a `type` of another version.
 pub(super) fn unknown(word: &str) -> serde_json::Error {
     serde_json::Error::custom(format!("unknown type {word:?}"))
 }

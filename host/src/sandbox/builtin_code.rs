@@ -60,11 +60,11 @@ mod in_place {
     use super::CODE;
     use crate::system;
 
-    /// Whether an engine of this process has the code at its place. It may keep the code longer than its gate lives, so no other
-    /// engine gets it.
+    /// `true` if an engine of this process uses the code in place. It may keep the code longer than its gate lives, so
+    /// no other engine gets it.
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Returns whether nobody has the code at its place yet. Only the first caller gets `true`.
+    /// Claims the code in place. Returns `true` only for the first caller, and only if the code begins a page.
     pub(super) fn is_possible() -> bool {
         let begins_page = CODE.0.as_ptr().addr().is_multiple_of(system::page_size());
         begins_page && !IS_TAKEN.swap(true, Ordering::Relaxed)

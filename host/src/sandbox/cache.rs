@@ -41,7 +41,7 @@ const USED: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Cache(PathBuf);
 
-/// Why the cache does not load a file.
+/// The reason why the cache does not load a file.
 #[derive(Debug)]
 enum Unusable {
     /// There is no file. Nobody needs to know.
@@ -75,7 +75,7 @@ impl From<io::Error> for Unusable {
 }
 
 impl Cache {
-    /// The default folder: `seamgate` in the user's cache folder. `None` on systems where files have no owner.
+    /// Returns the default folder: `seamgate` in the user's cache folder. `None` on systems where files have no owner.
     pub(crate) fn users() -> Option<PathBuf> {
         if cfg!(unix) { dirs::cache_dir().map(|folder| folder.join("seamgate")) } else { None }
     }
@@ -84,7 +84,7 @@ impl Cache {
         Cache(folder)
     }
 
-    /// A component from its cached code.
+    /// Returns a component from its cached code.
     pub(crate) fn load(&self, engine: &Engine, key: &str, kind: CodeKind) -> Option<Code> {
         let path = self.path(key);
         match self.read(engine, &path, key, kind) {
@@ -126,7 +126,7 @@ impl Cache {
         unsafe { Code::map(engine, (file, path), kind) }.map_err(Unusable::Refused)
     }
 
-    /// Keep the code of a component. A failure is logged, and costs the next start only time.
+    /// Keeps the code of a component. A failure is logged, and costs the next start only time.
     pub(crate) fn keep(&self, key: &str, code: &Code) {
         let path = self.path(key);
         let kept = code.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
@@ -201,7 +201,7 @@ impl End {
         End { named: crc32fast::hash(key.as_bytes()), whole: hasher.finalize() }
     }
 
-    /// The end of an open file of this length. `None` if it has none.
+    /// Returns the end of an open file of this length. `None` if it has none.
     fn read(file: &mut fs::File, length: u64) -> io::Result<Option<Self>> {
         let Some(start) = length.checked_sub(END as u64) else {
             return Ok(None);
@@ -220,12 +220,12 @@ impl End {
         [&MARK[..], &self.named.to_le_bytes(), &self.whole.to_le_bytes()].concat()
     }
 
-    /// Whether the file is of this key.
+    /// Returns whether the file belongs to this key.
     fn is_of(&self, key: &str) -> bool {
         self.named == crc32fast::hash(key.as_bytes())
     }
 
-    /// Whether the open file of this length has the code of the checksum.
+    /// Returns whether the open file of this length has the code of the checksum.
     fn is_right(&self, file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 256 * 1024];
@@ -241,13 +241,14 @@ impl End {
         Ok(self.whole == hasher.finalize())
     }
 
-    /// The time of the last change of a file that was checked. No write gives it this time, which is between 2001 and 2017.
+    /// Returns the modification time of a file that was checked. No write sets this time, which is between 2001 and
+    /// 2017.
     fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + u64::from(self.whole % 500_000_000))
     }
 }
 
-/// Refuse a file or folder that others could have written.
+/// Refuses a file or folder that others could have written.
 #[cfg(unix)]
 fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unusable> {
     use std::os::unix::fs::MetadataExt;

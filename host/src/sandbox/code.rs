@@ -6,7 +6,8 @@ use wasmtime::{Engine, Module, Result, component::Component};
 
 use super::builtin_code;
 
-/// How often the image of a memory is tried. For each, the kernel itself waits up to 150 ms for the pages in use.
+/// The number of attempts to make the image of a memory. For each, the kernel itself waits up to 150 ms for the pages
+/// in use.
 const IMAGE_ATTEMPTS: usize = 8;
 
 /// Machine code on an engine.
@@ -18,7 +19,7 @@ pub(crate) struct Code {
 /// Machine code that can run.
 pub(crate) enum Loaded {
     Component(Component),
-    /// Of the core module, which the library calls itself.
+    /// The code of the core module, which the library calls itself.
     Module(Module),
 }
 
@@ -40,7 +41,7 @@ pub(crate) enum CodeKind {
 }
 
 impl CodeKind {
-    /// The word for it in the names of files.
+    /// Returns the word for it in the names of files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             CodeKind::Component => "component",
@@ -50,12 +51,12 @@ impl CodeKind {
 }
 
 impl Code {
-    /// The code of the built-in component, which this program has.
+    /// Returns the code of the built-in component, which this program has.
     pub(crate) fn builtin(engine: &Engine) -> Result<Self> {
         Ok(Code { loaded: Loaded::Module(builtin_code::load(engine)?), source: Source::Builtin })
     }
 
-    /// Compile a component, or a core module.
+    /// Compiles a component, or a core module.
     pub(crate) fn compile(engine: &Engine, wasm: &[u8], kind: CodeKind) -> Result<Self> {
         let loaded = match kind {
             CodeKind::Component => Loaded::Component(Component::from_binary(engine, wasm)?),
@@ -89,7 +90,7 @@ impl Code {
     ///
     /// # Safety
     ///
-    /// The file must begin with what [`serialize`](Code::serialize) gave, and nobody may change it.
+    /// The file must begin with what [`serialize`](Code::serialize) returned, and must not change.
     pub(crate) unsafe fn map(engine: &Engine, (file, path): (File, &Path), kind: CodeKind) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -107,7 +108,7 @@ impl Code {
         }
     }
 
-    /// Make the image that every instance's memory begins as.
+    /// Makes the image that every instance's memory begins as.
     ///
     /// On Linux it is a file in memory, sealed against writing. The kernel refuses the seal with `EBUSY` while a page of the file is
     /// in use elsewhere, which it can be for a moment on a busy machine, so a failure is tried again.
@@ -118,7 +119,7 @@ impl Code {
         })
     }
 
-    /// The same code on another engine with the same settings for code.
+    /// Returns the same code on another engine with the same settings for code.
     pub(crate) fn on(&self, engine: &Engine) -> Result<Self> {
         let kind = match self.loaded {
             Loaded::Component(_) => CodeKind::Component,
@@ -140,7 +141,7 @@ impl Code {
     }
 }
 
-/// Call a function until it succeeds, at most `attempts` times. Returns its last error.
+/// Calls a function until it succeeds, at most `attempts` times. Returns its last error.
 fn retry<T>(attempts: usize, mut call: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..attempts {
         if let Ok(value) = call() {

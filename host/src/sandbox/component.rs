@@ -43,7 +43,7 @@ static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/harness.digest"));
 pub struct Component {
     wasm: Wasm,
     builtin: bool,
-    /// Whether the library may call its core module itself.
+    /// `true` if the library may call its core module directly.
     straight: bool,
     digest: ComponentDigest,
 }
@@ -63,13 +63,13 @@ impl Component {
     /// done after 200 s. Make the gate of an untrusted component in a process that you can end.
     pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-    /// The component of this version, precompiled. It loads in about a millisecond.
+    /// Returns the component of this version, precompiled. It loads in about a millisecond.
     pub fn builtin() -> Self {
         Component::new(Wasm::known(WASM, DIGEST), true)
     }
 
-    /// Another component, in WebAssembly's binary format. The first gate with it takes seconds to compile it. The code is
-    /// kept for the next time (see [`Options::cache`](crate::Options::cache)).
+    /// Creates a component from WebAssembly's binary format. The first gate with it takes seconds to compile it. The
+    /// code is cached for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
         let builtin = wasm == WASM && !wasm.is_empty();
@@ -80,7 +80,7 @@ impl Component {
         Component { digest: wasm.digest(), wasm, builtin, straight: true }
     }
 
-    /// The same, never called but as a component. Tests see that it makes no difference.
+    /// Returns the same component, but called only as a component. Tests check that it makes no difference.
     #[doc(hidden)]
     #[must_use]
     pub fn as_component(mut self) -> Self {
@@ -88,7 +88,7 @@ impl Component {
         self
     }
 
-    /// The machine code of the core module, for the build, which embeds it.
+    /// Returns the machine code of the core module, for the build, which embeds it.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -97,29 +97,29 @@ impl Component {
         engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
 
-    /// What precompiled code must have in common with this library and machine, as one word.
+    /// Returns what precompiled code must have in common with this library and machine, as one word.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
         Ok(compatibility(&engine))
     }
 
-    /// The component in WebAssembly's binary format, for a file that any runtime can read.
+    /// Returns the component in WebAssembly's binary format, for a file that any runtime can read.
     pub fn as_bytes(&self) -> &[u8] {
         &self.wasm
     }
 
-    /// Whether it is the built-in one, whose types and answers need no check.
+    /// Returns whether it is the built-in component, whose types and answers need no check.
     pub(crate) fn is_builtin(&self) -> bool {
         self.builtin
     }
 
-    /// Whether it is the built-in one of a build that embeds none.
+    /// Returns whether it is the built-in component of a build that embeds none.
     pub(crate) fn is_missing(&self) -> bool {
         self.builtin && self.wasm.is_empty()
     }
 
-    /// The component to bake contracts into.
+    /// Returns the component to bake contracts into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }
     }
@@ -133,7 +133,7 @@ impl Component {
         &self.digest
     }
 
-    /// The code for an engine, precompiled if that fits this machine.
+    /// Returns the code for an engine, precompiled if that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<Code, LoadError> {
         if self.is_missing() {
             return Err(LoadError::NotBuilt);
@@ -166,7 +166,7 @@ impl Component {
         Ok(code)
     }
 
-    /// The names that the component imports, and those that it exports.
+    /// Returns the names that the component imports, and those that it exports.
     pub(crate) fn names(&self) -> [Vec<String>; 2] {
         let [mut imports, mut exports] = [Vec::new(), Vec::new()];
         // What is nested has names of its own.
@@ -188,7 +188,7 @@ impl Component {
     }
 }
 
-/// What tells a component from all others: a hash of it, or of what makes it another than the built-in one.
+/// Returns a hash that identifies a component: of its bytes, or of the parts that differ from the built-in one.
 // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
 fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Hash {
     let Some(module) = module else {
@@ -203,14 +203,14 @@ fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Has
     hasher.finalize()
 }
 
-/// What precompiled code must have in common with an engine, as one word.
+/// Returns what precompiled code must have in common with an engine, as one word.
 fn compatibility(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
-/// What a component holds.
+/// The contents of a component.
 #[derive(Debug, Clone, serde::Serialize)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -218,7 +218,7 @@ pub struct Inspection {
     pub agents: Vec<ContractInfo>,
     /// The profiles baked into it, by ascending agent.
     pub profiles: Vec<ProfileInfo>,
-    /// The names that it imports: none, for a validator.
+    /// The names that it imports; empty for a validator.
     pub imports: Vec<String>,
     /// The interfaces that it exports.
     pub exports: Vec<String>,
@@ -226,6 +226,6 @@ pub struct Inspection {
     pub bytes: usize,
     /// `sha256:` and the digest of its bytes.
     pub digest: String,
-    /// Whether its registry is sealed: it takes no further contracts.
+    /// `true` if its registry is sealed, so that it takes no further contracts.
     pub sealed: bool,
 }

@@ -14,8 +14,8 @@ use std::{
 
 use crate::system;
 
-/// How many calls in a row must have had no page faults before them until the last count is used again. If that fails, the kernel
-/// lists all pages, which takes as long as some tens of these questions.
+/// The number of consecutive calls without page faults before them, after which the last count is used again. If that
+/// fails, the kernel lists all pages, which takes as long as some tens of these questions.
 const QUIET: u32 = 32;
 
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ struct Seen {
     /// The process that counted: after a fork, the counts of the parent mean nothing.
     process: u64,
     faults: u64,
-    /// How many calls in a row had no page faults before them.
+    /// The number of consecutive calls without page faults before them.
     quiet: u32,
 }
 
@@ -34,7 +34,7 @@ thread_local! {
 /// A number of page faults of this thread, from before a call.
 pub(crate) struct PageFaults {
     before: u64,
-    /// Whether it was counted before the call, and not after the last one.
+    /// `true` if it was counted before the call, and not after the last one.
     is_exact: bool,
 }
 

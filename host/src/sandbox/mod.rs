@@ -46,11 +46,15 @@ use crate::{
     },
 };
 
+<<<<<<< HEAD
 /// The number of large outputs after which a gate makes an engine for them, which takes as long as several calls: it copies the
 /// machine code. Many processes judge only a few.
 const FEW_LARGE: usize = 8;
 
 /// What instances are made of.
+=======
+/// The parts from which instances are created.
+>>>>>>> refs/h/e3
 pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
@@ -62,7 +66,7 @@ pub(crate) struct Sandbox {
     few_large: AtomicUsize,
     /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
     held: OnceLock<Option<Instances>>,
-    /// Whether large and held instances may have engines of their own.
+    /// `true` if large and held instances may have engines of their own.
     apart: bool,
     limits: Limits,
     slots: Slots<WarmInstance>,
@@ -93,13 +97,13 @@ pub(crate) struct Live<'s> {
     watch: Option<Watch>,
 }
 
-/// What an instance takes up.
+/// The slot or seat that an instance occupies.
 enum Place<'s> {
     Slot(Slot<'s, WarmInstance>),
     Seat { _seat: Seat },
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 pub(crate) enum Stopped {
     Fault(Fault),
     /// It used up the fuel after which the clock is to be looked at, in an instance that cannot be stopped to do so.
@@ -142,8 +146,8 @@ impl Instances {
             Loaded::Module(module) => {
                 let mut linker = Linker::new(&engine);
                 for import in module.imports() {
-                    // How a component is told of its resources. Without one, the number of a resource is the guest's own
-                    // for it, and what is dropped goes with the instance.
+                    // The imports with which a component manages its resources. Without a component, the number of a
+                    // resource is the guest's own for it, and what is dropped goes with the instance.
                     let linked = match import.name().starts_with("[resource-drop]") {
                         true => linker.func_wrap(import.module(), import.name(), |_: u32| {}),
                         false => linker.func_wrap(import.module(), import.name(), |resource: u32| resource),
@@ -160,8 +164,8 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held instances may have engines
-    /// of their own.
+    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held
+    /// instances may have engines of their own.
     pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
@@ -194,7 +198,7 @@ impl Sandbox {
         &self.limits
     }
 
-    /// Whether the component has the kernel, too.
+    /// Returns whether the component has the kernel as well.
     pub(crate) fn has_kernel(&self) -> bool {
         match &self.ordinary.kind {
             Kind::Component(_, interfaces) => interfaces.has_kernel(),
@@ -202,7 +206,7 @@ impl Sandbox {
         }
     }
 
-    /// Refuse an output that is longer than the limit, before it enters the sandbox.
+    /// Refuses an output that is longer than the limit, before it enters the sandbox.
     pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
         if bytes > limit {
@@ -211,8 +215,12 @@ impl Sandbox {
         Ok(())
     }
 
+<<<<<<< HEAD
     /// Returns the instances for one large output: those of ordinary outputs for the first few, and where they cannot have an engine of
     /// their own.
+=======
+    /// Returns the instances for one large output. Where they cannot have an engine of their own, there is one kind.
+>>>>>>> refs/h/e3
     fn large(&self) -> &Instances {
         let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
         let is_early = || self.large.get().is_none() && self.few_large.fetch_add(1, Ordering::Relaxed) < FEW_LARGE;
@@ -222,7 +230,7 @@ impl Sandbox {
         self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)
     }
 
-    /// The instances that are held between calls. `None` where they cannot have an engine of their own.
+    /// Returns the instances that are held between calls. `None` where they cannot have an engine of their own.
     fn held(&self) -> Option<&Instances> {
         if !self.apart {
             return None;
@@ -230,13 +238,14 @@ impl Sandbox {
         self.held.get_or_init(|| self.on(&engine::unpooled()?)).as_ref()
     }
 
-    /// The same code on another engine.
+    /// Returns the same code on another engine.
     fn on(&self, engine: &Engine) -> Option<Instances> {
         let code = self.ordinary.code.on(engine).ok()?;
         Instances::new(engine.clone(), code).ok()
     }
 
-    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this snapshot, if it was kept.
+    /// Returns an instance that behaves as a fresh one, once a slot is free. An instance of ordinary size begins from
+    /// this snapshot, if it was kept.
     ///
     /// # Errors
     ///
@@ -267,7 +276,7 @@ impl Sandbox {
         }
     }
 
-    /// Why there is no slot.
+    /// Returns why there is no slot.
     fn busy(&self, full: Full) -> Fault {
         match full {
             Full::Waited => Fault::all_at_work(self.slots.count(), self.limits.timeout),
@@ -275,7 +284,7 @@ impl Sandbox {
         }
     }
 
-    /// Give back an instance that a call has ended by itself in. It may be kept.
+    /// Returns an instance in which a call has ended by itself. It may be kept.
     pub(crate) fn leave(&self, live: Live<'_>) {
         let Live { store, exports, place, baseline, watch } = live;
         match (exports, watch, place) {
@@ -301,7 +310,7 @@ impl Sandbox {
         self.pristine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Look what pages hold in a fresh instance, if there is a slot for one.
+    /// Looks what pages hold in a fresh instance, if there is a slot for one.
     fn learn(&self, pages: &[usize]) {
         let Some(Taken { slot, displaced, .. }) = self.slots.try_take() else {
             return;
@@ -313,13 +322,13 @@ impl Sandbox {
         }
     }
 
-    /// A fresh instance for one output of ordinary size.
+    /// Returns a fresh instance for one output of ordinary size.
     fn ordinary_one<'s>(&'s self, slot: Slot<'s, WarmInstance>) -> Result<Live<'s>, Fault> {
         // What the instance begins with may be written before anything is called.
         self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
     }
 
-    /// A fresh instance. What it takes up is given back with it.
+    /// Creates a fresh instance. Its place is given back with it.
     fn instantiate<'s>(
         &'s self,
         instances: &'s Instances,
@@ -352,7 +361,7 @@ impl Sandbox {
         }
     }
 
-    /// Call an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
+    /// Calls an instance within this much fuel, by a clock that already runs. Drop the instance if it stopped.
     pub(crate) fn call<T>(
         &self,
         live: &mut Live,
@@ -380,7 +389,7 @@ impl Sandbox {
         }
     }
 
-    /// Why an instance stopped.
+    /// Returns why an instance stopped.
     fn fault(&self, error: &wasmtime::Error, memory: &MemoryLimiter, fuel: u64) -> Fault {
         // A guest that gets no memory aborts, by whatever trap. So ask the limiter first.
         if memory.refused {
@@ -402,7 +411,7 @@ fn is_out_of_fuel(error: &wasmtime::Error) -> bool {
     error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel)
 }
 
-/// From now on the guest runs on a stack of its own, and stops for a look at the clock.
+/// Makes the guest run on a stack of its own from now on, and yield to check the clock.
 fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
     if !store.data().yields {
         store.fuel_async_yield_interval(Some(LOOK))?;
@@ -412,25 +421,25 @@ fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
 }
 
 impl Live<'_> {
-    /// Make sure that the clock is looked at however long a call takes.
+    /// Makes sure that the clock is looked at however long a call takes.
     pub(crate) fn yielding(&mut self) -> Result<(), Fault> {
         yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
     }
 
-    /// Drop it, and have its slot hold nothing.
+    /// Drops the instance and empties its slot.
     pub(crate) fn forget(mut self) {
         if let Exports::Module(exports) = &self.exports {
             let _ = system::forget(exports.memory().data_mut(&mut self.store));
         }
     }
 
-    /// Whether it was kept since an earlier call.
+    /// Returns whether it was kept since an earlier call.
     #[cfg(test)]
     pub(crate) fn was_kept(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_known)
     }
 
-    /// The contents of the memory. `None` if the instance cannot begin from a snapshot.
+    /// Returns the contents of the memory. `None` if the instance cannot begin from a snapshot.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.exports {
             Exports::Component(_) => None,
@@ -438,7 +447,7 @@ impl Live<'_> {
         }
     }
 
-    /// Begin from a snapshot, where nothing was done yet. Gives whether it does.
+    /// Begins from a snapshot, where nothing was done yet. Returns whether it does.
     pub(crate) fn begin_from(&mut self, snapshot: &Arc<MemorySnapshot>) -> bool {
         let Exports::Module(exports) = &self.exports else {
             return false;

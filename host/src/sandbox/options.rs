@@ -18,20 +18,20 @@ use crate::types::limits::Limits;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// What runs in the sandbox. Default: the built-in component.
+    /// The component that runs in the sandbox. Default: the built-in component.
     pub component: Component,
-    /// What one call may use.
+    /// The limits of one call.
     pub limits: Limits,
-    /// How many instances can run at once, at least one. A further call waits, at most as long as a call may take
-    /// ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
+    /// The number of instances that can run concurrently, at least one. A further call waits, at most as long as a call
+    /// may take ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
     /// [`Gate::instance`](crate::Gate::instance) take no slots. Default: four for each processor, at least 8.
     ///
     /// Each reserves 4 GiB of addresses, and takes memory only as it uses it. If the process may not reserve as much
     /// (`ulimit -v`), as many instances run as fit, at least one; that one needs 5 GiB. Verdicts and fuel stay the same,
     /// and each instance takes some tenths of a millisecond more.
     pub slots: u32,
-    /// Where the gate keeps the machine code of components other than the built-in one. Default: `seamgate` in the
-    /// user's cache folder, private to the user. With `None`, each gate compiles its component again.
+    /// The folder where the gate keeps the machine code of components other than the built-in one. Default: `seamgate`
+    /// in the user's cache folder, private to the user. With `None`, each gate compiles its component again.
     pub cache: Option<PathBuf>,
 }
 
@@ -48,28 +48,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Set [`component`](Options::component).
+    /// Sets [`component`](Options::component).
     #[must_use]
     pub fn component(mut self, component: Component) -> Self {
         self.component = component;
         self
     }
 
-    /// Set [`limits`](Options::limits).
+    /// Sets [`limits`](Options::limits).
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Set [`slots`](Options::slots).
+    /// Sets [`slots`](Options::slots).
     #[must_use]
     pub fn slots(mut self, slots: u32) -> Self {
         self.slots = slots;
         self
     }
 
-    /// Set [`cache`](Options::cache).
+    /// Sets [`cache`](Options::cache).
     #[must_use]
     pub fn cache(mut self, folder: Option<PathBuf>) -> Self {
         self.cache = folder;

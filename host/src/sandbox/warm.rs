@@ -77,9 +77,9 @@ pub(crate) struct Watch {
 struct Page {
     number: usize,
     original: Original,
-    /// Whether the kernel restores the content if the page is given back: no part of it comes from a snapshot.
+    /// `true` if the kernel restores the content when the page is returned: no part of it comes from a snapshot.
     is_given: bool,
-    /// How many calls in a row left it as it was.
+    /// The number of calls in a row that left it unchanged.
     idle: u8,
 }
 
@@ -93,7 +93,7 @@ enum Original {
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
-/// Why an instance is not reused.
+/// The reason why an instance is not reused.
 pub(crate) enum NotReusable {
     /// The content of these pages in a fresh instance is not known yet.
     Unknown(Vec<usize>),
@@ -118,7 +118,7 @@ impl Watch {
 }
 
 impl WarmInstance {
-    /// Returns whether the instance began from this snapshot, or from none if there is none.
+    /// Returns whether the instance began from this snapshot, or without one if there is none.
     pub(crate) fn begins_from(&self, snapshot: Option<&Arc<MemorySnapshot>>) -> bool {
         match (&self.baseline.snapshot, snapshot) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -171,7 +171,7 @@ impl WarmInstance {
     }
 }
 
-/// Gives pages back to the kernel that calls no longer write to.
+/// Returns pages to the kernel that calls no longer write to.
 #[cold]
 fn give_back(written: &mut Vec<Page>, memory: &mut [u8]) {
     written.retain_mut(|page| {
@@ -250,7 +250,7 @@ impl Original {
         if page.iter().all(|byte| *byte == 0) { Original::Zeros } else { Original::Bytes(page.into()) }
     }
 
-    /// Gives a page its content again. Returns whether it had another.
+    /// Restores the content of a page. Returns whether it had changed.
     fn restore(&self, page: &mut [u8]) -> bool {
         /// Most bytes of a page were only read, and comparing is faster than writing. So each piece of this size is compared.
         const PIECE: usize = 512;

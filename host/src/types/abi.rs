@@ -1,11 +1,11 @@
 //! The canonical ABI of the component model, as far as `wit/` needs it: how values lie in the memory of an instance.
 //!
-//! A component without imports is its core module and this. What an instance gives is untrusted: each offset, each tag and
-//! each text is checked before it is used.
+//! A component without imports is its core module and this. An instance's answers are untrusted: each offset, each tag
+//! and each text is checked before it is used.
 
 use wasmtime::{Error, Result};
 
-/// How much room a value takes in memory, in bytes.
+/// The layout of a value in memory, in bytes.
 pub(crate) trait Layout {
     const SIZE: usize;
     const ALIGN: usize;
@@ -21,13 +21,13 @@ pub(crate) trait Lift: Layout + Sized {
 
 /// A value that is written to memory.
 pub(crate) trait Lower: Layout {
-    /// Write the value to an offset in room that was given for it.
+    /// Writes the value to an offset in room that was given for it.
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()>;
 }
 
-/// Memory that gives room for values.
+/// Memory that provides room for values.
 pub(crate) trait Room {
-    /// Room for so many bytes. Gives the offset.
+    /// Allocates this many bytes. Returns the offset.
     fn room(&mut self, align: usize, size: usize) -> Result<u32>;
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()>;
@@ -36,12 +36,12 @@ pub(crate) trait Room {
 /// The memory that values are read from.
 pub(crate) struct Reader<'m> {
     memory: &'m [u8],
-    /// How many bytes lists and texts may still have. In sound memory no two of them share a byte; in other memory a small
-    /// list could name the same long text a million times.
+    /// The number of bytes that lists and texts may still have. In sound memory no two of them share a byte; in other
+    /// memory a small list could name the same long text a million times.
     left: usize,
 }
 
-/// An offset, aligned upwards.
+/// Returns an offset, aligned upwards.
 pub(crate) const fn aligned(at: usize, align: usize) -> usize {
     at.next_multiple_of(align)
 }
@@ -60,7 +60,7 @@ impl<'m> Reader<'m> {
         Reader { memory, left: memory.len() }
     }
 
-    /// The value that a function gave the address of.
+    /// Returns the value that a function gave the address of.
     pub(crate) fn read<T: Lift>(&mut self, at: u32) -> Result<T> {
         let at = at as usize;
         if !at.is_multiple_of(T::ALIGN) {
@@ -75,7 +75,7 @@ impl<'m> Reader<'m> {
         bytes.ok_or_else(|| unsound("an address lies outside of the memory"))
     }
 
-    /// The number at an offset.
+    /// Returns the number at an offset.
     #[inline]
     pub(crate) fn byte(&self, at: usize) -> Result<u8> {
         self.memory.get(at).copied().ok_or_else(|| unsound("an address lies outside of the memory"))
@@ -87,7 +87,7 @@ impl<'m> Reader<'m> {
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Whether the second of two cases is there, as in `option` and `result`.
+    /// Returns whether the second of two cases is present, as in `option` and `result`.
     #[inline]
     fn is_second(&self, at: usize) -> Result<bool> {
         match self.byte(at)? {
@@ -97,7 +97,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// The address and the length of a list, of which each element takes so many bytes.
+    /// Returns the address and the length of a list with elements of this size.
     #[inline]
     fn list(&mut self, at: usize, (size, align): (usize, usize)) -> Result<(usize, usize)> {
         let (start, length) = (self.number(at)? as usize, self.number(at + 4)? as usize);
@@ -164,7 +164,7 @@ impl Lower for String {
     }
 }
 
-/// Write a text as a member.
+/// Writes a text as a member.
 pub(crate) fn lower_text(value: &str, to: &mut impl Room, at: usize) -> Result<()> {
     let written = text(to, value)?;
     refer(to, at, written)
@@ -245,20 +245,20 @@ impl<T: Lift, E: Lift> Lift for Result<T, E> {
     }
 }
 
-/// Write where a text or a list is, and its length.
+/// Writes where a text or a list is, and its length.
 fn refer(to: &mut impl Room, at: usize, (start, length): (u32, u32)) -> Result<()> {
     start.lower(to, at)?;
     length.lower(to, at + 4)
 }
 
-/// Write a text to room of its own. Gives its address and its length.
+/// Writes a text to room of its own. Returns its address and its length.
 pub(crate) fn text(to: &mut impl Room, text: &str) -> Result<(u32, u32)> {
     let start = to.room(1, text.len())?;
     to.write(start as usize, text.as_bytes())?;
     Ok((start, u32::try_from(text.len())?))
 }
 
-/// The same for a list.
+/// Writes a list to room of its own. Returns its address and its length.
 pub(crate) fn list<T: Lower>(to: &mut impl Room, items: &[T]) -> Result<(u32, u32)> {
     let start = to.room(T::ALIGN, items.len().saturating_mul(T::SIZE))?;
     for (index, item) in items.iter().enumerate() {

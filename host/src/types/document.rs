@@ -1,5 +1,5 @@
-//! The document of a report. Where the output is one and nothing else, it is written when somebody reads it: who asks for a
-//! verdict has the output already.
+//! The document of a report. If the output is one document and nothing else, it is written when somebody reads it:
+//! whoever asks for a verdict already has the output.
 
 use std::{fmt, ops::Deref, sync::OnceLock};
 
@@ -26,7 +26,7 @@ use crate::json::{is_json, minified};
 #[derive(Clone)]
 pub struct Document {
     text: OnceLock<String>,
-    /// What it is written from, where it did not come as text.
+    /// The piece from which the text is written, if it did not come as text.
     piece: Option<Piece>,
 }
 
@@ -34,12 +34,13 @@ pub struct Document {
 #[derive(Clone)]
 struct Piece {
     text: String,
-    /// Whether the component is the built-in one.
+    /// `true` if the component is the built-in one.
     is_trusted: bool,
 }
 
 impl Piece {
-    /// The document. A component that says it of what is no JSON could have given any document, `null` among them.
+    /// Returns the document. A component that reports a piece as JSON that is not could have returned any document,
+    /// including `null`.
     fn document(&self) -> String {
         let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         if is_json { minified(&self.text).into_owned() } else { "null".to_owned() }
@@ -47,20 +48,20 @@ impl Piece {
 }
 
 impl Document {
-    /// The document that a piece of an output is, by the word of a component.
+    /// Returns the document in a piece of an output, as a component reports it.
     pub(crate) fn of(piece: &str) -> Self {
         let piece = Piece { text: piece.to_owned(), is_trusted: false };
         Document { text: OnceLock::new(), piece: Some(piece) }
     }
 
-    /// The component is the built-in one: what it says of a piece need not be seen again.
+    /// Marks the component as the built-in one, whose pieces need no second check.
     pub(crate) fn trust(&mut self) {
         if let Some(piece) = &mut self.piece {
             piece.is_trusted = true;
         }
     }
 
-    /// Whether it is one line of JSON, as what is written here always is.
+    /// Returns whether it is one line of JSON, as everything written here is.
     pub(crate) fn is_sound(&self) -> bool {
         self.piece.is_some() || is_json(self)
     }

@@ -1,4 +1,4 @@
-//! Why there is no verdict.
+//! The reasons why there is no verdict.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub enum Fault {
     BadRequest {
         /// One sentence for a person.
         message: String,
-        /// What is wrong, with places in the request.
+        /// The mistakes, with their places in the request.
         violations: Vec<Violation>,
     },
     /// The contract is invalid, or its schema cannot be used.
@@ -39,7 +39,7 @@ pub enum Fault {
     BadContract {
         /// One sentence for a person.
         message: String,
-        /// What is wrong, with places in the contract.
+        /// The mistakes, with their places in the contract.
         violations: Vec<Violation>,
     },
     /// The profile is invalid, or contradicts itself.
@@ -48,7 +48,7 @@ pub enum Fault {
     BadProfile {
         /// One sentence for a person.
         message: String,
-        /// What is wrong, with places in the profile.
+        /// The mistakes, with their places in the profile.
         violations: Vec<Violation>,
     },
     /// No contract, or no profile, is registered for the agent.
@@ -73,7 +73,7 @@ pub enum Fault {
     OutOfFuel {
         /// The fuel it had.
         limit: u64,
-        /// What used it.
+        /// The operation that used it.
         used_by: FuelUse,
     },
     /// The instance asked for more memory than its limit.
@@ -113,19 +113,19 @@ pub enum Fault {
         bytes: usize,
         /// The limit, in bytes.
         limit: usize,
-        /// Whether the output may be longer than `bytes`: the gate does not read it to its end.
+        /// `true` if the output may be longer than `bytes`, because the gate does not read it to its end.
         more: bool,
     },
     /// The instance stopped for another reason, or its answer is invalid: the component has a bug.
     #[error("the component failed: {message}")]
     #[non_exhaustive]
     Trap {
-        /// What went wrong. Programs must not depend on the text.
+        /// A description of the failure. Programs must not depend on the text.
         message: String,
     },
 }
 
-/// What used all the fuel of a call.
+/// The operation that used all the fuel of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FuelUse {
@@ -153,7 +153,7 @@ impl Fault {
         }
     }
 
-    /// The code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
+    /// Returns the code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
     pub fn code(&self) -> &'static str {
         match self {
             Fault::BadRequest { .. } => "bad_request",
@@ -188,7 +188,7 @@ impl Fault {
         Fault::Busy { message, limit }
     }
 
-    /// The same fault for an output that is still coming: one that is too large may grow.
+    /// Returns the same fault for an output that is still coming: one that is too large may grow.
     pub(crate) fn so_far(mut self) -> Self {
         if let Fault::InputTooLarge { more, .. } = &mut self {
             *more = true;
@@ -196,7 +196,7 @@ impl Fault {
         self
     }
 
-    /// What is wrong and where, if the fault is about a request, a contract or a profile.
+    /// Returns the mistakes and their places, if the fault is about a request, a contract or a profile.
     pub fn violations(&self) -> &[Violation] {
         match self {
             Fault::BadRequest { violations, .. }
@@ -206,7 +206,7 @@ impl Fault {
         }
     }
 
-    /// The fault as JSON text: `{"fault":…,"message":…,"detail":{…}}`.
+    /// Returns the fault as JSON text: `{"fault":…,"message":…,"detail":{…}}`.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Wire<'f> {
@@ -245,7 +245,7 @@ impl Fault {
     }
 }
 
-/// Why a gate could not be made. The sources are the engine's errors.
+/// The reason why a gate could not be made. The sources are the engine's errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -299,7 +299,7 @@ impl LoadError {
     }
 }
 
-/// Why contracts could not be baked.
+/// The reason why contracts could not be baked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BakeError {
@@ -309,7 +309,7 @@ pub enum BakeError {
     Contract {
         /// The index of the contract, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The reason.
         #[source]
         fault: Fault,
     },
@@ -319,7 +319,7 @@ pub enum BakeError {
     Profile {
         /// The index of the profile, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The reason.
         #[source]
         fault: Fault,
     },

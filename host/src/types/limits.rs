@@ -84,7 +84,7 @@ impl Limits {
         self.fuel.saturating_add(self.fuel_per_byte.saturating_mul(bytes))
     }
 
-    /// Fuel to compile a contract of so many bytes.
+    /// Returns the fuel to compile a contract of this many bytes.
     pub(crate) fn fuel_for_contract(&self, bytes: usize) -> u64 {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.contract_fuel.saturating_add(self.contract_fuel_per_byte.saturating_mul(bytes))
@@ -92,7 +92,7 @@ impl Limits {
 }
 
 impl Usage {
-    /// The usage of this and another call in the same instance.
+    /// Returns the usage of this and another call in the same instance.
     pub(crate) fn and(self, other: Usage) -> Usage {
         Usage {
             fuel: self.fuel.saturating_add(other.fuel),
@@ -103,7 +103,7 @@ impl Usage {
     }
 }
 
-/// What one call used. It is never a part of the report.
+/// The resources that one call used. They are never part of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {

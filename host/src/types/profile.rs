@@ -28,7 +28,7 @@ pub struct ProfileInfo {
 pub struct DisabledTool {
     /// Its full name.
     pub tool: String,
-    /// What is wrong with its definition, and where.
+    /// The problem with its definition, and its place.
     pub message: String,
 }
 

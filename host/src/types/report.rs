@@ -1,27 +1,27 @@
-//! What is asked of a report beside its members.
+//! Methods of a report and its parts.
 
 use super::{Disposition, Progress, Report, Violation, Wanted, document::Document};
 use crate::json::{is_json, json};
 
 impl Disposition {
-    /// Whether a report with it has an output.
+    /// Returns whether a report with this disposition has an output.
     pub(crate) fn emits(self) -> bool {
         matches!(self, Disposition::Accepted | Disposition::Partial)
     }
 }
 
 impl Report {
-    /// Read what [`to_json`](Report::to_json) wrote.
+    /// Parses a report that [`to_json`](Report::to_json) wrote.
     ///
     /// # Errors
     ///
-    /// It is no report.
+    /// The text is not a valid report.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// Why a report contradicts itself, if it does. Its type does not rule that out, and the component that gave it may be
-    /// anybody's. A caller that writes one report a line depends on documents without line ends.
+    /// Returns why a report contradicts itself, if it does. Its type does not rule that out, and the component that
+    /// gave it may be anybody's. A caller that writes one report a line depends on documents without line ends.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.output.is_some() != self.disposition.emits() {
             return Some("expected `output` exactly where `disposition` is accepted or partial");
@@ -35,20 +35,20 @@ impl Report {
         None
     }
 
-    /// Whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing, and nothing
-    /// is asked for again.
+    /// Returns whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing,
+    /// and nothing is requested again.
     pub fn is_repaired(&self) -> bool {
         self.disposition == Disposition::Partial && self.wanted == Wanted::Nothing
     }
 
-    /// What is wrong with a rejected output; empty for others.
+    /// Returns the violations of a rejected output; empty for other outputs.
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
     }
 }
 
 impl Progress {
-    /// What is known as JSON text, members in the order of the WIT record.
+    /// Returns the progress as JSON text, with members in the order of the WIT record.
     pub fn to_json(&self) -> String {
         json(self)
     }

@@ -23,7 +23,7 @@ pub struct Request<'t> {
 }
 
 impl<'t> Request<'t> {
-    /// The raw text that `agent` produced, prose and fences included.
+    /// Creates a request for the raw text that `agent` produced, prose and fences included.
     pub fn new(agent: &'t str, output: &'t str) -> Self {
         Request {
             agent: Cow::Borrowed(agent),
@@ -35,7 +35,8 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// The same for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says where.
+    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says
+    /// where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
         // Valid text, which most is, is looked at once: to replace what is not reads byte by byte.
         let (output, invalid) = match std::str::from_utf8(output) {
@@ -53,7 +54,7 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// Why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
+    /// Sets why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
     /// `"end_turn".parse::<Finish>()`.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
@@ -61,16 +62,17 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// Add a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a list
-    /// there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
+    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a
+    /// list there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
         self
     }
 
-    /// What the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has `evidence`,
-    /// there is no verdict without this ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
+    /// Sets what the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has
+    /// `evidence` and this is missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default:
+    /// none.
     ///
     /// ```
     /// use seamgate::{Confidence, Disposition, Gate, Observation, Request};
@@ -97,7 +99,7 @@ impl<'t> Request<'t> {
         &self.output
     }
 
-    /// The same for whatever output comes.
+    /// Returns the same request without its output.
     pub(crate) fn without_output(&self) -> Request<'static> {
         Request {
             agent: Cow::Owned(self.agent.clone().into_owned()),
@@ -109,13 +111,13 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// The same with another output.
+    /// Returns the same request with another output.
     pub(crate) fn for_output<'o>(&'o self, output: &'o [u8]) -> Request<'o> {
         let (lists, evidence) = (self.lists.clone(), self.evidence.clone());
         Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
     }
 
-    /// Whether it is an agent and an output and nothing else.
+    /// Returns whether it has only an agent and an output.
     pub(crate) fn is_plain(&self) -> bool {
         self.lists.is_empty() && self.evidence.is_none() && self.invalid_utf8.is_none()
     }
@@ -132,12 +134,12 @@ impl<'t> Request<'t> {
         self.finish
     }
 
-    /// Where the output stops being UTF-8.
+    /// Returns where the output stops being UTF-8.
     pub(crate) fn first_invalid(&self) -> Option<u32> {
         self.invalid_utf8
     }
 
-    /// The bytes of the evidence.
+    /// Returns the bytes of the evidence.
     pub(crate) fn evidence_bytes(&self) -> usize {
         let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();
         let bytes = |observation: &Observation| {
@@ -169,9 +171,10 @@ pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
 }
 
 impl Observation {
-    /// What the producer saw of a result, byte for byte. `id` is what claims cite it by: 1 to 256 bytes, and no other has it.
+    /// Creates an observation of the text that the producer saw, byte for byte. Claims cite it by `id`, which has 1 to
+    /// 256 bytes and is unique.
     ///
-    /// It allows least: low confidence, and no claim of absence.
+    /// By default, it allows the least: low confidence, and no claim of absence.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Observation {
             id: id.into(),
@@ -184,14 +187,14 @@ impl Observation {
         }
     }
 
-    /// Add a kind of evidence that it is.
+    /// Adds a kind of evidence that it is.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Self {
         self.kinds.push(kind.into());
         self
     }
 
-    /// Add what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
+    /// Adds what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
     /// [`labels`](Observation::labels).
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -199,21 +202,21 @@ impl Observation {
         self
     }
 
-    /// The most that its source allows a claim to state. Default: low.
+    /// Sets the most that its source allows a claim to state. Default: low.
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;
         self
     }
 
-    /// Whether all of the result was seen. Default: no.
+    /// Sets whether the producer saw all of the result. Default: `false`.
     #[must_use]
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;
         self
     }
 
-    /// Add the code of a limitation, which each claim that cites this must repeat.
+    /// Adds the code of a limitation, which each claim that cites this must repeat.
     #[must_use]
     pub fn limitation(mut self, code: impl Into<String>) -> Self {
         self.limitations.push(code.into());

@@ -23,7 +23,7 @@ impl Wasm {
         Wasm(Arc::new(Shared { bytes, digest: OnceLock::new() }))
     }
 
-    /// Bytes of which the build has computed the digest.
+    /// Creates the bytes with the digest that the build has computed.
     pub(crate) fn known(bytes: &'static [u8], digest: &str) -> Self {
         Wasm(Arc::new(Shared { bytes: Cow::Borrowed(bytes), digest: OnceLock::from(digest.to_owned()) }))
     }

@@ -7,8 +7,9 @@ pub fn escape_terminal(text: &str) -> String {
     text.split('\n').map(escape_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a document in JSON with the same values, in which each character that a terminal obeys or does not show is escaped. Such
-/// characters stand only in strings: of the control characters, JSON has line ends and tabs elsewhere.
+/// Returns a document in JSON with the same values, with escapes for each character that a terminal obeys or does not
+/// show. Such characters occur only in strings, because the only control characters that JSON has elsewhere are line
+/// ends and tabs.
 pub fn visible_json(json: &str) -> String {
     let mut visible = String::with_capacity(json.len());
     for character in json.chars() {

@@ -89,7 +89,7 @@ fn read(line: &[u8]) -> Result<(Head, Event), serde_json::Error> {
 ///
 /// # Errors
 ///
-/// The file cannot be read or is no such journal, or writing fails.
+/// The file cannot be read or is not such a journal, or writing fails.
 pub(crate) fn write_text(out: &mut impl Write, path: &Path) -> Result<Vec<String>, TraceError> {
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
     let file = open_regular(File::options().read(true), path).map_err(unreadable)?;

@@ -25,13 +25,13 @@ pub struct CallOutcome {
     pub key: String,
     /// The tool, with its server.
     pub tool: String,
-    /// Whether a person was asked to approve it.
+    /// `true` if a person was asked to approve it.
     pub was_asked: bool,
-    /// What became of it, in words on one line. They may hold text from outside: escape them for a terminal.
+    /// The outcome, in words on one line. The text may come from untrusted sources: escape it for a terminal.
     pub outcome: String,
 }
 
-/// Returns the calls of a run in their order, each with what became of it by the time `now`, in milliseconds since 1970.
+/// Returns the calls of a run in their order, each with its outcome at the time `now`, in milliseconds since 1970.
 ///
 /// The calls before the damage of a damaged journal are returned all the same.
 ///
@@ -60,7 +60,7 @@ struct Tracked {
     key: String,
     tool: String,
     was_asked: bool,
-    /// Who approved it, and when.
+    /// The person who approved it, and the time.
     approved: Option<String>,
     state: State,
 }
@@ -171,7 +171,7 @@ fn result(record: &ObservationRecord) -> String {
     }
 }
 
-/// Describes how a call came to no result.
+/// Describes why a call has no result.
 fn settled(record: &SettledRecord, event: Option<&EventKind>, state: &State, (at, has_client): (u64, bool)) -> String {
     let was_asked = matches!(state, State::Asked { .. });
     match (record.code, event) {

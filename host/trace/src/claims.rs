@@ -68,11 +68,11 @@ impl Claims {
         profile.r#final.contract.evidence.read().ok()
     }
 
-    /// The claims of a document: those of the list, then those of absence in a list of their own.
+    /// Returns the claims of a document: those of the list, then those of absence in a list of their own.
     pub(crate) fn read(&self, document: &str) -> Vec<Claim> {
         let document: Value = serde_json::from_str(document).unwrap_or_default();
         let mut places = select(&self.claims, &document);
-        // A member of each claim declares absence, and is no claim itself.
+        // A member of each claim declares absence, and is not a claim itself.
         if let Some(absence) = self.absence.as_ref().filter(|path| !path.starts_with(&self.claims)) {
             for (pointer, value) in select(absence, &document) {
                 match value {
@@ -110,8 +110,8 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The values that a path of names, indices and `[*]` leads to (RFC 9535, of which a contract takes these), with their JSON
-/// Pointers.
+/// Returns the values that a path of names, indices and `[*]` leads to (RFC 9535, of which a contract takes these),
+/// with their JSON Pointers.
 fn select<'v>(path: &str, document: &'v Value) -> Vec<(String, &'v Value)> {
     let Some(mut rest) = path.strip_prefix('$') else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the client of a gate was sent for its calls, as far as the journal says.
+//! The messages that the client of a gate received for its calls, as far as the journal shows them.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -37,7 +37,7 @@ pub(crate) fn denied(record: &DecisionRecord, is_visible: bool) -> String {
     format!("Call denied: {}. Allowed tools: …", cut(reason, MAX_REASON))
 }
 
-/// Returns what the client got for a call that came to no result. `None` if it does not wait for an answer any more.
+/// Returns what the client got for a call without a result. `None` if it does not wait for an answer any more.
 pub(crate) fn settled(record: &SettledRecord, event: Option<&EventKind>) -> Option<String> {
     let why = match event {
         Some(EventKind::ToolFailed(event)) => &event.message,

@@ -84,7 +84,7 @@ struct Views<'p> {
     instance: Option<Instance<'p>>,
 }
 
-/// The compiled prompt of an `ask_model`. Its messages stay JSON text, by which those of the prompt before are found.
+/// The compiled prompt of an `ask_model`. Its messages stay JSON text, which identifies those of the prompt before.
 #[derive(Deserialize)]
 struct Prompt {
     messages: Vec<Json>,

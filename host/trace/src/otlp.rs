@@ -140,7 +140,7 @@ impl Trace {
 
     fn step(&mut self, run: &mut Run, step: &Step) {
         let at = step.at;
-        // What the model's output led to stands in the span of its ask.
+        // The span of the model's ask contains what its output led to.
         let mut asked = step.event().and_then(|event| self.event(run, event, at));
         for record in step.records() {
             match record {
@@ -380,7 +380,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": cut(value, MAX_NAME)}})
 }
 
-/// The protocol's JSON has 64-bit numbers as strings.
+/// Returns an attribute that is a number. The protocol's JSON has 64-bit numbers as strings.
 fn number(key: &str, value: u64) -> Value {
     json!({"key": key, "value": {"intValue": i64::try_from(value).unwrap_or(i64::MAX).to_string()}})
 }

@@ -41,7 +41,7 @@ pub(crate) struct Unread {
 /// An event and what it led to.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// From 1.
+    /// The number of the step, from 1.
     pub(crate) number: u64,
     /// The run's time, in milliseconds since 1970: the greatest one seen.
     pub(crate) at: u64,
@@ -138,7 +138,7 @@ impl Steps {
         self.fault.as_deref()
     }
 
-    /// An artifact of the folder: a whole result or a prompt.
+    /// Returns an artifact of the folder: a whole result or a prompt.
     pub(crate) fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError> {
         self.reader.artifact(digest)
     }
@@ -181,7 +181,7 @@ impl Steps {
         line.map_or_else(|| Ok(String::new()), |line| self.reader.whole(&line.json))
     }
 
-    /// A line with its event as it was sent: what projections read.
+    /// Returns a line with its event as it was sent: what projections read.
     pub(crate) fn whole(&self, line: &JournalLine) -> Result<String, JournalError> {
         let kind = match line.kind {
             LineKind::Event => return Ok(format!("{{\"event\":{}}}", self.reader.whole(&line.json)?)),
@@ -260,7 +260,8 @@ fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))
 }
 
-/// The folder of a child in its parent's, by the call that started it. None if that is no key of a call.
+/// Returns the folder of a child in its parent's, by the call that started it. `None` if that is not a valid key of a
+/// call.
 pub(crate) fn child_folder(parent: &Path, call: &str) -> Option<PathBuf> {
     let number = call.strip_prefix('c')?;
     let is_number = !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -54,7 +54,7 @@ pub(crate) struct Started {
 /// The facts that earlier steps stated.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// When the trace begins.
+    /// The time when the trace begins.
     pub(crate) start: u64,
     pub(crate) turns: u64,
     pub(crate) tool_calls: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Known {
     visible: Option<HashSet<String>>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
     children: HashSet<String>,
-    /// Those that the run waits for, by the key of the ask, and since when.
+    /// The calls that the run waits for, by the key of the ask, and since when.
     waits: HashMap<String, (String, u64)>,
 }
 

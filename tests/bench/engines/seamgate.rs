@@ -62,7 +62,7 @@ impl Seamgate<'_> {
         })
     }
 
-    /// A new gate with the component that holds the contract of a set.
+    /// Returns a new gate with the component that holds the contract of a set.
     fn another_gate(&self, plan: &Plan, set: &Set) -> Result<Gate> {
         let index = self.held.get(&set.name).context("no component holds it")?;
         baked(plan.components.get(*index).context("it is not baked")?)
@@ -127,7 +127,7 @@ impl Engine for Seamgate<'_> {
     }
 }
 
-/// Judge documents in fresh instances of a gate that a warm instance has used.
+/// Judges documents in fresh instances of a gate that a warm instance has used.
 fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
     let mut warm = gate.instance();
     for (set, document) in threads::documents(plan, 64 * 1024)? {
@@ -139,11 +139,11 @@ fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
     }))
 }
 
-/// What many calls in fresh instances take.
+/// The cost of many calls in fresh instances.
 struct Calls {
-    /// The median time of one.
+    /// The median time of a call.
     nanos: f64,
-    /// The mean for one.
+    /// The mean number of page faults of a call.
     page_faults: f64,
 }
 
@@ -164,7 +164,7 @@ impl Calls {
     }
 }
 
-/// How many page faults this process had for which nothing was read from a disk.
+/// Returns the number of this process's page faults that read nothing from a disk.
 fn page_faults() -> Result<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     // The second field is the program's name, in parentheses; the count is the tenth.

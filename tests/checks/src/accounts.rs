@@ -2,8 +2,9 @@
 
 use seamgate_core::{ChangeKind, Disposition, JudgedCandidate, Report, Source, Span};
 
-/// Each byte of an output that is not white space is in a candidate, a change, an item in quarantine, or a note with its
-/// span; fences belong to their blocks. What is accepted leaves out nothing but what its source permits.
+/// Checks that each byte of an output that is not white space is in a candidate, a change, a quarantined item, or a
+/// note with its span; fences belong to their blocks. An accepted output leaves out nothing but what its source
+/// permits.
 ///
 /// # Errors
 ///
@@ -30,8 +31,8 @@ pub fn every_byte_is_accounted_for(output: &str, report: &Report) -> Result<(), 
     if report.disposition == Disposition::Accepted { permits(output, report, chosen) } else { Ok(()) }
 }
 
-/// What is accepted is JSON as it stands; what is left out beside it is prose, or another candidate that the contract's
-/// `select` passed over.
+/// Checks that an accepted candidate is JSON as it stands, and that the text left out around it is prose or another
+/// candidate that the contract's `select` passed over.
 fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<(), String> {
     let (start, end) = place(chosen.span);
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&output[start..end]) {
@@ -104,7 +105,8 @@ fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCan
     if is_fences { Ok(()) } else { Err(format!("{text:?} is left out without a trace")) }
 }
 
-/// The tag that a text begins with, if it is one of those that `extract.within` names in these tests: `<answer>`, `</answer>`.
+/// Returns the tag that a text begins with, if it is one of those that `extract.within` names in these tests:
+/// `<answer>`, `</answer>`.
 fn opening_tag(text: &str) -> Option<&str> {
     let tag = &text[..=text.find('>')?];
     let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<'))?;
@@ -112,7 +114,7 @@ fn opening_tag(text: &str) -> Option<&str> {
     name[behind.len()..].starts_with([' ', '\t', '>']).then_some(tag)
 }
 
-/// A text without the run of backticks or tildes that it may begin with.
+/// Returns a text without the run of backticks or tildes that it may begin with.
 fn without_marks(text: &str) -> &str {
     match text.chars().next() {
         Some(mark @ ('`' | '~')) => text.trim_start_matches(mark),
@@ -120,7 +122,7 @@ fn without_marks(text: &str) -> &str {
     }
 }
 
-/// The span that a note names, `bytes 3 to 14`, if it says what was left out.
+/// Returns the span that a note names, `bytes 3 to 14`, if it says what was left out.
 fn noted(note: &str) -> Option<(usize, usize)> {
     if note.starts_with("suspicious_escape: ") || note.contains("was cut off") {
         return None;

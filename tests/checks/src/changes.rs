@@ -1,10 +1,10 @@
-//! What the changes of a report say, held to the report.
+//! Checks the changes of a report against the report.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// The changes of a report, applied to the candidate chosen, give the text that was validated: without the items in
-/// quarantine, what it says is the report's output. `items` is the contract's path of them.
+/// Checks that the changes of a report, applied to the chosen candidate, give the text that was validated. Without the
+/// quarantined items, its value is the report's output. `items` is the contract's path of them.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     Ok(())
 }
 
-/// A path of the cases as a JSON Pointer.
+/// Returns a path of the cases as a JSON Pointer.
 fn pointer(path: &str) -> String {
     let steps = path.trim_start_matches('$').split(['.', '[']).map(|step| step.trim_matches([']', '\'', '"']));
     steps.filter(|step| !step.is_empty()).map(|step| format!("/{step}")).collect()

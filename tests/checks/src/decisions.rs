@@ -1,4 +1,4 @@
-//! What must hold of every decision and every observation, whatever the documents are that they were made from.
+//! Invariants of every decision and every observation, whatever documents they were made from.
 
 use seamgate_kernel::sanitize::inspect;
 use serde_json::Value;

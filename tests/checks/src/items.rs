@@ -1,9 +1,9 @@
-//! What a report says of items, held to the text they stood in.
+//! Checks a report's statements about items against the text that contained them.
 
 use anyhow::{Result, ensure};
 use seamgate_core::Report;
 
-/// What is taken out between items is in quarantine, or nothing but marks; and no two items have a byte in common.
+/// Checks that text removed between items is either in quarantine or punctuation, and that no two items overlap.
 ///
 /// # Errors
 ///

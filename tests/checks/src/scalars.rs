@@ -1,15 +1,15 @@
-//! What a text says, read without the core: nothing here knows how a text is repaired.
+//! Reads the values in a text without the core: nothing here knows how a text is repaired.
 //!
-//! [`scalars`] reads JSON. [`words`] reads any text, broken or not, and passes over those comments only that everybody
-//! would take for comments: where there is a doubt, what stands there is counted.
+//! [`scalars`] reads JSON. [`words`] reads any text, valid or not, and skips only unambiguous comments: in case of
+//! doubt, the text is counted.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The strings, numbers and literals of a JSON text, member names included: strings by what they say, the others as they
-/// are written.
+/// Returns the strings, numbers and literals of a JSON text, member names included: strings by what they say, the
+/// others as they are written.
 pub fn scalars(json: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = json;
@@ -32,7 +32,7 @@ pub fn scalars(json: &str) -> Vec<String> {
     found
 }
 
-/// Where the string ends that a text begins with.
+/// Returns where the string ends that a text begins with.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = true;
     for (at, character) in text.char_indices() {
@@ -44,8 +44,8 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// The words of a text: the longest runs of letters and digits that stand outside of comments. Python's literals are read
-/// as JSON's.
+/// Returns the words of a text: the longest runs of letters and digits that stand outside of comments. Python's
+/// literals are read as JSON's.
 pub fn words(text: &str) -> Vec<String> {
     let mut outside = String::new();
     let mut at = 0;
@@ -64,7 +64,7 @@ pub fn words(text: &str) -> Vec<String> {
     all_words(&outside)
 }
 
-/// The words of a text, in comments and out of them.
+/// Returns the words of a text, in comments and out of them.
 pub fn all_words(text: &str) -> Vec<String> {
     let literal = |word: &str| match word {
         "True" => "true".to_owned(),
@@ -76,7 +76,7 @@ pub fn all_words(text: &str) -> Vec<String> {
     decoded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(literal).collect()
 }
 
-/// A text with its escapes read.
+/// Returns a text with its escapes read.
 fn decoded(text: &str) -> String {
     let mut units: Vec<u16> = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -105,7 +105,7 @@ fn decoded(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Where the comment ends that begins at a place, if everybody would take it for one.
+/// Returns where the comment ends that begins at a place, if everybody would take it for one.
 fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     let (before, rest) = (&text[..at], &text[at..]);
     let line = &before[before.rfind('\n').map_or(0, |found| found + 1)..];
@@ -128,7 +128,7 @@ fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     is_one.then(|| text.len() - rest.len() + (rest.find('\n').unwrap_or(rest.len())))
 }
 
-/// What there is more of in one list than in others together.
+/// Returns the texts that are more frequent in one list than in the others together.
 pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in found {
@@ -144,8 +144,8 @@ pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<
     from.iter().filter(is_missing).cloned().collect()
 }
 
-/// What a report's changes put right keeps each word that stood there, and what they take out as a comment looks like one:
-/// it has an end, and no bracket or member of what is around it. Holds of reports by contracts without items.
+/// Checks that a report's repairs keep each word of the original, and that text removed as a comment looks like one: it
+/// has an end, and contains no bracket or member of its surroundings. Holds for reports by contracts without items.
 ///
 /// # Errors
 ///
@@ -172,7 +172,7 @@ pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether what comes after a text can be nothing but a comment.
+/// Returns whether the text can only be a comment, given the text before it.
 fn is_comment(text: &str, before: &str) -> bool {
     if text.starts_with("/*") {
         return text.len() > 3 && text.ends_with("*/") && text.matches('"').count().is_multiple_of(2);

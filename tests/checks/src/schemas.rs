@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// Where choices come from: a seed, or the bytes of a fuzz target.
+/// The source of choices: a seed, or the bytes of a fuzz target.
 pub trait Choices {
-    /// A number below a bound.
+    /// Returns a number below a bound.
     fn below(&mut self, bound: usize) -> usize;
 
-    /// One of several.
+    /// Returns one of several.
     fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }
@@ -28,7 +28,7 @@ pub const DIALECTS: [&str; 5] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// What texts, names and patterns are taken from.
+/// The vocabulary for texts, names and patterns.
 #[derive(Clone, Copy)]
 pub struct Words {
     /// Names of members.
@@ -52,7 +52,7 @@ fn number(choices: &mut impl Choices) -> Value {
     choices.one(&[json!(0), json!(1), json!(2), json!(-1), json!(1.5), json!(2.0), json!(10), json!(0.1), json!(1e15)])
 }
 
-/// A document.
+/// Returns a document.
 pub fn value(choices: &mut impl Choices, words: Words, depth: usize) -> Value {
     match choices.below(if depth == 0 { 5 } else { 8 }) {
         0 => Value::Null,
@@ -68,7 +68,7 @@ pub fn value(choices: &mut impl Choices, words: Words, depth: usize) -> Value {
     }
 }
 
-/// A schema of a dialect, by its number in [`DIALECTS`], with all its keywords.
+/// Returns a schema of a dialect, by its number in [`DIALECTS`], with all its keywords.
 pub fn schema(choices: &mut impl Choices, words: Words, dialect: usize) -> Value {
     let mut schemas = Schemas { choices, words, dialect };
     let mut keywords = Map::new();
@@ -108,7 +108,7 @@ impl<C: Choices> Schemas<'_, C> {
         Value::Object((0..count).map(|_| (self.choices.one(names).to_owned(), self.schema(depth))).collect())
     }
 
-    /// The same for members, where a schema may refer to those around it: it is for another value.
+    /// Does the same for members, where a schema may refer to those around it: it is for another value.
     fn members(&mut self, names: &[&str], depth: usize) -> Value {
         let mut members = self.named(names, depth);
         for schema in members.as_object_mut().into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
@@ -188,7 +188,7 @@ impl<C: Choices> Schemas<'_, C> {
                 "dependentRequired",
                 Value::Object(Map::from_iter([(self.choices.one(self.words.names).to_owned(), self.names())])),
             ),
-            // Of later dialects it is no keyword, and validators differ in what it evaluates there.
+            // In later dialects it is not a keyword, and validators differ in what it evaluates there.
             37 if self.dialect < 3 => ("dependencies", self.named(self.words.names, depth - 1)),
             38..=39 => ("unevaluatedProperties", self.schema(depth - 1)),
             40..=41 => ("unevaluatedItems", self.schema(depth - 1)),
@@ -210,9 +210,9 @@ pub struct Referring {
 /// The members of documents for those.
 pub const REFERRED: Words = Words { names: &["a", "b", "c"], strings: &["", "a"], patterns: &[] };
 
-/// A schema of little else than references: by URI, pointer and anchor, and those that depend on the way, over resources
-/// inside each other and beside each other. What is referred to in place comes later in one order, so that no reference comes
-/// back to the same value.
+/// Returns a schema of little else than references: by URI, pointer and anchor, and those that depend on the way, over
+/// resources inside each other and beside each other. What is referred to in place comes later in one order, so that no
+/// reference comes back to the same value.
 pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
     let mut resources: Vec<Resource> = Vec::new();
     for number in 0..1 + choices.below(4) {
@@ -229,7 +229,7 @@ pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
         let is_beside = number > 0 && choices.chance(25);
         let mut anchors = Vec::new();
         for place in [Place::Root, Place::Definition(0), Place::Definition(1)] {
-            // Before 2019-09 an anchor is an `$id`, of which the root has another.
+            // Before 2019-09 an anchor is an `$id`, and the root already has another one.
             let names: &[&str] = if dialect < 3 && place == Place::Root { &[] } else { &["x", "y"] };
             if !names.is_empty() && choices.chance(30) {
                 anchors.push((choices.one(names), place, false));
@@ -257,7 +257,7 @@ pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
     Referring { schema, resources: beside }
 }
 
-/// A reference, resolved as RFC 3986 has it, as far as those here need it.
+/// Returns a reference, resolved as RFC 3986 has it, as far as those here need it.
 fn resolved(base: &str, reference: &str) -> String {
     let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -294,7 +294,7 @@ struct Resource {
     anchors: Vec<(&'static str, Place, bool)>,
     /// `$recursiveAnchor`.
     recursive: bool,
-    /// Where it stands in the one around.
+    /// Its place in the schema around it.
     place: usize,
 }
 
@@ -402,7 +402,7 @@ impl<C: Choices> Referrer<'_, C> {
         schema
     }
 
-    /// A schema for a value inside.
+    /// Returns a schema for a value inside.
     fn inner(&mut self, number: usize, depth: usize) -> Value {
         match self.choices.below(9) {
             0 => json!({"type": self.choices.one(&["integer", "string", "object", "array"])}),
@@ -419,7 +419,7 @@ impl<C: Choices> Referrer<'_, C> {
         }
     }
 
-    /// A reference from a resource to a schema of one that comes no earlier than a first.
+    /// Returns a reference from a resource to a schema of one that comes no earlier than a first.
     fn target(&mut self, first: usize, from: usize) -> Option<String> {
         if first >= self.resources.len() {
             return None;
@@ -436,7 +436,7 @@ impl<C: Choices> Referrer<'_, C> {
         Some(self.reference(from, to, &fragment))
     }
 
-    /// A reference to an anchor.
+    /// Returns a reference to an anchor.
     fn anchored(&mut self, from: usize) -> Option<String> {
         let anchored: Vec<usize> =
             (0..self.resources.len()).filter(|number| !self.resources[*number].anchors.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The contracts by which the targets judge, compiled once.
+//! The contracts of the targets, compiled once.
 
 use std::sync::OnceLock;
 
@@ -8,9 +8,9 @@ use seamgate_core::Contract;
 pub struct Pair {
     /// Its text.
     pub text: String,
-    /// By which the text is judged.
+    /// The contract that judges the text.
     pub contract: Contract,
-    /// By which the output is judged again: without fences, repair and prose.
+    /// The contract that judges the output again: without fences, repair and prose.
     pub again: Contract,
     /// The path of its items as a JSON Pointer, if it has items.
     pub items: Option<&'static str>,
@@ -23,7 +23,7 @@ const LIST: &str = r##""schema":{"type":"object","required":["list"],"properties
     "id":{"type":"string","pattern":"^[a-z]+$"},"size":{"type":"integer","minimum":0},"tags":{"type":"array",
     "uniqueItems":true,"items":{"enum":["a","b","c"]}}}}}}},"items":{"path":"$.list[*]"##;
 
-/// What is said of where the document stands, in each way there is.
+/// All forms of `extract`, which says where the document is.
 const EXTRACTS: [&str; 16] = [
     r#""extract":{}"#,
     r#""extract":{"select":"first"}"#,
@@ -46,7 +46,7 @@ const EXTRACTS: [&str; 16] = [
 /// Sizes that small texts pass.
 const SMALL: &str = r#""caps":{"bytes":200,"depth":4,"string_bytes":12,"array_items":4,"object_members":3}"#;
 
-/// Where candidates are looked for, by any schema.
+/// Returns contracts with all forms of `extract`, and any schema.
 pub fn extract() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -56,7 +56,7 @@ pub fn extract() -> &'static [Pair] {
     })
 }
 
-/// The whole text, by any schema, at the widest caps.
+/// Returns contracts for the whole text, with any schema and the widest caps.
 pub fn parse() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -64,7 +64,7 @@ pub fn parse() -> &'static [Pair] {
     })
 }
 
-/// What is only syntax is put right.
+/// Contracts that repair syntax.
 pub fn repair() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -108,7 +108,7 @@ pub fn all() -> Vec<&'static Pair> {
     [extract(), parse(), repair(), items()].into_iter().flatten().collect()
 }
 
-/// By the members of the contract beside its agent.
+/// Creates a pair from the members of the contract beside its agent.
 fn pair(members: &str, items: Option<&'static str>) -> Pair {
     let text = format!(r#"{{"agent":"a",{members}}}"#);
     let mut again: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: contracts, and what must hold of every report.
+//! The common part of the fuzz targets: contracts, and the invariants of every report.
 //!
 //! An input is one byte that chooses a contract, and then a text. A target panics where something does not hold.
 
@@ -6,13 +6,13 @@ pub mod contracts;
 pub mod report;
 pub mod runs;
 
-/// The byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
+/// Returns the byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
 pub fn split(input: &[u8]) -> Option<(usize, String)> {
     let (choice, text) = input.split_first()?;
     Some((usize::from(*choice), String::from_utf8_lossy(text).into_owned()))
 }
 
-/// What a report on this text says.
+/// Returns the report on this text.
 ///
 /// # Panics
 ///

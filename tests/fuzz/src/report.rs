@@ -1,4 +1,4 @@
-//! What must hold of every report.
+//! Invariants of every report.
 
 use seamgate_checks::{accounts::every_byte_is_accounted_for, changes::changes_give_what_was_validated};
 use seamgate_core::{Disposition, Report, Span, is_hidden};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{contracts::Pair, judge};
 
-/// Hold a report to all that it promises of any text.
+/// Checks the invariants of a report on any text.
 ///
 /// # Panics
 ///
@@ -55,7 +55,7 @@ fn changes_are_whole(report: &Report) -> bool {
     report.changes.iter().all(|change| !change.after.contains("… ["))
 }
 
-/// What is shown to a person is one line of what can be seen.
+/// Checks that texts for a person are one line of visible characters.
 fn shown(report: &Report) {
     let violations = report.error.iter().flat_map(|error| &error.violations);
     for violation in violations.chain(report.quarantined.iter().flat_map(|item| &item.violations)) {

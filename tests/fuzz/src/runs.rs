@@ -1,4 +1,4 @@
-//! What must hold of every step, whatever state and event are.
+//! Invariants of every step, whatever the state and event are.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,13 @@ pub struct State {
 }
 
 impl State {
-    /// A state that no step gave.
+    /// Creates a state that no step gave.
     pub fn hostile(text: String) -> Self {
         State { text: Some(text), is_hostile: true, at: 1 }
     }
 
-    /// An event with its time, and with what words in it stand for: `$model`, `$input` and `$digest` are known to the run only.
+    /// Returns an event with its time, and with what words in it stand for: `$model`, `$input` and `$digest` are known
+    /// to the run only.
     fn event(&self, line: &str) -> String {
         let known: Value = self.text.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let words = [
@@ -42,7 +43,7 @@ impl State {
     }
 }
 
-/// Apply an event; whether there was a step.
+/// Applies an event. Returns whether there was a step.
 ///
 /// # Panics
 ///
@@ -68,7 +69,7 @@ pub fn apply(profile: &Profile, state: &mut State, line: &str) -> bool {
     let again = advance(profile, state.text.as_deref(), &event).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     assert_eq!(again, step, "the same state and event give two steps");
     assert_sound(profile, &whole, &event, state.is_hostile);
-    // What a step gives is a state, whatever it was made from.
+    // The result of a step is a valid state, whatever it was made from.
     let tick = format!("{{\"type\":\"tick\",\"at\":{}}}", whole["state"]["facts"]["at"]);
     advance(profile, Some(text), &tick).unwrap_or_else(|fault| panic!("{}: {text}", fault.to_json()));
     state.at = whole["state"]["facts"]["at"].as_u64().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a model may read of any text: nothing is hidden in it, cleaning it again changes nothing, spans are pieces of the text,
-//! and no piece shows part of a secret.
+//! Checks what a model may read of any text: it hides nothing, sanitizing it again changes nothing, spans are pieces of
+//! the text, and no piece shows part of a secret.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -9,7 +9,7 @@ use seamgate_core::{Fault, FaultCode};
 use seamgate_kernel::{Profile, observe, permit};
 use serde_json::Value;
 
-/// That of `tests/calls`, with the largest cut of its tools.
+/// The profile of `tests/calls`, with the largest cut of its tools.
 static PROFILE: LazyLock<(Profile, usize)> = LazyLock::new(|| {
     let text = include_str!("../../calls/surface/profile.json");
     (Profile::compile(text).unwrap_or_else(|fault| panic!("{}", fault.to_json())), 20_000)

@@ -1,5 +1,5 @@
-//! Schemas and documents made of the bytes: a contract that is taken judges, explains what it rejects, and tells one document
-//! the same verdict however its numbers are written.
+//! Checks schemas and documents made of the bytes: an accepted contract judges, explains what it rejects, and gives one
+//! document the same verdict however its numbers are written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -55,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
             report.disposition == Disposition::Accepted
         };
         let accepted = verdict(&document);
-        // Where integers are told by their value, `1.5` may be `15e-1`.
+        // Where integers are recognized by their value, `1.5` may be `15e-1`.
         if dialect > 0 {
             assert_eq!(verdict(&document.replace("1.5", "0.015e2")), accepted, "{document}");
         }

@@ -6,7 +6,7 @@ use seamgate_core::{Disposition, ErrorKind};
 use seamgate_fuzz::{contracts, judge};
 use serde_json::Value;
 
-/// What JSON's grammar allows and `serde_json` does not; and how the gate names what it rejects of the same.
+/// Errors of `serde_json` on text that JSON's grammar allows, and the gate's keyword when it rejects the same.
 const BEYOND: [(&str, &str); 4] = [
     ("number out of range", "number_range"),
     ("surrogate", "lone_surrogate"),
@@ -14,11 +14,11 @@ const BEYOND: [(&str, &str); 4] = [
     ("recursion limit exceeded", "caps.depth"),
 ];
 
-/// What `serde_json` takes and the gate does not.
+/// The keywords with which the gate rejects text that `serde_json` accepts.
 const REFUSED: [&str; 6] =
     ["duplicate_member", "number_range", "caps.depth", "caps.string_bytes", "caps.array_items", "caps.object_members"];
 
-/// As many violations as a report has room for.
+/// The most violations that a report has room for.
 const LISTED: usize = 100;
 
 fuzz_target!(|input: &[u8]| {
@@ -47,7 +47,7 @@ fuzz_target!(|input: &[u8]| {
             let message = error.to_string();
             let beyond = BEYOND.iter().find(|(theirs, _)| message.contains(theirs));
             match beyond {
-                // Theirs stops there: what follows may be no JSON. Ours goes on, and lists no more than fit.
+                // Theirs stops there: what follows may not be JSON. Ours continues, and lists no more than fit.
                 Some((_, ours)) => {
                     assert!(!is_json || keywords.len() == LISTED || keywords.contains(ours), "{message}: {keywords:?}");
                 }

@@ -1,5 +1,5 @@
-//! What is only syntax is put right: what is JSON is left alone, nothing is lost or invented, and the changes
-//! are what was done.
+//! Checks that only syntax is repaired: JSON is left alone, nothing is lost or invented, and the changes describe what
+//! was done.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +24,7 @@ fuzz_target!(|input: &[u8]| {
     numbers(output, &mut |number| assert!(text.contains(number), "{number} was invented"));
 });
 
-/// The numbers of a JSON text, as they are written.
+/// Finds the numbers of a JSON text, as they are written.
 fn numbers(json: &str, found: &mut dyn FnMut(&str)) {
     let is_part = |character: char| character.is_ascii_digit() || matches!(character, '-' | '+' | '.' | 'e' | 'E');
     let (mut quoted, mut escaped) = (false, false);

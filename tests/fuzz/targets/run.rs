@@ -1,5 +1,5 @@
-//! Any events after the events of a valid run, and any states: a fault that says what is wrong, or a sound step, whose state
-//! the next event goes on from.
+//! Any events after the events of a valid run, and any states: a fault that says what is wrong, or a sound step, from
+//! whose state the next event continues.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 //! The whole pipeline natively and in its sandbox, which is a process beside this one: the same bytes.
 //!
-//! `SEAMGATE` names the command line, by which the contracts are baked first.
+//! `SEAMGATE` names the command line, which bakes the contracts first.
 #![no_main]
 
 use std::{

@@ -1,4 +1,5 @@
-//! An output in pieces: the same report as at once, and the same is told in flight however it is cut.
+//! Checks an output in pieces: it has the same report as the whole output, and the same items in flight however it is
+//! cut.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -108,7 +108,8 @@ fn sent(id: &str, name: &str, arguments: &str) -> String {
 
 /// Writes a value in the notation of the readers: lists and objects begin with `a` and `o`, numbers with `n` and their digits.
 ///
-/// A [`Value`] would take some objects for numbers. Text that is no Unicode, which only opaque data may have, is `?`.
+/// A [`Value`] would take some objects for numbers. Text that is not valid Unicode, which only opaque data may have, is
+/// `?`.
 fn noted_text(text: &str) -> Value {
     noted(text).unwrap_or_else(|| json!(["?"]))
 }

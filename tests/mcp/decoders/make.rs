@@ -144,7 +144,7 @@ fn arguments(random: &mut Random) -> Value {
     Value::Object(members)
 }
 
-/// Makes a value of any kind, with so many levels below it.
+/// Makes a value of any kind, with this many levels below it.
 fn value(random: &mut Random, levels: usize) -> Value {
     match random.below(if levels == 0 { 8 } else { 11 }) {
         0 => json!(null),

@@ -56,7 +56,7 @@ const VALUES: [&str; 44] = [
     "{\"$serde_json::private::Number\":\"7\"}",
 ];
 
-/// Text that is no JSON value, or only to some decoders.
+/// Texts that are not valid JSON, or only to some decoders.
 const INVALID: [&str; 26] = [
     "01",
     "-01",

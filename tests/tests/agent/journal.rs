@@ -28,29 +28,29 @@ impl Lines {
         lines.filter(move |(_, line)| line["type"] == of_type)
     }
 
-    /// The calls of a type of event.
+    /// Returns the calls of a type of event.
     pub(super) fn calls<'l>(&'l self, of_type: &'l str) -> impl Iterator<Item = &'l str> {
         self.of("event", of_type).filter_map(|(_, event)| event["call"].as_str())
     }
 
-    /// The decisions about a tool, in order.
+    /// Returns the decisions about a tool, in order.
     pub(super) fn decisions<'l>(&'l self, tool: &'l str) -> impl Iterator<Item = &'l Value> {
         self.of("record", "decision").map(|(_, decision)| decision).filter(move |decision| decision["tool"] == tool)
     }
 
-    /// The prompts that the model got, in order.
+    /// Returns the prompts that the model got, in order.
     pub(super) fn prompts(&self, run: &Path) -> Vec<String> {
         self.of("action", "ask_model").map(|(_, action)| artifact(run, &action["prompt"]["artifact"])).collect()
     }
 }
 
-/// A text that a line names.
+/// Returns a text that a line names.
 pub(super) fn artifact(run: &Path, digest: &Value) -> String {
     let hex = digest.as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
     fs::read_to_string(run.join("artifacts").join(hex)).expect("an artifact")
 }
 
-/// The texts of JSON text, as who reads them sees them.
+/// Returns the texts of JSON text, as who reads them sees them.
 pub(super) fn unescaped(json: &str) -> String {
     fn texts(value: &Value, all: &mut String) {
         match value {

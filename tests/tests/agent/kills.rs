@@ -1,7 +1,8 @@
 //! `kill -9` at any point: of the agent at work, and of the person's decision; also between approval and effect.
 //!
-//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` goes on longer than CI does; `SEED=7` begins elsewhere.
-//! The service that is restarted is a stand-in here: a script writes what the real one would, so that there can be many runs.
+//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` runs longer than CI does; `SEED=7` begins
+//! elsewhere. The service that is restarted is a stand-in here: a script writes what the real one would, so that there
+//! can be many runs.
 
 use std::{
     collections::BTreeMap,
@@ -20,16 +21,16 @@ use super::{
     place::{Done, Place},
 };
 
-/// How many runs are killed in CI, each one to three times.
+/// The number of runs that are killed in CI, each one to three times.
 const KILLS: u64 = 100;
 
-/// After a line of the journal, a process lives so many microseconds longer at the most: a call takes about as long.
+/// The longest time that a process lives after a line of the journal, in microseconds: a call takes about as long.
 const LONGER_US: usize = 40_000;
 
-/// What is in a system call when its process is killed may end that.
+/// The time to wait for system calls, which may complete after their process is killed.
 const SETTLED: Duration = Duration::from_millis(20);
 
-/// A run that nobody kills.
+/// A run that is not killed.
 struct Whole {
     document: Value,
     lines: usize,
@@ -61,10 +62,10 @@ struct Killer<'k> {
     whole: &'k Whole,
     counts: &'k Counts,
     random: Random,
-    /// The process is killed when the journal has so many lines.
+    /// The number of lines of the journal at which the process is killed.
     at: usize,
     left: usize,
-    /// How often the calls ran that are finished.
+    /// The number of times that each finished call ran.
     finished: BTreeMap<String, usize>,
 }
 
@@ -76,7 +77,7 @@ impl Killer<'_> {
         }
     }
 
-    /// Run a process. None if it was killed.
+    /// Runs a process. Returns `None` if it was killed.
     fn run(&mut self, mut command: Command) -> Option<Done> {
         let mut child = command.spawn().expect("seamgate");
         let path = self.place.run().join("journal.ndjson");
@@ -101,7 +102,7 @@ impl Killer<'_> {
         None
     }
 
-    /// What must hold after each kill.
+    /// Checks the invariants that hold after each kill.
     fn look(&mut self) {
         self.counts.kills.fetch_add(1, Relaxed);
         nothing_is_unapproved(self.place);
@@ -118,7 +119,7 @@ impl Killer<'_> {
     }
 }
 
-/// One run, killed at points that come from a seed, and all that must hold at its end.
+/// Runs a script that is killed at points from a seed, and checks everything that must hold at its end.
 fn killed(seed: u64, script: &str, whole: &Whole, counts: &Counts) {
     let name = format!("kill-{script}-{seed}");
     let place = Place::with_stand_in(&name);
@@ -144,7 +145,7 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// So many runs of a script, as many at once as there are processors.
+/// Runs a script this many times, with as many in parallel as there are processors.
 fn many(runs: u64, script: &str) -> Counts {
     let (whole, counts) = (Whole::of(script), Counts::default());
     let first = number("SEED", 0);

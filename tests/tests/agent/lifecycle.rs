@@ -15,7 +15,8 @@ const MAX_PROCESSES: usize = 60;
 /// How a process is run. None: it was killed.
 pub(super) type Runs<'r> = dyn FnMut(Command) -> Option<Done> + 'r;
 
-/// Start, or go on where a journal is: resume, approve and resolve, until the run ends. Gives its document.
+/// Starts a run, or continues one that has a journal: resumes, approves and resolves until the run ends. Returns its
+/// document.
 #[track_caller]
 pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value {
     let mut command = next(place, script);
@@ -43,13 +44,13 @@ pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value 
     panic!("the run does not end: {}", place.folder.display());
 }
 
-/// The same, without an interruption.
+/// Runs a script to its end without an interruption. Returns its document.
 #[track_caller]
 pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
 }
 
-/// Start anew where nothing happened yet; else resume.
+/// Starts anew if nothing happened yet; otherwise resumes.
 fn next(place: &Place, script: &str) -> Command {
     if place.journal().whole().0.is_empty() {
         let _ = std::fs::remove_dir_all(place.run());
@@ -58,24 +59,24 @@ fn next(place: &Place, script: &str) -> Command {
     place.resume("")
 }
 
-/// The call of which somebody must say what became.
+/// Returns the call whose outcome somebody must report.
 fn uncertain(ended: &Done) -> Option<String> {
     let (_, rest) = ended.err.split_once("--resolve ")?;
     rest.split_once('=').map(|(call, _)| call.to_owned())
 }
 
-/// As the ledger tells.
+/// Returns the outcome of a call, according to the ledger.
 fn what_became(place: &Place, call: &str) -> &'static str {
     let key = format!("{}/{call}", id(&place.journal()));
     if place.restarts().contains(&key) { "done" } else { "not_done" }
 }
 
-/// The run's id.
+/// Returns the run's id.
 pub(super) fn id(journal: &Lines) -> String {
     journal.0.first().and_then(|line| line["run"]["run"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// How often each call ran, by its key.
+/// Returns the number of times that each call ran, by its key.
 pub(super) fn ran(place: &Place) -> BTreeMap<String, usize> {
     let lines = ["calls.ndjson", "ledger.ndjson"].into_iter().flat_map(|name| place.lines(name));
     let keys = lines.filter_map(|line| line["key"].as_str().map(str::to_owned));
@@ -85,7 +86,7 @@ pub(super) fn ran(place: &Place) -> BTreeMap<String, usize> {
     })
 }
 
-/// The keys of the calls whose results are in the journal, and in that of a child.
+/// Returns the keys of the calls whose results are in the journal, and in that of a child.
 pub(super) fn finished(place: &Place) -> Vec<String> {
     let journals = [place.journal(), Lines::read(&place.run().join("children/c1"))];
     let finished = journals.map(|journal| {
@@ -95,7 +96,7 @@ pub(super) fn finished(place: &Place) -> Vec<String> {
     finished.concat()
 }
 
-/// Each restart that took place was approved first, and then started.
+/// Checks that each restart that took place was approved first, and then started.
 #[track_caller]
 pub(super) fn nothing_is_unapproved(place: &Place) {
     let journal = place.journal().whole();
@@ -111,7 +112,7 @@ pub(super) fn nothing_is_unapproved(place: &Place) {
     }
 }
 
-/// The documents are the same. Where a call was asked for twice, later calls have other numbers.
+/// Checks that the documents are the same. If a call was requested twice, later calls have other numbers.
 #[track_caller]
 pub(super) fn same(place: &Place, document: &Value, whole: &Value) {
     let journal = place.journal();

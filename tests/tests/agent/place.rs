@@ -13,28 +13,29 @@ use serde_json::{Value, json};
 
 use super::journal::Lines;
 
-/// What takes longer than this hangs.
+/// The time after which an operation hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-/// In place of the real restart, where a test runs often: the metric that the real service would write, then the line that counts
-/// as the effect.
+/// In place of the real restart, if a test runs often: the metric that the real service would write, then the line that
+/// stands for the effect.
 pub(super) const STAND_IN: &str = r#"cat >/dev/null
 printf '{"at": %s, "requests": 0, "errors": 0, "db_pool_in_use": 0, "db_pool_max": 8}\n' $(date +%s) >>"$SRE_HOME/metrics.ndjson"
 printf '{"key": "%s"}\n' "$SEAMGATE_IDEMPOTENCY_KEY" >>"$SRE_HOME/ledger.ndjson"
 echo '{"service": "payment-api", "restarted": true}'
 "#;
 
-/// Where `python3` is. The one of the path can be a script that looks for it, which takes longer than the tools do.
+/// The path of `python3`. The one of the path can be a script that looks for it, which takes longer than the
+/// tools do.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
     let path = PathBuf::from(String::from_utf8(asked.stdout).expect("UTF-8").trim());
     path.parent().expect("a folder").to_owned()
 });
 
-/// What the real service wrote under a real load, and when. Its times must not be too old for the agent.
+/// The files that the real service wrote under real load, and when. Their times must not be too old for the agent.
 static WRITTEN: Mutex<Option<(Instant, PathBuf)>> = Mutex::new(None);
 
-/// How long it can be used: the agent looks back 10 minutes.
+/// The time for which they can be used: the agent looks back 10 minutes.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
 /// Files of the service, without those of a process.
@@ -65,7 +66,7 @@ impl Done {
         self
     }
 
-    /// The document that was printed.
+    /// Returns the document that was printed.
     #[track_caller]
     pub(super) fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
@@ -80,7 +81,7 @@ impl From<Output> for Done {
 }
 
 impl Place {
-    /// A copy of the example, without a service.
+    /// Creates a copy of the example, without a service.
     pub(super) fn new(name: &str) -> Self {
         let folder = env::temp_dir().join(format!("seamgate-agent-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -90,7 +91,7 @@ impl Place {
         place
     }
 
-    /// With the real service, whose pool has run dry.
+    /// Creates a place with the real service, whose pool has run dry.
     pub(super) fn with_service(name: &str) -> Self {
         let mut place = Place::new(name);
         let mut service = place.python(&["service.py"]);
@@ -99,7 +100,7 @@ impl Place {
         place
     }
 
-    /// With what the real service wrote, and a stand-in for its restart.
+    /// Creates a place with what the real service wrote, and a stand-in for its restart.
     pub(super) fn with_stand_in(name: &str) -> Self {
         let place = Place::new(name);
         let written = written();
@@ -124,7 +125,7 @@ impl Place {
         self.path("home")
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     pub(super) fn run(&self) -> PathBuf {
         self.path("run")
     }
@@ -133,18 +134,18 @@ impl Place {
         Lines::read(&self.run())
     }
 
-    /// The lines of a file in `SRE_HOME`.
+    /// Returns the lines of a file in `SRE_HOME`.
     pub(super) fn lines(&self, name: &str) -> Vec<Value> {
         let text = fs::read_to_string(self.home().join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
-    /// The keys of the restarts that took place.
+    /// Returns the keys of the restarts that took place.
     pub(super) fn restarts(&self) -> Vec<String> {
         self.lines("ledger.ndjson").iter().map(|line| line["key"].as_str().expect("a key").to_owned()).collect()
     }
 
-    /// Change a JSON file of the example.
+    /// Changes a JSON file of the example.
     pub(super) fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
         let path = self.path("sre").join(name);
         let mut value = serde_json::from_slice(&fs::read(&path).expect(name)).expect("JSON");
@@ -152,7 +153,7 @@ impl Place {
         fs::write(path, value.to_string()).expect(name);
     }
 
-    /// Run a script of the shell in place of the tool `restart_service`.
+    /// Runs a script of the shell in place of the tool `restart_service`.
     pub(super) fn restarts_by(&self, script: &str) {
         self.edit("sre.servers.json", |file| {
             file["servers"]["ops"]["tools"]["restart_service"]["command"] = json!(["sh", "-c", script]);
@@ -165,7 +166,7 @@ impl Place {
         command
     }
 
-    /// `seamgate` with these arguments, none of which has a space.
+    /// Returns `seamgate` with these arguments, none of which has a space.
     pub(super) fn seamgate(&self, arguments: &str) -> Command {
         // The binary of this build: beside the folder of the tests.
         let test = env::current_exe().expect("this test");
@@ -178,12 +179,12 @@ impl Place {
         command
     }
 
-    /// Start a run, whose model follows a script.
+    /// Starts a run, whose model follows a script.
     pub(super) fn start(&self, script: &str) -> Command {
         self.start_in(&self.run(), script)
     }
 
-    /// The same, with its journal elsewhere.
+    /// Starts a run with its journal elsewhere.
     pub(super) fn start_in(&self, run: &Path, script: &str) -> Command {
         let mut command = self.seamgate(
             "agent -p sre.profile.json -p log-reader.profile.json --servers sre.servers.json --mode operate --as joe \
@@ -201,7 +202,7 @@ impl Place {
         command
     }
 
-    /// Decide what the run waits for, as a principal.
+    /// Decides what the run waits for, as a principal.
     pub(super) fn approve(&self, principal: &str, arguments: &str) -> Command {
         let mut command = self.seamgate("approve --yes --as");
         command.arg(principal).arg(self.run()).args(arguments.split_whitespace());
@@ -222,7 +223,7 @@ impl Drop for Place {
     }
 }
 
-/// Wait for the end of a process.
+/// Waits for the end of a process.
 #[track_caller]
 pub(super) fn done(mut command: Command) -> Done {
     let child = command.spawn().expect("seamgate");
@@ -239,7 +240,7 @@ pub(super) fn done(mut command: Command) -> Done {
     done
 }
 
-/// Wait until something holds.
+/// Waits until something holds.
 #[track_caller]
 pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -267,7 +268,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A folder with what the real service wrote under a real load.
+/// Returns a folder with what the real service wrote under a real load.
 fn written() -> PathBuf {
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, folder)) = written.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {

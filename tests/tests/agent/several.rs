@@ -21,7 +21,7 @@ fn two_runs_in_one_directory_end_as_one_does() {
     assert_ne!(runs[0], runs[1]);
 }
 
-/// Who comes second is told so, whatever they want, and changes nothing.
+/// The second process is rejected, whatever it wants to do, and changes nothing.
 #[test]
 fn a_second_process_on_a_journal_is_refused() {
     let place = Place::with_stand_in("second");
@@ -40,6 +40,6 @@ fn a_second_process_on_a_journal_is_refused() {
     fs::write(place.home().join("go"), "").expect("a word");
     let output = first.wait_with_output().expect("its end");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // It has ended: to go on gives the same document.
+    // It has ended: continuing returns the same document.
     assert_eq!(done(place.resume("")).is(0).out.into_bytes(), output.stdout);
 }

@@ -33,7 +33,7 @@ impl Ended {
         Ended { document, journal, before, after: files(&place), place }
     }
 
-    /// Cut the journal, and put the world where it was then: the effect took place if its start is in the journal.
+    /// Cuts the journal, and puts the world where it was then: the effect took place if its start is in the journal.
     fn cut(&self, bytes: usize) {
         fs::write(self.path(), &self.journal[..bytes]).expect("the journal");
         let is_started = self.place.journal().whole().calls("tool_started").any(|call| call == "c8");
@@ -46,7 +46,7 @@ impl Ended {
         self.place.run().join("journal.ndjson")
     }
 
-    /// The ends of the lines.
+    /// Returns the ends of the lines.
     fn line_ends(&self) -> Vec<usize> {
         let ends = self.journal.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         ends.map(|(at, _)| at + 1).collect()

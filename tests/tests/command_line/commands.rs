@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The binary of this build: beside the folder of the tests.
+/// Returns the binary of this build: beside the folder of the tests.
 fn seamgate() -> Command {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -133,7 +133,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
     assert!(repaired.contains("dropped "), "{repaired}");
     assert!(repaired.contains("\npartial triage, 1 item in quarantine, review before use"), "{repaired}");
-    // Where the document is of no use, the items that are valid are told.
+    // If the document cannot be used, the valid items are reported.
     let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
     let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
     assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not in a document, M 1 malformed"), "{rejected}");
@@ -487,7 +487,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(err(&output), "");
 }
 
-/// A verdict that nobody has is none.
+/// A verdict that nobody could read is a fault.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_fault() {
@@ -666,8 +666,8 @@ fn what_is_known_of_a_stream_is_told_while_it_comes() {
     assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));
 }
 
-/// What a folder or a contract leads to is a file, and not too large; what the user names may be a pipe. Nothing takes all
-/// memory, and nothing is waited for.
+/// Paths that a folder or a contract leads to must be files of limited size; a path that the user names may be a pipe.
+/// None of them exhausts memory or blocks.
 #[cfg(unix)]
 mod files {
     use std::{
@@ -679,7 +679,7 @@ mod files {
 
     const MAX: usize = 8 << 20;
 
-    /// What may be where a file is looked for, and what is said of it.
+    /// The things that may be found in place of a file.
     #[derive(Debug, Clone, Copy)]
     enum Found {
         Endless(&'static str),
@@ -699,7 +699,7 @@ mod files {
     ];
 
     impl Found {
-        /// As a file of its own or by a link.
+        /// Creates it as a file of its own or a link.
         fn put(self, path: &Path) {
             match self {
                 Found::Endless(device) => symlink(device, path).expect("a link"),
@@ -710,7 +710,8 @@ mod files {
         }
     }
 
-    /// A process that takes much memory is refused it, and one that waits is ended.
+    /// Runs a command with limited memory and time: a process that takes too much memory is refused it, and one that
+    /// waits is ended.
     fn ended(arguments: &[&str]) -> (i32, String) {
         ended_with(Stdio::null(), arguments)
     }
@@ -825,7 +826,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// A pipe in a folder, and a thread that writes a text into it once.
+    /// Returns a pipe in a folder, and a thread that writes a text into it once.
     fn pipe(folder: &Path, name: &str, text: impl Into<Vec<u8>>) -> String {
         let (path, text) = (folder.join(name), text.into());
         Found::Fifo.put(&path);
@@ -996,7 +997,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// What somebody has put where a file is written on the way is not followed.
+    /// A link that somebody put in place of a temporary file is not followed.
     #[test]
     fn bake_follows_no_link_of_others() {
         let folder = temporary("bake-link");

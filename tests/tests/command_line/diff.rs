@@ -22,7 +22,7 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     validate(contract, &request).is_ok_and(|report| report.disposition == Disposition::Accepted)
 }
 
-/// Change one thing in a schema, somewhere.
+/// Changes one thing in a schema, somewhere.
 fn change(value: &mut Value, other: &Value, random: &mut Random) {
     let is_here = random.chance(30);
     match value {
@@ -65,7 +65,7 @@ fn change(value: &mut Value, other: &Value, random: &mut Random) {
     }
 }
 
-/// Pairs, of which the second is the first with a few changes.
+/// Returns pairs whose second part is the first with a few changes.
 fn pairs() -> Vec<(Value, Value)> {
     let number = std::env::var("DIFF_PAIRS").ok().and_then(|number| number.parse().ok()).unwrap_or(PAIRS);
     let mut pairs = Vec::new();
@@ -115,8 +115,8 @@ fn diff(old: &Path, new: &Path) -> Map<String, Value> {
     agents.map(|agent| (agent["agent"].as_str().expect("a name").to_owned(), agent.clone())).collect()
 }
 
-/// Hold the answers for some pairs to the documents. Gives how many were compatible, break, and are unknown, and how many
-/// documents counted.
+/// Checks the answers for some pairs against the documents. Returns how many were compatible, break, and are unknown,
+/// and how many documents counted.
 fn held(
     pairs: &[(usize, &(Value, Value))],
     answers: &Map<String, Value>,

@@ -169,7 +169,7 @@ fn valid_instances_are_valid_by_each_export_over_resources_and_anchors() {
     assert!(counts[1] > schemas() as usize * 20, "{counts:?}");
 }
 
-/// A JSON Type Definition at random.
+/// Returns a JSON Type Definition at random.
 fn definition(random: &mut Random, depth: usize) -> Value {
     let mut form = match random.below(if depth == 0 { 4 } else { 8 }) {
         0 => json!({}),
@@ -221,7 +221,7 @@ fn valid_instances_of_type_definitions_are_valid_by_each_export() {
     assert!(counts[1] > schemas() as usize * 20, "{counts:?}");
 }
 
-/// The effects of an export, each with its place.
+/// Returns the effects of an export, each with its place.
 fn effects(schema: &Value, target: Target) -> Vec<String> {
     let exported = export(&json!({ "agent": "a", "schema": schema }).to_string(), target).expect("an export");
     exported.rules.iter().map(|rule| format!("{} {}", rule.effect.as_str(), rule.pointer)).collect()
@@ -449,7 +449,7 @@ fn keywords_of_other_drafts_and_annotated_formats_are_no_rules() {
     assert!(exported.rules.is_empty() && !exported.schema.contains("format"), "{}", exported.schema);
 }
 
-/// The table of the page: keywords that all targets treat alike in one row, up to three.
+/// Returns the table of the page: keywords that all targets treat alike in one row, up to three.
 fn table() -> String {
     let mut groups: Vec<(Vec<&str>, [Support; 4])> = Vec::new();
     for (keyword, support) in KEYWORDS {

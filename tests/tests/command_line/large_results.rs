@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::served::Served;
 
-/// A tool that gives an image of as many bytes, or a text.
+/// A tool that returns an image of as many bytes, or a text.
 const SHOT: &str = r#"
 import base64
 TOOLS = ["shot"]

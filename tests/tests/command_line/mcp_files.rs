@@ -89,14 +89,14 @@ impl Place {
         self.run(&[&["mcp", "check", "-p", "notes.profile.json"], more, &["--", "npx", "-y", "server"]].concat())
     }
 
-    /// A tool of the profile.
+    /// Returns a tool of the profile.
     fn tool(&self, name: &str) -> Value {
         let profile: Value = serde_json::from_str(&self.read("notes.profile.json")).expect("JSON");
         let tools = profile["tools"].as_array().expect("tools");
         tools.iter().find(|tool| tool["name"] == name).cloned().unwrap_or_default()
     }
 
-    /// The names of the files in the folder.
+    /// Returns the names of the files in the folder.
     fn files(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(&self.folder).expect("a folder");
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
@@ -211,7 +211,7 @@ fn a_pattern_that_matches_no_tool_is_an_error() {
     ends(&place.init(&["--allow", ""]), 2);
 }
 
-/// A tool as some server may list it.
+/// Returns a tool as some server may list it.
 fn generated(random: &mut Random) -> Value {
     let text = |random: &mut Random| {
         random
@@ -529,7 +529,7 @@ fn server_that_fails_to_start_is_told_with_the_variables_that_it_lacks() {
     assert!(!err(&missing).contains("variables"), "{}", err(&missing));
 }
 
-/// What `--client` takes.
+/// Returns the values of `--client`.
 fn clients() -> Vec<String> {
     let place = Place::new("clients-all", &json!([]));
     let said = err(&place.init(&["--client", ""]));

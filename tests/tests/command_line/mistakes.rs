@@ -1,4 +1,5 @@
-//! Mistakes in contracts and their schemas, made by a generator: `lint` tells each at the right line and column of the right file.
+//! Tests generated mistakes in contracts and their schemas: `lint` reports each at the right line and column of the
+//! right file.
 
 use std::{fs, ops::Range, path::Path, process::Command};
 
@@ -13,25 +14,25 @@ struct Mistake {
     kind: &'static str,
     contract: String,
     schema: String,
-    /// Whether it stands in the schema's file.
+    /// `true` if it is in the schema's file.
     in_schema: bool,
-    /// Where what is told of it may begin.
+    /// The range in which its location may begin.
     at: Range<usize>,
 }
 
-/// A text with something else in place of a piece.
+/// Returns a text with something else in place of a piece.
 fn replaced(text: &str, piece: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..piece.start], &text[piece.end..])
 }
 
-/// The piece that a pointer leads to, or the name of that member.
+/// Returns the piece that a pointer leads to, or the name of that member.
 fn located(text: &str, pointer: &str, is_name: bool) -> Range<usize> {
     let Ok(document) = Json::read(text, &CONTRACT_CAPS) else { panic!("JSON: {text}") };
     let span = document.located(pointer, is_name);
     span.start as usize..span.end as usize
 }
 
-/// A word with a slip: a letter left out, twice, or in its neighbour's place.
+/// Returns a word with a slip: a letter left out, twice, or in its neighbour's place.
 fn slip(random: &mut Random, word: &str) -> String {
     let first = word.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or_default();
     loop {
@@ -49,7 +50,7 @@ fn slip(random: &mut Random, word: &str) -> String {
     }
 }
 
-/// The schemas in a schema, each with its pointer.
+/// Finds the schemas in a schema, each with its pointer.
 fn schemas<'v>(value: &'v Value, pointer: &str, found: &mut Vec<(String, &'v Value)>) {
     let Some(members) = value.as_object() else { return };
     found.push((pointer.to_owned(), value));
@@ -66,7 +67,7 @@ fn schemas<'v>(value: &'v Value, pointer: &str, found: &mut Vec<(String, &'v Val
     }
 }
 
-/// The members of a contract, each with its pointer.
+/// Finds the members of a contract, each with its pointer.
 fn members(value: &Value, pointer: &str, found: &mut Vec<(String, String)>) {
     for (name, inside) in value.as_object().into_iter().flatten() {
         let pointer = format!("{pointer}/{name}");

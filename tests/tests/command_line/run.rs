@@ -1,4 +1,5 @@
-//! `seamgate run` as a script and an agent see it: what the agent is told, exit statuses, all kinds of ends, journals.
+//! Tests `seamgate run` as a script and an agent see it: the feedback to the agent, exit statuses, all kinds of ends,
+//! journals.
 #![cfg(unix)]
 
 use std::{
@@ -20,24 +21,24 @@ use std::{
 use seamgate::{Fault, Finish, Gate, Limits, Outcome, Produced, Request, RunError, Stop};
 use serde_json::Value;
 
-/// What takes longer than this hangs.
+/// The time after which an operation hangs.
 const LONG: Duration = Duration::from_secs(60);
 
 const GREETER: &str = r#"{"agent": "greeter", "retry": {"limit": 2}, "schema": {"type": "object",
     "required": ["greeting"], "properties": {"greeting": {"type": "string"}}, "additionalProperties": false}}"#;
 
-/// What all scripts of agents begin with: in `log` is noted what this session starts.
+/// The beginning of all agents' scripts, which notes in `log` what this session starts.
 const SCRIPT: &str = r#"N=$SEAMGATE_ATTEMPT; F=$SEAMGATE_FINISH_FILE; echo start $N >>log
 hello() { echo '{"greeting": "hello"}'; }; third() { case $N in 1) echo 1 ;; 2) echo {} ;; *) hello ;; esac; }; "#;
 
-/// What is printed of a `hello`.
+/// The output for a `hello`.
 const PRINTED: &str = "{\"greeting\":\"hello\"}\n";
 
-/// A folder with contracts, in which `seamgate run` runs, and a mark by which the processes of its agents are known.
+/// A folder with contracts, in which `seamgate run` runs, and a mark that identifies the processes of its agents.
 struct Place {
     folder: PathBuf,
     mark: String,
-    /// What the shell that starts it does first.
+    /// The first command of the shell that starts it.
     setup: &'static str,
 }
 
@@ -92,7 +93,7 @@ impl Place {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
-    /// The arguments of `seamgate run`, of which none has a space, and the agent's own.
+    /// Returns the arguments of `seamgate run`, none of which has a space, and the agent's own.
     fn command(&self, arguments: &str, agent: &[&str]) -> Command {
         // The binary of this build: beside the folder of the tests.
         let test = std::env::current_exe().expect("this test");
@@ -114,21 +115,21 @@ impl Place {
         command.args(arguments).current_dir(&self.folder).env_remove("RUST_LOG").output().expect("an end")
     }
 
-    /// A journal as `seamgate trace` shows it.
+    /// Returns a journal as `seamgate trace` shows it.
     fn trace(&self, journal: &str) -> String {
         let output = self.seamgate(&["trace", journal]);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// The same with an agent that is a script, the greeter where no contract is named.
+    /// Returns the command for an agent that is a script, with the greeter if no contract is named.
     fn greeter(&self, arguments: &str, script: &str) -> Command {
         drop(fs::remove_file(self.path("log")));
         let contract = if arguments.contains("-c ") { "" } else { "-c greeter.contract.json " };
         self.command(&format!("{contract}{arguments}"), &["--", "sh", "-c", &format!("{SCRIPT}{script}")])
     }
 
-    /// Wait for the end, which must come, and with it that of all that the agent has started.
+    /// Waits for the end, which must come, and with it that of all that the agent has started.
     fn done(&self, child: Child) -> Done {
         let (pid, (ended, end)) = (child.id(), mpsc::channel::<()>());
         let guard = thread::spawn(move || {
@@ -147,7 +148,7 @@ impl Place {
     fn run_with(&self, prompt: &[u8], mut command: Command) -> Done {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("sh");
         let (mut stdin, prompt) = (child.stdin.take().expect("piped"), prompt.to_vec());
-        // What is not read is no matter.
+        // Unread output does not matter.
         let writer = thread::spawn(move || drop(stdin.write_all(&prompt)));
         let done = self.done(child);
         writer.join().expect("written");
@@ -158,7 +159,7 @@ impl Place {
         self.run_with(b"", self.greeter(arguments, script))
     }
 
-    /// The attempts that the last session started.
+    /// Returns the attempts that the last session started.
     fn log(&self) -> Vec<u64> {
         self.text("log").lines().filter_map(|line| line.strip_prefix("start ")?.parse().ok()).collect()
     }
@@ -171,7 +172,7 @@ impl Place {
         }
     }
 
-    /// The whole lines of the journal.
+    /// Returns the whole lines of the journal.
     fn journal(&self) -> Vec<Value> {
         let bytes = self.read("journal");
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -189,13 +190,13 @@ impl Place {
         lines
     }
 
-    /// The journal in short: events and their attempts.
+    /// Returns the journal in short: events and their attempts.
     fn events(&self) -> Vec<String> {
         let word = |line: &Value| format!("{} {}", line["event"].as_str().unwrap_or_default(), line["attempt"]);
         self.journal().iter().map(word).collect()
     }
 
-    /// The same without what may be said more than once.
+    /// Returns the journal in short, without what may be repeated.
     fn results(&self) -> Vec<String> {
         self.events().into_iter().filter(|event| !event.starts_with("start ")).collect()
     }
@@ -210,7 +211,7 @@ impl Place {
         }
     }
 
-    /// A process that has the mark; none is found elsewhere than on Linux.
+    /// Returns a process that has the mark; none is found elsewhere than on Linux.
     fn living(&self) -> Option<PathBuf> {
         let entry = format!("MARK={}", self.mark).into_bytes();
         let mut processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|process| process.path());
@@ -423,7 +424,8 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", "exec 3<&0; (trap '' TERM; sleep 100) <&3 & hello", 0, 1, ""),
 ];
 
-/// What has a verdict in the end has it again on `--resume`, and the agent is not asked; what has none is tried again.
+/// An attempt with a verdict has the same one on `--resume`, without asking the agent; an attempt without one is
+/// repeated.
 #[test]
 fn each_end_has_its_status_and_leaves_no_process() {
     let end = |number: usize, (arguments, script, status, attempts, said): (&str, &str, i32, usize, &str)| {
@@ -551,7 +553,8 @@ fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     place.run("--journal journal --resume", script).is(0, &first.out, &[1]);
 }
 
-/// What begins otherwise is somebody's file, and what a run lacks cannot be made up: neither is written to.
+/// A file that does not begin as a journal is the user's, and a run without a line cannot be reconstructed: neither is
+/// written to.
 #[test]
 fn what_is_no_journal_or_lacks_a_line_is_an_error() {
     let place = Place::new("no-journal");
@@ -706,8 +709,8 @@ fn another_component_does_not_go_on_with_a_run() {
     place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
 }
 
-/// The folders by which agents and this program speak: of a run that was killed none stays, and of one that goes on none
-/// goes.
+/// The folders in which agents and this program exchange files: those of killed runs are removed, and those of live
+/// runs stay.
 #[cfg(target_os = "linux")]
 #[test]
 fn folders_of_killed_runs_are_removed_by_the_next() {
@@ -843,14 +846,14 @@ mod kills {
 
     const PIPE: usize = 64 << 10;
 
-    /// A pipe in which so many bytes fit before a writer waits for ever.
+    /// Returns a pipe with room for this many bytes before a writer waits for ever.
     fn pipe_with(room: usize) -> (PipeReader, PipeWriter) {
         let (reader, mut writer) = pipe().expect("a pipe");
         writer.write_all(&vec![0; PIPE - room]).expect("room");
         (reader, writer)
     }
 
-    /// Killed at any time, it goes on where it was: what was judged is not asked again, and what is printed is right.
+    /// Killed at any time, it continues where it was: what was judged is not asked again, and what is printed is right.
     #[test]
     fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
         let (place, arguments) = (Place::new("kills"), "--journal journal --resume");
@@ -936,7 +939,7 @@ mod kills {
     }
 }
 
-/// What is printed to nobody is not given up: it is printed by the next session.
+/// An output that could not be printed is not lost: the next session prints it.
 #[test]
 fn an_output_that_cannot_be_printed_is_a_fault() {
     let place = Place::new("stdout");
@@ -981,7 +984,7 @@ fn a_journal_that_is_no_file_is_refused() {
     place.run("--journal journal", "hello").is(2, "", &[]);
 }
 
-/// The same for evidence; and a run goes on only with the evidence that it began with.
+/// The same for evidence; and a run continues only with the evidence that it began with.
 #[test]
 fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     let place = Place::new("evidence");
@@ -999,7 +1002,7 @@ fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     run("--evidence others.json --resume").is(2, "", &[]).says("another evidence");
 }
 
-/// Nobody is asked in vain: a list that is lacking is told before the agent is started, and before there is a journal.
+/// Nobody is asked in vain: a missing list is reported before the agent is started, and before there is a journal.
 #[test]
 fn an_agent_is_not_asked_where_a_list_is_lacking() {
     let place = Place::new("lists");
@@ -1051,7 +1054,7 @@ fn what_is_printed_of_a_journal_is_valid_now() {
     }
 }
 
-/// Ask by the contract of the triage, with an answer for each attempt.
+/// Asks by the contract of the triage, with an answer for each attempt.
 fn run<E: Into<Box<dyn Error + Send + Sync>>>(
     mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>,
 ) -> Result<Outcome, RunError> {

@@ -12,7 +12,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// The rest of a server, which has the names in `TOOLS` and the function `call`: of a name and arguments, it gives a part of the content.
+/// The rest of a server, which has the names in `TOOLS` and the function `call`: for a name and arguments, it returns a
+/// part of the content.
 const LOOP: &str = r#"
 import json, sys
 for line in sys.stdin:

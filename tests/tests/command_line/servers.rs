@@ -1,4 +1,5 @@
-//! What `seamgate agent` reaches: model servers, MCP servers, tool programs and other agents, also those that misbehave.
+//! Tests what `seamgate agent` connects to: model servers, MCP servers, tool programs and other agents, including those
+//! that misbehave.
 #![cfg(unix)]
 
 use std::{
@@ -44,7 +45,7 @@ impl Place {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// The tool `look` runs this script.
+    /// Makes this script the program of the tool `look`.
     fn tool(&self, script: &str) {
         self.servers(&json!({ "": { "tools": { "look": { "command": ["sh", "-c", script] } } } }));
     }
@@ -62,12 +63,12 @@ impl Place {
         command
     }
 
-    /// A run whose model is the script.
+    /// Returns a run whose model is the script.
     fn run(&self, more: &[&str]) -> Output {
         self.start(&[more, &["--", "sh", "model.sh"]].concat()).output().expect("an end")
     }
 
-    /// A run whose model is a server.
+    /// Returns a run whose model is a server.
     fn run_at(&self, url: &str) -> Output {
         let mut command = self.start(&["--model-url", url, "--model", "m"]);
         command.env("OPENAI_API_KEY", "sk-secret").output().expect("an end")
@@ -82,14 +83,14 @@ impl Place {
         self.command(arguments).output().expect("an end")
     }
 
-    /// All lines of the journal that are records of one type.
+    /// Returns all lines of the journal that are records of one type.
     fn records(&self, kind: &str) -> Vec<Value> {
         let lines = self.read("run/journal.ndjson");
         let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["record"].clone());
         records.filter(|record| record["type"] == kind).collect()
     }
 
-    /// What the model read of the only call.
+    /// Returns the observation of the only call.
     fn observation(&self) -> Value {
         let mut all = self.records("observation");
         assert_eq!(all.len(), 1, "{all:?}");
@@ -397,7 +398,7 @@ fn programs_get_the_variables_that_are_theirs() {
         let output = command.envs(VARIABLES).output().expect("an end");
         ends(&output, 0);
         assert_eq!(sorted(names(&place.read("tool"))), expected, "{name}");
-        // What the file gives a server itself is no variable of ours.
+        // A variable that the file sets for a server is not one of ours.
         let server = place.read("server");
         assert!(server.contains("MODEL_KEY=own"), "{name}: {server}");
         let server = server.replace("MODEL_KEY=own\n", "");
@@ -486,7 +487,7 @@ impl Ordinary {
         self.place.folder.join("seamgate")
     }
 
-    /// The program, run by somebody who is not root.
+    /// Returns the program, run by somebody who is not root.
     fn command(&self, arguments: &[&str]) -> Command {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(self.program());
@@ -619,7 +620,7 @@ fn a_signal_ends_a_run_that_waits_for_a_server() {
     assert!(start.elapsed() < Duration::from_secs(30), "it waited for the server");
 }
 
-/// An MCP server that is as good as its script: Python, one function for each method.
+/// Writes an MCP server in Python with one function for each method.
 fn mcp(place: &Place, body: &str) {
     let script = format!(
         "import json, os, sys, time
@@ -735,7 +736,7 @@ fn a_server_that_fails_costs_one_call() {
     assert!(!place.folder.join("run/journal.ndjson").exists());
 }
 
-/// A run that waits for approval of `act`.
+/// Returns a run that waits for approval of `act`.
 fn waiting(name: &str) -> Place {
     let place = Place::new(name);
     place.servers(&json!({ "": { "tools": { "act": { "command": ["echo", "{}"] } } } }));
@@ -769,7 +770,7 @@ fn run_goes_on_with_its_own_copy_of_the_profile() {
         // What audiences see needs the profile.
         ends(&place.seamgate(&["trace", "run", "--html", "page.html"]), 0);
         assert!(!place.read("page.html").contains("left out, as that needs the profile"));
-        // A run that has ended goes on with nothing.
+        // A run that has ended continues nothing.
         let output = place.seamgate(&["agent", "--resume", "run"]);
         ends(&output, 0);
         assert!(!err(&output).contains(expected), "{}", err(&output));
@@ -941,7 +942,7 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     }
 }
 
-/// A run in which `act` waits, with a program that is told of it.
+/// Returns a run in which `act` waits, with a program that is notified of it.
 fn told(name: &str, notify: &Value) -> (Place, Output) {
     let place = Place::new(name);
     place.write("model.sh", MODEL.replace("\"look\"", "\"act\""));
@@ -1076,7 +1077,8 @@ fn a_servers_file_that_is_wrong_says_where() {
     assert!(schema.is_valid(&serde_json::from_str(&example).expect("JSON")), "the example");
 }
 
-/// An agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then answers.
+/// Returns an agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then
+/// answers.
 fn delegating(name: &str) -> Place {
     let place = Place::new(name);
     let mut worker = profile(json!({ "principal": "anna" }));
@@ -1172,7 +1174,7 @@ fn an_agent_without_its_profile_is_not_started() {
     assert!(!place.folder.join("run/children").exists());
 }
 
-/// A run that waits for the approval of the call `act`, made by a model that then reads what came of it.
+/// Starts a run that waits for the approval of the call `act`, made by a model that then reads the result.
 fn waiting_for_approval(place: &Place) {
     let act = "cat > acted; echo ok";
     place.servers(&json!({ "": { "tools": {

@@ -1,4 +1,4 @@
-//! What a person types on a terminal decides about the call that is shown there, and about no other.
+//! Tests that what a person types on a terminal decides only the call that is shown there.
 #![cfg(unix)]
 
 use std::{
@@ -18,12 +18,13 @@ use rustix::{
 };
 use serde_json::{Value, json};
 
-/// What takes longer than this does not come.
+/// The longest time to wait for something.
 const LONG: Duration = Duration::from_secs(60);
-/// How long an answer has to have an effect that it must not have.
+/// The time that an answer has to have an effect that it must not have.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A model that calls `act`, again if that came to nothing, and then answers. It takes a moment, which begins with the file `asked`.
+/// A model that calls `act`, again if that had no result, and then answers. It takes a moment, which begins with the
+/// file `asked`.
 const ACTS: &str = r#"touch asked; sleep 0.4
 case $(cat) in
   *'"call":"c2"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;
@@ -69,12 +70,12 @@ impl Place {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// The arguments of the calls that ran.
+    /// Returns the arguments of the calls that ran.
     fn acted(&self) -> String {
         self.read("acted")
     }
 
-    /// What was decided, as the journal has it: calls and decisions.
+    /// Returns the decisions in the journal: calls and decisions.
     fn decided(&self) -> Vec<(String, String)> {
         let text = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
         self.events("approval").iter().map(|event| (text(event, "key"), text(event, "decision"))).collect()
@@ -96,13 +97,13 @@ impl Place {
         command
     }
 
-    /// A run of the agent, before whose terminal anna is.
+    /// Returns a run of the agent, before whose terminal anna is.
     fn agent(&self) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as anna --task {} --journal run";
         Terminal::start(self.command(&format!("{common} -- sh model.sh")), 80)
     }
 
-    /// A run that waits, and `seamgate approve` before whose terminal anna is.
+    /// Returns a run that waits, and `seamgate approve` before whose terminal anna is.
     fn approve(&self, more: &str) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as joe --task {} --journal run";
         let waits = self.command(&format!("{common} -- sh model.sh")).output().expect("an end");
@@ -120,7 +121,7 @@ struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
-    /// How much of the screen was looked at.
+    /// The part of the screen that was read.
     seen: usize,
 }
 
@@ -226,8 +227,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// What people and pastes bring before anything is asked: words that approve elsewhere, rejections, codes that are guessed, the
-/// beginning of a line.
+/// Input that people and pastes produce before the question: words that approve elsewhere, rejections, guessed codes,
+/// the beginning of a line.
 const AHEAD: [&str; 12] =
     ["y\n", "y\ny\n", "yes\n", "Y\n\n\n", "approve\n", "n\n", "bcdf\n", "c1\n", "1\n", "y", "n", "y\r\ny\r\n"];
 

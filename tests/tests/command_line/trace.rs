@@ -16,7 +16,7 @@ use seamgate_tests::{
 };
 use serde_json::{Value, json};
 
-/// The binary of this build: beside the folder of the tests.
+/// Returns the binary of this build: beside the folder of the tests.
 fn seamgate(arguments: &[&str]) -> Output {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -26,14 +26,14 @@ fn seamgate(arguments: &[&str]) -> Output {
     command.output().expect("seamgate, built by `cargo xtask build`")
 }
 
-/// Where runs are played. They stay there until the next time, for a look at them.
+/// Returns the folder of the runs, which stay there until the next time, for inspection.
 fn traces() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace");
     fs::create_dir_all(&folder).expect("a folder");
     folder
 }
 
-/// A folder for one run, empty.
+/// Returns a folder for one run, empty.
 fn fresh(name: &str) -> PathBuf {
     let folder = traces().join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -44,7 +44,7 @@ fn case(name: &str) -> RunCase {
     run_cases().expect("cases").into_iter().find(|case| case.name == name).expect("a case of this name")
 }
 
-/// Play a case into a folder, with the profile beside the journal, where `agent.json` names it.
+/// Plays a case into a folder, with the profile beside the journal, where `agent.json` names it.
 fn play(case: &RunCase, folder: &Path) {
     let profile = Profile::compile(&case.profile).unwrap_or_else(|fault| panic!("{}", fault.message));
     let played = case
@@ -84,7 +84,7 @@ fn is_status(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}\n{}", out(output), err(output));
 }
 
-/// A run with a child in its folder.
+/// Returns a run with a child in its folder.
 fn with_child(name: &str) -> PathBuf {
     let folder = played("delegation/packet", name);
     let lines = fs::read_to_string(folder.join("journal.ndjson")).expect("a journal");
@@ -104,7 +104,7 @@ fn with_child(name: &str) -> PathBuf {
     folder
 }
 
-/// A text for a file of what is expected: the component's digest is another one after each change of it.
+/// Returns a text for a file of what is expected: the component's digest is another one after each change of it.
 fn without_component(text: &str) -> String {
     let component = Gate::new().expect("a gate").component().digest().to_owned();
     text.replace(&component, "COMPONENT").replace(traces().to_str().expect("UTF-8"), "RUNS")
@@ -291,7 +291,8 @@ fn spans_have_the_names_of_the_conventions_and_nothing_that_was_said() {
     }
 }
 
-/// Write the lines of a journal again, each with another value, so that the chain holds. It is as if the run had been so.
+/// Writes the lines of a journal again, each with another value, so that the chain holds. It is as if the run had been
+/// so.
 fn rewrite(folder: &Path, edit: impl Fn(&str, &mut Value)) {
     let path = folder.join("journal.ndjson");
     let lines = fs::read_to_string(&path).expect("a journal");
@@ -430,7 +431,7 @@ fn a_large_result_floods_nobody() {
 /// Hostile as markup, as a style, on a terminal, and to the eye.
 const HOSTILE: &str = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=//evil.example>&lt;&#x202e;\u{202e}\u{1b}[31m\u{0}<!--";
 
-/// Add hostile text to each string, but not to those of these members.
+/// Adds hostile text to each string, but not to those of these members.
 fn poison(value: &mut Value, but: &[&str]) {
     match value {
         Value::String(text) => text.push_str(HOSTILE),
@@ -444,8 +445,8 @@ fn poison(value: &mut Value, but: &[&str]) {
     }
 }
 
-/// A run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its parts stay as
-/// they are. Without it, many lines cannot be read.
+/// Plays a run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its
+/// parts stay as they are. Without it, many lines cannot be read.
 fn hostile(name: &str, is_linked: bool) -> PathBuf {
     let family = with_child(name);
     let words = "type kind key artifact";
@@ -609,7 +610,7 @@ fn a_run_of_ten_thousand_events() {
     }
 }
 
-/// What a browser makes of a page.
+/// Parses a page as a browser does.
 mod page {
     use std::collections::BTreeSet;
 
@@ -630,8 +631,8 @@ mod page {
         styles: usize,
     }
 
-    /// Read a page. It has no element and no attribute but those that the trace writes, links lead into the page, and it is
-    /// written without a mistake.
+    /// Reads a page. It has no element and no attribute but those that the trace writes, links lead into the page, and
+    /// it is written without a mistake.
     pub(super) fn read(html: &str) -> Page {
         let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
         assert!(dom.errors.borrow().is_empty(), "{:?}", dom.errors.borrow());

@@ -22,12 +22,12 @@ fn accepts(contract: &Contract, document: &Value) -> bool {
     validate(contract, &request).is_ok_and(|report| report.disposition == Disposition::Accepted)
 }
 
-/// A contract that takes the whole output as the document.
+/// Returns a contract that takes the whole output as the document.
 fn contract(kind: &str, schema: &Value) -> Value {
     json!({ "agent": "a", kind: schema, "extract": { "markers": [] } })
 }
 
-/// The schema for a language. typify reads `oneOf` as a union, which is `anyOf`.
+/// Returns the schema for a language. typify reads `oneOf` as a union, which is `anyOf`.
 fn prepared(contract: &Value, language: Language) -> Value {
     let schema = type_schema(contract, "Document", language).expect("a schema");
     serde_json::from_str(&schema.to_string().replace("\"oneOf\"", "\"anyOf\"")).expect("JSON")
@@ -166,7 +166,7 @@ fn type_definitions_are_translated() {
     }
 }
 
-/// All texts of a schema that a generator could write into code.
+/// Finds all texts of a schema that a generator could write into code.
 fn texts(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(keywords) => keywords.iter().for_each(|(name, value)| {

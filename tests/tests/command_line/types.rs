@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, &str, &str); 4] = [
     ("go", "go-jsonschema", "go install github.com/atombender/go-jsonschema@v"),
 ];
 
-/// A folder with a contract, and with programs of these names that run a script.
+/// Returns a folder with a contract, and with programs of these names that run a script.
 fn folder(test: &str, script: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("types").join(test);
     let _ = fs::remove_dir_all(&folder);

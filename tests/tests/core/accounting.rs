@@ -77,7 +77,7 @@ const BEFORE: [&str; 64] = [
     "<answer>{\"ok\": false}</answer>\nNo: <answer>",
 ];
 
-/// What may be the answer.
+/// The possible bodies of an answer.
 const BODIES: [&str; 31] = [
     "{\"refusal\": \"I will not.\"}",
     "{\"ok\": true}",

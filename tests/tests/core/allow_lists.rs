@@ -8,7 +8,7 @@ use seamgate_core::{
 use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
-/// How many contracts are judged by, each with several requests.
+/// The number of contracts, each with several requests.
 const CONTRACTS: usize = 5_000;
 const REQUESTS: usize = 4;
 
@@ -76,12 +76,12 @@ fn lists(random: &mut Random) -> Vec<NamedList> {
     names.into_iter().map(|name| of(name, random)).collect()
 }
 
-/// Every list that there is.
+/// Returns every list that there is.
 fn all() -> Vec<NamedList> {
     NAMES.into_iter().map(|name| NamedList { name: name.to_owned(), values: vec!["core".to_owned()] }).collect()
 }
 
-/// The fault says which lists are lacking, and what would be right.
+/// Checks that the fault says which lists are missing, and what would be right.
 fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     assert_eq!(fault.code, FaultCode::BadRequest);
     assert_eq!(fault.violations.len(), lacking.len(), "{}", fault.to_json());
@@ -100,7 +100,7 @@ fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     }
 }
 
-/// Where no list is lacking, the notes say which checks are inert, where the checks were come to.
+/// Checks that if no list is missing, the notes say which checks are inert, where the checks were reached.
 fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &str) {
     let told = report.notes.iter().filter(|note| note.contains("was not checked: the request has no list")).count();
     let sent = |name: &Value| lists.iter().any(|list| *name == list.name.as_str());
@@ -111,7 +111,7 @@ fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &st
     }
 }
 
-/// What is the same wherever it is asked: a report, or the fault, as JSON text.
+/// Returns the result, a report or a fault, after checking that every API gives the same one.
 fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], output: &str) -> Result<Report, Fault> {
     let compiled = Contract::compile(&contract.text).expect("a contract");
     let request = Request { agent: "a".to_owned(), output, lists: lists.to_vec(), ..Request::default() };

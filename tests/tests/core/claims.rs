@@ -103,7 +103,7 @@ fn observation(value: &Value) -> Observation {
     seamgate_tests::natively(serde_json::from_value(value.clone()).expect("an observation"))
 }
 
-/// How many claims are made.
+/// The number of claims to generate.
 const ROUNDS: usize = 20_000;
 
 /// A contract in which citations need no quotes.
@@ -126,7 +126,7 @@ fn rejects(contract: &Contract, seen: &str, text: &str, cite: &Value) -> Vec<Str
     report.error.into_iter().flat_map(|error| error.violations).map(|violation| violation.keyword).collect()
 }
 
-/// A number in one of the ways in which tools write them.
+/// Returns a number in one of the ways in which tools write them.
 fn number(random: &mut Random) -> String {
     let below = |random: &mut Random, most: usize| random.below(most);
     let whole = below(random, 10_000_000);
@@ -297,7 +297,7 @@ fn a_number_with_another_digit_is_not_supported() {
     }
 }
 
-/// What is hostile about claims and evidence, and how far each is from the limits of a call.
+/// Hostile claims and evidence, with their distance from the limits of a call.
 #[test]
 fn hostile_claims_end_in_a_verdict_or_at_a_limit() {
     let mut gate = seamgate::Gate::new().expect("a gate");

@@ -7,10 +7,10 @@ use seamgate_core::{Contract, Report, Request, Session, Span, validate};
 use seamgate_tests::{PIECES, Random};
 use serde_json::Value;
 
-/// How many outputs are judged by each contract.
+/// The number of outputs that each contract judges.
 const OUTPUTS: usize = 20_000;
 
-/// What a part of an output is. Each holds one document with a number.
+/// The kind of a part of an output. Each part holds one document with a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Prose,
@@ -42,7 +42,7 @@ use Kind::{
     Unescaped, Untagged,
 };
 
-/// Those that stand in prose.
+/// The kinds of parts that stand in prose.
 const KINDS: [Kind; 13] = [
     Prose, Citation, BlockQuote, Reasoning, Marked, Unescaped, Untagged, OtherFence, Bare, Quoting, Broken, Python,
     Commented,
@@ -78,7 +78,7 @@ fn document(random: &mut Random, number: usize) -> String {
     }
 }
 
-/// A number that is in a document inside another, or quoted in it.
+/// Returns a number that is in a document inside another, or quoted in it.
 fn inner(number: usize) -> usize {
     number + 100_000
 }
@@ -190,7 +190,7 @@ impl Output {
         out
     }
 
-    /// The parts that are looked at.
+    /// Returns the parts that are looked at.
     fn seen(&self) -> Vec<&Part> {
         self.parts[self.closed_before..self.opened_before].iter().filter(|part| part.kind != Reasoning).collect()
     }
@@ -212,7 +212,7 @@ struct By {
     select: &'static str,
 }
 
-/// What a contract says, in each way there is.
+/// All forms of a contract's `extract`.
 const CONTRACTS: [(&str, bool, Embedded, bool, &str); 9] = [
     (r#""extract":{}"#, true, Embedded::None, false, "last"),
     (r#""extract":{"markers":["json"],"select":"first"}"#, false, Embedded::None, false, "first"),
@@ -241,17 +241,17 @@ fn contracts() -> Vec<By> {
     CONTRACTS.into_iter().map(by).collect()
 }
 
-/// What becomes of an output.
+/// The expected result of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     /// The document with this number.
     Number(usize),
-    /// It, or nothing: whether it is repaired is another question.
+    /// This document or none: whether it is repaired is tested elsewhere.
     AtMost(usize),
     Nothing,
 }
 
-/// What a user would want of an output, by the rules.
+/// Returns what a user would want of an output, by the rules.
 fn wanted(output: &Output, by: &By) -> Wanted {
     let parts = output.seen();
     let of =
@@ -362,7 +362,7 @@ fn what_is_taken_is_what_the_model_takes() {
     assert_eq!(agreed, total);
 }
 
-/// What is told in flight is of no reasoning and of no quote, wherever those can be known by then.
+/// Items reported in flight never come from reasoning or quotes, as far as those are recognizable by then.
 #[test]
 fn nothing_is_told_of_reasoning() {
     let text = r#"{"agent":"a","schema":true,"extract":{"embedded":true},"items":{"path":"$.list[*]","schema":true}}"#;

@@ -1,10 +1,11 @@
-//! What a producer is told: all that is wrong as far as it fits, in words it can use, and by the alternative it meant.
+//! Tests the feedback to a producer: it reports all violations that fit, in words that the producer can use, and by the
+//! alternative of a union that it meant.
 
 use seamgate_core::{Contract, Disposition, Report, Request, Violation, validate};
 use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
-/// How many outputs are told of, and how many values of unions.
+/// The number of outputs, and of values of unions.
 const OUTPUTS: usize = 10_000;
 const UNIONS: usize = 20_000;
 
@@ -36,7 +37,7 @@ fn contract(contract: &Value) -> Contract {
     Contract::compile(&contract.to_string()).unwrap_or_else(|fault| panic!("{}: {contract}", fault.to_json()))
 }
 
-/// A schema, and a value that it takes.
+/// Returns a schema, and a value that it takes.
 fn member(random: &mut Random) -> (Value, Value) {
     match random.below(7) {
         0 => (json!({"type": "integer", "minimum": 0}), json!(random.below(100))),
@@ -49,7 +50,7 @@ fn member(random: &mut Random) -> (Value, Value) {
     }
 }
 
-/// A schema for objects, and one that it takes.
+/// Returns a schema for objects, and one that it takes.
 fn object(random: &mut Random, members: usize) -> (Value, Value) {
     let (mut properties, mut required, mut value) = (Map::new(), Vec::new(), Map::new());
     for number in 0..members {
@@ -67,7 +68,7 @@ fn object(random: &mut Random, members: usize) -> (Value, Value) {
     (schema, Value::Object(value))
 }
 
-/// Make something of a value wrong, and leave the members that are named as they are.
+/// Makes something of a value wrong, and leaves the members that are named as they are.
 fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     let members = value.as_object_mut().expect("an object");
     let names: Vec<String> = members.keys().filter(|name| !kept.contains(&name.as_str())).cloned().collect();
@@ -92,7 +93,7 @@ fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     }
 }
 
-/// A contract, and an output by which something is wrong: of the document, of its items, or of its syntax.
+/// Returns a contract, and an invalid output: of the document, of its items, or of its syntax.
 fn told(random: &mut Random) -> (Value, String) {
     let members = 1 + random.below(4);
     let (mut schema, mut document) = object(random, members);
@@ -129,7 +130,7 @@ fn told(random: &mut Random) -> (Value, String) {
     (contract, output)
 }
 
-/// All violations that a report lists, each with the number of its item in quarantine.
+/// Returns all violations that a report lists, each with the number of its item in quarantine.
 fn violations(report: &Report) -> Vec<(Option<usize>, &Violation)> {
     let of_document = report.error.iter().flat_map(|error| &error.violations).map(|violation| (None, violation));
     let of_items = report.quarantined.iter().enumerate();
@@ -138,7 +139,7 @@ fn violations(report: &Report) -> Vec<(Option<usize>, &Violation)> {
     of_document.chain(of_items).collect()
 }
 
-/// Whether a line says this, of this place or of another.
+/// Returns whether a line reports this violation, at this place or another.
 fn says(line: &str, violation: &Violation) -> bool {
     line.contains(&format!(": {}", violation.message))
 }
@@ -155,7 +156,7 @@ fn is_mentioned(feedback: &str, violation: &Violation) -> bool {
     feedback.lines().any(|line| is_of(&line))
 }
 
-/// What a line more, or a place more in a line that is there, would take.
+/// Returns the room that another line needs, or another place in an existing line.
 fn room_for(feedback: &str, violation: &Violation) -> usize {
     match feedback.lines().any(|line| says(line, violation)) {
         true => violation.path.len() + 2,
@@ -163,7 +164,7 @@ fn room_for(feedback: &str, violation: &Violation) -> usize {
     }
 }
 
-/// The texts that are quoted in double quotes.
+/// Returns the texts that are quoted in double quotes.
 fn quoted(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let line = line.replace("'\"'", "");
@@ -181,7 +182,7 @@ fn quoted(line: &str) -> Vec<String> {
     pieces
 }
 
-/// Whether a text holds what is quoted, as far as it is not cut.
+/// Returns whether a text contains a quoted piece, apart from its truncated part.
 fn holds(text: &str, piece: &str) -> bool {
     let piece = piece.strip_prefix('…').unwrap_or(piece);
     let piece = piece.split("… [").next().unwrap_or_default();
@@ -211,7 +212,7 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     hold_to_room(report, &context);
 }
 
-/// What is left out does not fit. Items that are asked for are told of in their order; all others by their use.
+/// Checks that what was left out does not fit. Requested items are reported in their order, all others by their use.
 fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
     let feedback = &report.feedback;
     let all = violations(report);
@@ -277,17 +278,17 @@ fn all_that_is_wrong_is_told_as_far_as_it_fits() {
 /// How the alternatives of a union say which one they are.
 struct Union {
     schema: Value,
-    /// Of each alternative, where its parts stand in the schema.
+    /// For each alternative, the places of its parts in the schema.
     places: Vec<Vec<String>>,
-    /// Of each alternative, a value that it takes.
+    /// For each alternative, a value that it accepts.
     values: Vec<Value>,
-    /// The members on the way to the one that tells.
+    /// The members on the way to the discriminator.
     way: Vec<&'static str>,
     /// All values of that.
     kinds: Vec<String>,
 }
 
-/// What stands at the end of members inside each other.
+/// Returns a value nested in members with these names.
 fn inside(way: &[&str], value: Value, wrap: &dyn Fn(&str, Value) -> Value) -> Value {
     way.iter().rev().fold(value, |value, name| wrap(name, value))
 }
@@ -366,7 +367,7 @@ fn union(random: &mut Random) -> Union {
     union
 }
 
-/// Which alternatives a report speaks of.
+/// Returns which alternatives a report speaks of.
 fn explained(report: &Report, union: &Union) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for (_, violation) in violations(report) {

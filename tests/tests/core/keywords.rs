@@ -95,7 +95,7 @@ fn judged() -> Result<Vec<Judged>> {
         let file =
             ["report.json", "fault.json"].map(|file| case.folder.join(file)).into_iter().find(|file| file.exists());
         let verdict = serde_json::from_str(&fs::read_to_string(file.context("a verdict")?)?)?;
-        // A contract that is no JSON is a fault like others.
+        // A contract that is not JSON is a fault like others.
         let contract = serde_json::from_str(&case.contract).unwrap_or_default();
         judged.push(Judged { dialect: dialect(&contract), case, contract, verdict });
     }
@@ -114,7 +114,7 @@ fn dialect(contract: &Value) -> String {
     uri.unwrap_or(DIALECTS[0].name).trim_end_matches('#').to_owned()
 }
 
-/// All that is said to be wrong, in the order of the report.
+/// Returns all that is said to be wrong, in the order of the report.
 fn violations(verdict: &Value) -> Vec<&Value> {
     let listed = [&verdict["error"], &verdict["detail"]]
         .into_iter()
@@ -126,7 +126,7 @@ fn names(violation: &Value, keyword: &str) -> bool {
     violation["keyword"] == keyword
 }
 
-/// Take a keyword out of a schema wherever it stands as one; false where it does not.
+/// Takes a keyword out of a schema wherever it stands as one. Returns `false` if it does not.
 fn take_out(schema: &mut Value, keyword: &str) -> bool {
     let Value::Object(members) = schema else {
         return false;
@@ -148,7 +148,7 @@ fn take_out(schema: &mut Value, keyword: &str) -> bool {
     taken
 }
 
-/// The case judged by its contract without a keyword; none where the keyword is not there.
+/// Returns the case judged by its contract without a keyword; none where the keyword is not there.
 fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     let mut contract = judged.contract.clone();
     let mut taken = false;
@@ -161,7 +161,7 @@ fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     taken.then(|| verdict(&contract.to_string(), &judged.case))
 }
 
-/// The verdict without what says by which contract it was given.
+/// Returns the verdict without what identifies its contract.
 fn verdict(contract: &str, case: &Case) -> Value {
     let (output, invalid_utf8) = case.text();
     let lists = case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect();
@@ -186,7 +186,7 @@ fn verdict(contract: &str, case: &Case) -> Value {
     verdict
 }
 
-/// What a case shows of a keyword.
+/// Returns whether a case demonstrates a keyword.
 fn is_broken(judged: &Judged, keyword: &str) -> bool {
     let has = |verdict: &Value| violations(verdict).into_iter().any(|violation| names(violation, keyword));
     has(&judged.verdict) && judge_without(judged, keyword).is_none_or(|verdict| !has(&verdict))
@@ -196,13 +196,14 @@ fn is_changed(judged: &Judged, keyword: &str) -> Option<bool> {
     judge_without(judged, keyword).map(|without| without != verdict(&judged.case.contract, &judged.case))
 }
 
-/// The same, but for the words: a message names an alternative by its title.
+/// Returns whether the case is judged otherwise without a keyword, apart from messages: they name an alternative by its
+/// title.
 fn is_judged_otherwise(judged: &Judged, keyword: &str) -> Option<bool> {
     let without = judge_without(judged, keyword)?;
     Some(without_words(without) != without_words(verdict(&judged.case.contract, &judged.case)))
 }
 
-/// A verdict without its messages.
+/// Returns a verdict without its messages.
 fn without_words(mut verdict: Value) -> Value {
     let mut left = vec![&mut verdict];
     while let Some(value) = left.pop() {
@@ -218,7 +219,7 @@ fn without_words(mut verdict: Value) -> Value {
     verdict
 }
 
-/// The value of a keyword by which something is wrong.
+/// Returns the value of a violated keyword.
 fn value_of<'j>(judged: &'j Judged, violation: &Value) -> Option<&'j str> {
     let schema = judged.contract.get("jtd").or(judged.contract.get("schema"))?;
     schema.pointer(violation["schema_path"].as_str()?)?.as_str()
@@ -286,7 +287,7 @@ fn text<'v>(violation: &'v Value, member: &str) -> Result<&'v str> {
     violation[member].as_str().with_context(|| format!("{member} is no text"))
 }
 
-/// What holds for a violation whatever it is of.
+/// Checks the properties of every violation.
 fn can_be_acted_on(violation: &Value) -> Result<()> {
     let member = |member| text(violation, member);
     let (message, expected) = (member("message")?, member("expected")?);
@@ -306,8 +307,8 @@ fn can_be_acted_on(violation: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Whether a message says what would be right: in the words of what is expected, or with all that is quoted there, or by
-/// what must not be.
+/// Checks that a message says what would be right: in the words of what is expected, with everything quoted there, or
+/// by what must not be.
 fn says_what_is_expected(violation: &Value) -> Result<()> {
     let (message, expected) = (text(violation, "message")?, text(violation, "expected")?);
     let quoted: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
@@ -318,7 +319,7 @@ fn says_what_is_expected(violation: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The steps of a path as RFC 9535 has normalised ones, or with names behind a dot.
+/// Returns the steps of a path as RFC 9535 has normalised ones, or with names behind a dot.
 fn steps_of_path(path: &str) -> Result<Vec<String>> {
     let mut rest = path.strip_prefix('$').context("the path does not begin at the root")?;
     let mut steps = Vec::new();
@@ -352,9 +353,9 @@ fn steps_of_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
 }
 
-/// What holds for a violation of a document that stands in a text: the pointer leads to a value, and the span is its text,
-/// or that of the name where that is what is wrong. In a contract, it is the character at which a pattern stops being one, and a
-/// name in place of a whole contract. False where this cannot be asked.
+/// Checks the place of a violation of a document in a text: the pointer leads to a value, and the span is the text of
+/// that value, or of its name if the name is wrong. In a contract, the span is the character at which a pattern becomes
+/// invalid, and a name in place of a whole contract. Returns `false` if this cannot be checked.
 fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault: bool) -> Result<bool> {
     let pointer = text(violation, "pointer")?;
     if pointer.ends_with("left out]") {
@@ -401,7 +402,7 @@ fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault:
     Ok(true)
 }
 
-/// What holds for a violation of a contract's schema: the rule stands where it says.
+/// Checks the place of the rule for a violation of a contract's schema.
 fn is_by_a_rule(violation: &Value, contract: &Value) -> Result<bool> {
     let (path, keyword) = (text(violation, "schema_path")?, text(violation, "keyword")?);
     if path.is_empty() || path.ends_with("left out]") {
@@ -436,7 +437,8 @@ fn embedded<'c>(at: &'c Value, end: &str, found: &mut Vec<&'c Value>) {
     }
 }
 
-/// The text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a whole.
+/// Returns the text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a
+/// whole.
 fn document(judged: &Judged) -> Option<(String, Value)> {
     let source = match judged.verdict["fault"].as_str() {
         None if judged.case.more.is_empty() => String::from_utf8(judged.case.output.clone()).ok()?,

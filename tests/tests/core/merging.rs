@@ -1,5 +1,5 @@
-//! What is put together of two answers: valid items stay as they were, and each place is filled by its own item or not at
-//! all. Lists are made, some of their items made bad, and asked for again; the second answer is one of many kinds.
+//! Tests merging two answers: valid items stay as they were, and each place is filled by its own item or not at all.
+//! Lists are generated, some of their items damaged and requested again; the second answer is one of many kinds.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use seamgate_core::{
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// How many lists are made for each contract.
+/// The number of lists to generate for each contract.
 const ROUNDS: usize = 20_000;
 
 const WORDS: [&str; 8] =
     ["tests are missing", "a {brace}, here", "slow query", "typo", "leaks", "é ü “x”", "no docs", "x"];
 const STATES: [&str; 3] = ["open", "closed", "held"];
 
-/// The contract; `key`: with the member that tells items apart.
+/// Returns the contract; `key`: with the member that identifies items.
 fn contract(key: bool) -> Contract {
     let mut contract = json!({
         "agent": "a", "items": {"path": "$.list[*]"},
@@ -33,7 +33,7 @@ fn contract(key: bool) -> Contract {
     Contract::compile(&contract.to_string()).expect("a contract")
 }
 
-/// An item as it was meant: short, or longer than what a report shows of it.
+/// Returns an item as it was meant: short, or longer than what a report shows of it.
 fn meant(random: &mut Random, number: usize) -> Value {
     let text = format!("{} {}", random.one(&WORDS), 3 * number + random.below(2));
     let text = if random.chance(20) { text.repeat(20) } else { text };
@@ -45,7 +45,7 @@ fn meant(random: &mut Random, number: usize) -> Value {
     item
 }
 
-/// An item as text, its `id` first, or last: beyond what a report shows of a long item.
+/// Returns an item as text, its `id` first, or last: beyond what a report shows of a long item.
 fn written(item: &Value, id_last: bool) -> String {
     let mut members: Vec<String> =
         item.as_object().into_iter().flatten().map(|(name, value)| format!("\"{name}\":{value}")).collect();
@@ -53,7 +53,7 @@ fn written(item: &Value, id_last: bool) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The text of an item that something is wrong with.
+/// Returns the text of an item that something is wrong with.
 fn bad(random: &mut Random, item: &Value) -> String {
     let id_last = random.chance(25);
     let mut item = item.clone();
@@ -70,7 +70,7 @@ fn bad(random: &mut Random, item: &Value) -> String {
     written(&item, id_last)
 }
 
-/// Another item in its place: one member is not what it was.
+/// Returns another item in its place: one member is not what it was.
 fn varied(random: &mut Random, item: &Value) -> Value {
     let mut item = item.clone();
     match random.below(3) {
@@ -99,7 +99,7 @@ fn shuffle<T>(random: &mut Random, items: &mut [T]) {
     }
 }
 
-/// What the producer sends when it is asked again.
+/// The kinds of a producer's second answer.
 const KINDS: [&str; 15] = [
     "in order",
     "shuffled",
@@ -118,7 +118,7 @@ const KINDS: [&str; 15] = [
     "one and a bad one",
 ];
 
-/// An item of the second answer: what it is, and which of the first list it was made from.
+/// An item of the second answer: the index of its original in the first list, and its value.
 type Sent = (usize, Value);
 
 fn answer(random: &mut Random, kind: usize, list: &[Value], wrong: &[usize]) -> Vec<Sent> {
@@ -186,8 +186,7 @@ fn answer(random: &mut Random, kind: usize, list: &[Value], wrong: &[usize]) -> 
     sent
 }
 
-/// What went wrong in one round, in the words of the promises; and how many items came and were taken, of those that were
-/// asked for.
+/// The promises that one round broke, and how many of the requested items came and were taken.
 #[derive(Default)]
 struct Seen {
     broken: Vec<&'static str>,
@@ -204,8 +203,8 @@ fn items_of(report: &Report) -> Vec<Value> {
     document["list"].as_array().cloned().unwrap_or_default()
 }
 
-/// Put both answers together and hold the result to what is true. Nothing, where the first is read in another way than
-/// it was meant.
+/// Merges both answers, and checks the promises of the result. Returns `None` if the first answer is read otherwise
+/// than it was meant.
 fn seen(
     contract: &Contract,
     list: &[Value],

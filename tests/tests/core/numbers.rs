@@ -45,7 +45,7 @@ impl Written {
         self.digits.iter().rev().take(PLACES).all(|digit| *digit == 0)
     }
 
-    /// By long division, as it is done on paper.
+    /// Returns whether it is a multiple of a divisor, by long division as on paper.
     fn is_multiple_of(&self, divisor: &Self) -> bool {
         let mut rest: Vec<u8> = Vec::new();
         for digit in &self.digits {
@@ -70,7 +70,7 @@ impl Written {
     }
 }
 
-/// A number that is near the limits of what doubles and 64-bit integers hold, or one like another.
+/// Returns a number that is near the limits of what doubles and 64-bit integers hold, or one like another.
 fn number(random: &mut Random, others: &[String]) -> String {
     const NEAR: [&str; 10] = [
         "9007199254740992",

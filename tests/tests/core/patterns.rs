@@ -42,8 +42,8 @@ fn both_engines_say_what_v8_says() {
     assert!(pairs[0] > 1000 && pairs[1] > 1500, "{pairs:?}");
 }
 
-/// What `jsonschema` takes by its translation, which was the gate's own once, no contract is refused for. Its engine that goes
-/// back takes things that no language has, groups with brackets in their names, say: one in a thousand.
+/// No contract is rejected for a pattern that `jsonschema` accepts by its translation, which the gate once used itself.
+/// Its backtracking engine accepts one in a thousand that no language has, such as groups with brackets in their names.
 #[test]
 fn no_pattern_is_refused_that_was_taken() {
     let mut random = Random(7);

@@ -6,7 +6,7 @@ use seamgate_core::{Contract, Disposition, Request, validate};
 use seamgate_tests::Random;
 use serde_json::json;
 
-/// How many schemas, and how many documents for each.
+/// The number of schemas, and of documents for each.
 const SCHEMAS: u64 = 6_000;
 const DOCUMENTS: usize = 20;
 

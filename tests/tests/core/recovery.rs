@@ -5,7 +5,7 @@ use seamgate_core::{Contract, Report, Request, validate};
 use seamgate_tests::{Random, indented};
 use serde_json::{Value, json};
 
-/// How many lists are damaged, and how many texts of pieces are judged.
+/// The number of lists to damage, and of texts of pieces to judge.
 const DAMAGES: usize = 100_000;
 const TEXTS_OF_PIECES: usize = 200_000;
 
@@ -47,7 +47,7 @@ enum Style {
 const STYLES: [Style; 3] = [Style::Minified, Style::Pretty, Style::Lines];
 
 impl Style {
-    /// What stands before the items, between them, and after them.
+    /// Returns the text before the items, between them, and after them.
     fn around(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Style::Minified => ("{\"date\":\"d\",\"list\":[", ",", "],\"end\":{\"z\":[1]}}"),
@@ -60,7 +60,7 @@ impl Style {
         }
     }
 
-    /// An item that is written without white space.
+    /// Returns an item that is written without white space.
     fn text(self, item: &str) -> String {
         match self {
             Style::Pretty => indented(item).trim_end().replace('\n', "\n    "),
@@ -76,7 +76,8 @@ impl Style {
     }
 }
 
-/// Cut an item short, or put in, take out or swap a byte. What was done, and whether quotes or backslashes are concerned.
+/// Truncates an item, or inserts, removes or swaps a byte. Returns what was done, and whether quotes or backslashes are
+/// concerned.
 fn damage(random: &mut Random, text: &str) -> (String, String, bool) {
     let mut bytes = text.as_bytes().to_vec();
     let at = random.below(bytes.len());
@@ -115,7 +116,7 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// The items that a report delivers, in the output or beside it.
+/// Returns the items that a report delivers, in the output or beside it.
 fn delivered(report: &Report) -> Vec<Value> {
     let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     match &report.output {
@@ -177,8 +178,8 @@ fn a_damaged_item_costs_no_other() {
 /// A name, and how an item of that shape is written.
 type Shape = (&'static str, fn(usize) -> String);
 
-/// What items look like, as text: which member comes first matters. Those that nest others of their kind are told from
-/// them by brackets alone.
+/// The shapes of items, as text, because the order of their members matters. Items that nest others of their kind can
+/// be distinguished from them only by brackets.
 const SHAPES: [Shape; 7] = [
     ("flat", |n| {
         format!(r#"{{"id":{n},"text":"some words","tags":["a","b"],"meta":{{"k":"v","n":1.5}},"done":true}}"#)
@@ -208,7 +209,7 @@ const SHAPES: [Shape; 7] = [
     }),
 ];
 
-/// All objects inside a value.
+/// Returns all objects inside a value.
 fn inner(value: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut left = vec![value];
@@ -220,7 +221,7 @@ fn inner(value: &Value) -> Vec<&Value> {
     found
 }
 
-/// A text without one of its structural characters, or with one of them twice; for each of them.
+/// Returns a text without one of its structural characters, or with one of them twice; for each of them.
 fn damaged_at_each_mark(text: &str) -> Vec<String> {
     let mut quoted = false;
     let mut damaged = Vec::new();
@@ -234,7 +235,7 @@ fn damaged_at_each_mark(text: &str) -> Vec<String> {
     damaged
 }
 
-/// What became of the items beside a damaged one.
+/// Counts what happened to the items beside a damaged one.
 #[derive(Default)]
 struct Tally {
     damages: usize,

@@ -7,13 +7,13 @@ use seamgate_core::{ChangeKind, Contract, Report, Request, validate};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// How many documents are damaged.
+/// The number of documents to damage.
 const DAMAGES: usize = 100_000;
 
-/// What of a text is left out by these changes is told in them.
+/// The kinds of changes whose text contains what they left out.
 const TOLD: [&str; 5] = ["dropped", "around", "stray", "item_removed", "member_removed"];
 
-/// Values as they are in documents, of which each looks like something else in some place.
+/// Values as in real documents, each of which looks like something else in some context.
 const TEXTS: [&str; 40] = [
     "#fff",
     "#12ab34",
@@ -174,7 +174,7 @@ impl Writer<'_> {
         self.put("}");
     }
 
-    /// A list of items, and members on either side of it.
+    /// Writes a list of items, and members on either side of it.
     fn list(&mut self) {
         self.put("{");
         self.string("first");
@@ -207,9 +207,9 @@ impl Writer<'_> {
     }
 }
 
-/// Damage the syntax of a document, of items or not: what was done. Damages that nobody could see are not done: a comment that has a line
-/// of its own may hold anything, two quotes that are missing make one string of two, and some texts are values without
-/// their quotes.
+/// Damages the syntax of a document, of items or not. Returns what was done. Damages that nobody could see are not
+/// done: a comment that has a line of its own may hold anything, two quotes that are missing make one string of two,
+/// and some texts are values without their quotes.
 fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
     let strings: Vec<usize> = (0..pieces.len()).filter(|at| pieces[*at].is_string).collect();
     let marks = |mark: &str| (0..pieces.len()).filter(|at| pieces[*at].text.trim() == mark).collect::<Vec<_>>();
@@ -302,7 +302,7 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// The pieces of a text that a report says are left out, comments not being told.
+/// Returns the pieces of a text that a report says are left out, comments not being told.
 fn told<'t>(report: &Report, output: &'t str) -> Vec<&'t str> {
     let changes =
         report.changes.iter().filter(|change| TOLD.contains(&change.kind.as_str())).filter_map(|change| change.span);
@@ -472,8 +472,8 @@ fn changes_of_any_text_keep_each_word() {
     assert!(repaired * 100 > DAMAGES, "{repaired}");
 }
 
-/// The same for texts of which nothing is known: each word outside of a comment is in the output, or in what the report
-/// says is left out. The files are named by `SEAMGATE_TEXTS`, JSON lines of which `input` is the text:
+/// The same for unknown texts: each word outside of a comment is in the output, or in what the report says is left out.
+/// The files are named by `SEAMGATE_TEXTS`, JSON lines whose `input` is the text:
 ///
 /// ```sh
 /// SEAMGATE_TEXTS="$(ls broken/*.jsonl)" cargo test -p seamgate-tests --test core -- of_files --nocapture

@@ -21,7 +21,7 @@ const HOSTILE_WORDS: Words = Words {
     patterns: &["^a", "^(a|ab)$", PATTERNS[0], PATTERNS[1], PATTERNS[0], PATTERNS[1]],
 };
 
-/// A schema of little else than what a verdict can hang by, of a depth.
+/// Returns a schema of little else than what a verdict can hang by, of a depth.
 fn hanging(random: &mut Random, depth: usize) -> Value {
     let hostile = |random: &mut Random| random.one(&PATTERNS);
     let inner = |random: &mut Random| hanging(random, depth.saturating_sub(1));
@@ -60,7 +60,7 @@ fn hanging(random: &mut Random, depth: usize) -> Value {
     }
 }
 
-/// A text, or texts in an array or an object.
+/// Returns a text, or texts in an array or an object.
 fn texts(random: &mut Random) -> Value {
     let text = |random: &mut Random| json!(random.one(HOSTILE_WORDS.strings));
     match random.below(3) {
@@ -88,7 +88,7 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     report.disposition == Disposition::Accepted
 }
 
-/// The schema as it would be had its patterns decided: those texts match of which the bit is set.
+/// Returns the schema as if its patterns had been decided: a text matches if its bit is set.
 fn decided(schema: &Value, assignment: usize) -> Value {
     let replacement = |number: usize| {
         let is_set = |text: usize| assignment >> (number * HOSTILE.len() + text) & 1 == 1;

@@ -6,7 +6,7 @@ use seamgate_kernel::{Profile, permit};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// What a condition says of a value.
+/// The result of a condition on a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     Yes,
@@ -66,7 +66,7 @@ const ADDRESSES: [Known; 9] = [
 
 const HOSTS: [&str; 4] = ["x.org", "*.x.org", "127.0.0.1", "y.org"];
 
-/// What may decide. An approval is by a group of its own.
+/// The possible decisions. An approval names its group.
 const PERMITS: [&str; 5] = ["allow", "allow", "deny", "one", "two"];
 
 /// A case: its conditions, as numbers into the lists above, and what it decides.
@@ -122,7 +122,7 @@ impl Case {
 /// The groups that must approve, or `None` for a denial.
 type Outcome = Option<BTreeSet<&'static str>>;
 
-/// What the first case that holds decides.
+/// Returns the decision of the first case that holds.
 fn first(cases: &[(bool, &'static str)]) -> Outcome {
     match cases.iter().find(|(holds, _)| *holds).map_or("deny", |(_, permit)| permit) {
         "deny" => None,
@@ -135,7 +135,7 @@ fn both(one: Outcome, other: Outcome) -> Outcome {
     Some(one?.into_iter().chain(other?).collect())
 }
 
-/// The strictest of what all answers to open questions lead to.
+/// Returns the strictest of what all answers to open questions lead to.
 fn outcome(cases: &[Case], values: [&Known; 3]) -> Outcome {
     let open: Vec<usize> = (0..cases.len()).filter(|&at| cases[at].is(values) == Open).collect();
     let answers = (0..1_usize << open.len()).map(|answers| {

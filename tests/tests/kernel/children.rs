@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 /// An Ed25519 key as profiles have it. Nothing here verifies a signature.
 const KEY: &str = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg";
 
-/// What a call of a child must come to: `allow`, `approval`, or the code of a denial.
+/// A call of a child and its expected outcome: `allow`, `approval`, or the code of a denial.
 struct Case {
-    /// Changes the profile of the parent, for the member to forbid the last call.
+    /// Changes the profile of the parent so that the member forbids the last call.
     parent: fn(&mut Value),
     /// Changes the profile of the child.
     child: fn(&mut Value),
-    /// The calls, one after the other, in the child as in the parent itself. The last one is looked at.
+    /// The calls, in sequence, both in the child and in the parent itself. The last one is checked.
     calls: &'static [(&'static str, &'static str)],
     outcome: &'static str,
 }
@@ -43,7 +43,7 @@ const ACT_AT_LENGTH: (&str, &str) = (
 );
 const LOOK: (&str, &str) = ("look", "{}");
 
-/// Each member of a profile, of its tools, of their `result`, and of its budget.
+/// Returns each member of a profile, of its tools, of their `result`, and of its budget.
 fn members() -> Vec<(&'static str, Member)> {
     use Member::JudgesNone;
     let by_mode = "a mode decides which tools are handed on: see `modes_of_a_parent_hold_for_its_children`";
@@ -267,7 +267,7 @@ fn members() -> Vec<(&'static str, Member)> {
     ]
 }
 
-/// A label that a parent's rule gives to a result, and the child's does not.
+/// Returns a label that a parent's rule gives to a result, and the child's does not.
 fn label(label: &'static str) -> Member {
     let parent: fn(&mut Value) = match label {
         "partial" => |parent| after(parent, "partial", json!({"partial": "$.some", "labels": []})),
@@ -339,7 +339,7 @@ impl Run {
         self.send(event);
     }
 
-    /// Let the model ask for a call. Gives what was decided: `allow`, `approval`, or the code of a denial.
+    /// Lets the model ask for a call. Returns what was decided: `allow`, `approval`, or the code of a denial.
     fn call(&mut self, tool: &str, arguments: &str) -> (String, Value) {
         let key = self.model.clone();
         let step =
@@ -379,7 +379,7 @@ fn with_child(mut parent: Value, child: &Value) -> Value {
     parent
 }
 
-/// Start a child of a parent. `call` is the key of the delegation.
+/// Starts a child of a parent. `call` is the key of the delegation.
 fn delegate(parent: &mut Run, child: &Value) -> (Run, Value) {
     let (outcome, step) = parent.call("delegate_child", r#"{"reason":"because"}"#);
     assert_eq!(outcome, "allow");
@@ -604,7 +604,7 @@ fn bounds_without_rules_are_refused() {
     }
 }
 
-/// A few rules, or none.
+/// Adds a few rules, or none.
 fn random_rules(profile: &mut Value, random: &mut Random) {
     if random.chance(30) {
         let then = random.one(&["deny", "approval"]);

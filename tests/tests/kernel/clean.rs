@@ -1,5 +1,5 @@
-//! What a model may read of any text: nothing hidden, no secret, the same when it is cleaned again. What PyRIT's converters
-//! make of prompts, and what is found in ordinary texts, are tables in `docs/clean.md`.
+//! Tests what a model may read of any text: nothing hidden, no secret, and the same when it is sanitized again.
+//! `docs/clean.md` has tables of what PyRIT's converters make of prompts, and of findings in ordinary texts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use seamgate_kernel::sanitize::{MAX_INSTRUCTIONS, Sanitized, inspect, sanitize};
 use seamgate_tests::Random;
 use serde_json::Value;
 
-/// What hostile texts are made of.
+/// The pieces of hostile texts.
 const PIECES: &[&str] = &[
     "\u{200b}",
     "\u{200d}",
@@ -224,8 +224,8 @@ fn text(random: &mut Random) -> String {
     (0..length).map(|_| random.one(PIECES)).collect()
 }
 
-/// Whether all hidden characters of a text are ones that ordinary text has: line ends, tabs, and what stands in emoji, in
-/// words of some scripts and after ideographs.
+/// Returns whether all hidden characters of a text also occur in ordinary text: line ends, tabs, and characters inside
+/// emoji, in words of some scripts and after ideographs.
 fn shows_all(text: &str) -> bool {
     text.char_indices().all(|(at, character)| {
         let before = text[..at].chars().next_back();
@@ -327,7 +327,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clean")
 }
 
-/// A text that a converter made: its group, the converter with its arguments, the number of the prompt, the text.
+/// Returns a text that a converter made: its group, the converter with its arguments, the number of the prompt, the
+/// text.
 fn converted() -> Vec<(String, String, usize, String)> {
     let lines = fs::read_to_string(folder().join("pyrit.jsonl")).expect("the texts");
     let texts: Vec<_> = lines
@@ -394,7 +395,7 @@ fn list<'w>(counts: impl Iterator<Item = (&'w str, u32)>) -> String {
     if all.is_empty() { "–".to_owned() } else { all.join(", ") }
 }
 
-/// Each line of `examples.txt`, with escapes as in Rust, and what it becomes.
+/// Returns each line of `examples.txt`, with escapes as in Rust, and what it becomes.
 fn examples() -> String {
     let mut out = "\n## Examples\n\n| text | what the model reads | flagged |\n| --- | --- | --- |\n".to_owned();
     for line in fs::read_to_string(folder().join("examples.txt")).expect("the examples").lines() {
@@ -433,7 +434,7 @@ fn unescaped(line: &str) -> String {
     out + rest
 }
 
-/// What a converter's texts were found to be.
+/// The findings in a converter's texts.
 #[derive(Default)]
 struct Row {
     escaped: BTreeMap<&'static str, u32>,

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../schemas/profile.schema.json")).expect("JSON"));
 
-/// Members of which the kernel makes nothing: the gate for MCP reads `equal_calls`, and `tests/gate-core/equal-calls-run-each.txt` has
-/// its default.
+/// Members that the kernel ignores: the gate for MCP reads `equal_calls`, and
+/// `tests/gate-core/equal-calls-run-each.txt` has its default.
 const NOT_OF_DECISIONS: [&str; 1] = ["/tools/*/equal_calls"];
 
 /// The outcome of a case whose profile does not load.
@@ -116,7 +116,7 @@ fn default<'s>(schema: &'s Value, name: &str, member: &'s Value) -> Option<&'s V
     schema["properties"][name].get("default").or_else(|| member.get("default"))
 }
 
-/// Returns the paths of all members with a default of which [`other`] knows another value.
+/// Returns the paths of all members with a default for which [`other`] has another value.
 fn all_defaults() -> BTreeSet<String> {
     fn look(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
         for (name, member) in keyword(schema, "properties").and_then(Value::as_object).into_iter().flatten() {
@@ -136,8 +136,8 @@ fn all_defaults() -> BTreeSet<String> {
     found
 }
 
-/// Writes the defaults that `choose` gives for the members that a value lacks. `choose` gets the member's path, with `*` for any index
-/// or chosen name, its schema, and its default.
+/// Writes the defaults that `choose` returns for the members that a value lacks. `choose` gets the member's path, with
+/// `*` for any index or chosen name, its schema, and its default.
 fn write_out(
     value: &mut Value,
     schema: &Value,

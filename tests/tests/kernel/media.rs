@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// 8 MiB of Base64, which are 6 MiB of bytes.
 const BASE64_BYTES: usize = 8 * 1024 * 1024;
 
-/// The record of a result that has one image, and the length of the state after it.
+/// Returns the record of a result that has one image, and the length of the state after it.
 fn observed(result: &Value) -> (Value, usize) {
     let profile = json!({
         "agent": "gate",

@@ -110,7 +110,7 @@ fn a_list_with_an_invalid_definition_hides_its_tool_and_no_other() {
     }
 }
 
-/// JSON of any kind, also what no strict reader takes.
+/// Returns JSON of any kind, also what no strict reader takes.
 fn soup(random: &mut Random, depth: usize) -> String {
     match random.below(if depth == 0 { 6 } else { 9 }) {
         0 => "null".to_owned(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const ROUNDS: u64 = 3000;
 
-/// Words of which texts, results and arguments are made: some are parts of others, or look like them.
+/// The words of texts, results and arguments: some are parts of others, or look like them.
 const WORDS: [&str; 12] = [
     "bob@x.com",
     "Bob@X.com",
@@ -41,7 +41,7 @@ fn value(random: &mut Random) -> Value {
     }
 }
 
-/// The items of a contacts result.
+/// Returns the items of a contacts result.
 fn items(random: &mut Random) -> Vec<Value> {
     (0..random.below(4))
         .map(|_| {
@@ -86,7 +86,7 @@ fn profile(random: &mut Random) -> (Value, Vec<&'static str>) {
     (profile, names)
 }
 
-/// Whether a value stands in a text by itself, searched for without haste: at each place, with what stands around it.
+/// Returns whether a value occurs in a text as a whole, by a slow search that checks the surroundings of each place.
 fn stands_in(value: &Value, text: &str) -> bool {
     let borders = |character: char| character.is_whitespace() || "\"'`([{<,;:=)]}>!?.$".contains(character);
     match value {
@@ -118,7 +118,7 @@ fn is(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether one of the places has a value.
+/// Returns whether one of the places has a value.
 fn occurs(value: &Value, names: &[&str], facts: &Value, contacts: &[Value]) -> bool {
     let texts = |name: &str| facts[name].as_array().into_iter().flatten().filter_map(Value::as_str);
     let said = |value: &Value| texts("said").any(|text| stands_in(value, text));

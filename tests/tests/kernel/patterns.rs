@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const NAMES: [&str; 6] = ["a", "ab", "abc", "b", "ba", "cab"];
 const ENTRIES: [&str; 10] = ["*", "a*", "ab*", "*b", "a", "ab", "b*", "c*b", "abc", "a*c"];
 
-/// Whether a pattern matches, by all ways to split a name.
+/// Returns whether a pattern matches, by trying all ways to split a name.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_at_checked(1) {
         None => name.is_empty(),

@@ -86,8 +86,8 @@ impl Run<'_> {
         }
     }
 
-    /// The rule, written down once more and otherwise: somebody of the group approved this digest at this key, after the
-    /// ask and before its end, nobody of the group rejected it, and no call has used the approval.
+    /// Checks the rule in a second, different implementation: somebody of the group approved this digest at this key,
+    /// after the ask and before it expired, nobody of the group rejected it, and no call has used the approval.
     fn assert_approved(&self, decision: &Value) {
         let now = self.facts["at"].as_u64();
         let same = |other: &&Value| other["key"] == decision["key"] && other["digest"] == decision["digest"];

@@ -1,5 +1,5 @@
-//! What a model reads of results between 15 and 60 KB under a profile that sets nothing: how much of the room is used, whether
-//! records stay whole, and whether JSON stays JSON.
+//! Tests what a model reads of results between 15 and 60 KB under a profile with defaults: how much of the room is
+//! used, whether records stay whole, and whether JSON stays JSON.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// The default of `result.max_bytes`.
 const ROOM: usize = 20_000;
 
-/// What an agent reads, each as often as the others.
+/// The shapes of results that an agent reads, each equally frequent.
 const SHAPES: [&str; 14] = [
     "array",
     "pretty array",
@@ -64,7 +64,7 @@ fn words(random: &mut Random, count: usize) -> String {
     (0..count).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ")
 }
 
-/// A record of an API: some have lists and objects of their own.
+/// Returns a record of an API: some have lists and objects of their own.
 fn record(random: &mut Random, number: usize, length: usize) -> Value {
     let mut record = Map::new();
     record.insert("id".to_owned(), json!(format!("r-{number}")));
@@ -86,7 +86,7 @@ struct Reading {
     result: Value,
     records: BTreeMap<String, Value>,
     lines: BTreeSet<String>,
-    /// Whether each text is JSON, or each of its lines.
+    /// `true` if each text, or each of its lines, is JSON.
     is_json: bool,
     is_lines: bool,
 }
@@ -186,7 +186,7 @@ fn reading(random: &mut Random, shape: &str) -> Reading {
     }
 }
 
-/// What is handed on.
+/// Returns what is passed on to the model.
 fn shown(result: &Value) -> Value {
     static PROFILE: LazyLock<Profile> = LazyLock::new(|| {
         let profile = json!({"agent": "a", "tools": [{"name": "read", "effect": "read", "permit": "allow"}]});

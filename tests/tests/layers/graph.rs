@@ -50,7 +50,8 @@ impl Graph {
         self.uses.len()
     }
 
-    /// The modules that use each other, in each folder: its strongly connected components of more than one module.
+    /// Returns the modules that use each other, in each folder: its strongly connected components of more than one
+    /// module.
     pub(crate) fn circles(&self) -> Vec<Circle> {
         self.uses.iter().flat_map(|(folder, uses)| circles(folder, uses)).collect()
     }
@@ -76,7 +77,7 @@ fn circles(folder: &Path, uses: &BTreeMap<(String, String), BTreeSet<String>>) -
         .collect()
 }
 
-/// All that a module uses, directly or through others.
+/// Returns all that a module uses, directly or through others.
 fn reached<'u>(from: &'u str, uses: &'u BTreeMap<(String, String), BTreeSet<String>>) -> BTreeSet<&'u str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![from];
@@ -88,7 +89,7 @@ fn reached<'u>(from: &'u str, uses: &'u BTreeMap<(String, String), BTreeSet<Stri
 }
 
 impl Circle {
-    /// The folder, by its path from the root.
+    /// Returns the folder, by its path from the root.
     pub(crate) fn folder(&self) -> String {
         self.folder.join("/")
     }

@@ -38,7 +38,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
 }
 
-/// The files below a folder that have this extension, each by its path in the folder and its text.
+/// Returns the files below a folder that have this extension, each by its path in the folder and its text.
 fn files(folder: &Path, extension: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -60,7 +60,7 @@ fn files(folder: &Path, extension: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The folders of sources of all crates.
+/// Returns the folders of sources of all crates.
 fn crates() -> Vec<String> {
     let manifests =
         files(&root(), "toml").into_iter().map(|(name, _)| name).filter(|name| name.ends_with("Cargo.toml"));

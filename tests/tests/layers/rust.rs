@@ -13,7 +13,7 @@ use crate::graph::{Graph, Path};
 /// The name that the root of a crate has among its modules.
 const ROOT: &str = "(root)";
 
-/// The graph of the modules of a crate, by its files.
+/// Returns the graph of the modules of a crate, by its files.
 ///
 /// `holds_root`: nothing may use what the root declares.
 pub(crate) fn graph<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, holds_root: bool) -> Graph {
@@ -61,11 +61,11 @@ fn module_of(file: &str) -> Path {
 /// The names that a module has.
 #[derive(Default)]
 struct Names {
-    /// What it declares itself.
+    /// The names that it declares itself.
     own: BTreeSet<String>,
-    /// What it names by `use`, by the path.
+    /// The names that it imports with `use`, with their paths.
     used: BTreeMap<String, Path>,
-    /// What it names by `use …::*`.
+    /// The modules that it imports with `use …::*`.
     all_of: Vec<Path>,
 }
 
@@ -98,7 +98,7 @@ impl<'f> Tree<'f> {
         Tree { files, modules }
     }
 
-    /// Whether a file is a module that is declared for more than tests.
+    /// Returns whether a file is a module that is declared for more than tests.
     fn is_compiled(&self, module: &Path) -> bool {
         let mut around = module.clone();
         while let Some(name) = around.pop() {
@@ -109,7 +109,7 @@ impl<'f> Tree<'f> {
         true
     }
 
-    /// The module that declares what a path leads to. `None`: it leads out of the crate.
+    /// Returns the module that declares what a path leads to. `None` if it leads out of the crate.
     fn resolve(&self, from: &Path, path: &[String]) -> Option<Path> {
         self.resolve_within(from, path, 0)
     }
@@ -165,7 +165,7 @@ fn child(module: &Path, name: &str) -> Path {
     [module.clone(), vec![name.to_owned()]].concat()
 }
 
-/// The paths of a `use`, each with the name that it gives: none for `*`.
+/// Returns the paths of a `use`, each with the name that it declares: `None` for `*`.
 fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn walk(tree: &UseTree, before: &Path, found: &mut Vec<(Path, Option<String>)>) {
         match tree {
@@ -188,7 +188,7 @@ fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     found
 }
 
-/// The paths in a file, without those in its tests.
+/// Returns the paths in a file, without those in its tests.
 fn paths(file: &File) -> BTreeSet<Path> {
     let mut found = Paths { inline: 0, found: BTreeSet::new() };
     found.visit_file(file);
@@ -196,7 +196,7 @@ fn paths(file: &File) -> BTreeSet<Path> {
 }
 
 struct Paths {
-    /// How many modules are open that stand in the file itself.
+    /// The number of open modules that are inline in the file.
     inline: usize,
     found: BTreeSet<Path>,
 }
@@ -296,7 +296,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Whether an item is compiled for tests only.
+/// Returns whether an item is compiled for tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -312,7 +312,7 @@ fn name_of(item: &Item) -> Option<String> {
     parts(item).1.map(ToString::to_string)
 }
 
-/// The attributes of an item, and the name that it declares.
+/// Returns the attributes of an item, and the name that it declares.
 fn parts(item: &Item) -> (&[Attribute], Option<&Ident>) {
     match item {
         Item::Const(item) => (&item.attrs, Some(&item.ident)),

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Path};
 
-/// The graph of TypeScript modules. Imports of types alone count.
+/// Returns the graph of TypeScript modules. Imports of types alone count.
 pub(crate) fn typescript(files: &[(String, String)]) -> Graph {
     graph(files, ".ts", |file, text| {
         let folder: Vec<&str> = file.split('/').collect();
@@ -18,7 +18,7 @@ pub(crate) fn typescript(files: &[(String, String)]) -> Graph {
     })
 }
 
-/// The graph of Python modules. Imports inside functions and for types alone count.
+/// Returns the graph of Python modules. Imports inside functions and for types alone count.
 pub(crate) fn python(files: &[(String, String)]) -> Graph {
     let known: Vec<Path> = files.iter().map(|(name, _)| module_of(name, ".py")).collect();
     graph(files, ".py", |file, text| {
@@ -68,12 +68,13 @@ fn graph(files: &[(String, String)], extension: &str, used: impl Fn(&str, &str) 
     graph
 }
 
-/// The module of a file. What initialises a package is a module of its own in it, because others import it by its name.
+/// Returns the module of a file. What initialises a package is a module of its own in it, because others import it by
+/// its name.
 fn module_of(file: &str, extension: &str) -> Path {
     file.trim_end_matches(extension).trim_end_matches("/__init__").split('/').map(str::to_owned).collect()
 }
 
-/// The module that a relative path leads to.
+/// Returns the module that a relative path leads to.
 fn relative(folder: &[&str], path: &str) -> Path {
     let mut module: Path = folder.iter().map(|&name| name.to_owned()).collect();
     for step in path.split('/') {

@@ -11,7 +11,7 @@ use seamgate_runner::{
 };
 use serde_json::{Value, json};
 
-/// How long a message is waited for.
+/// The longest time to wait for a message.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Client {
@@ -58,7 +58,7 @@ impl Client {
         self.ask(id, method, params);
     }
 
-    /// The next thing that comes, as text.
+    /// Returns the next thing that comes, as text.
     pub(crate) fn next(&self) -> String {
         match self.came.recv_timeout(PATIENCE) {
             Ok(Received::Wrote(Wrote::Line(line))) => line,
@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub(crate) fn line(&self) -> Value {
         let next = self.next();
         serde_json::from_str(&next).unwrap_or_else(|error| panic!("{next}: {error}"))

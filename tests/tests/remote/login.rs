@@ -32,7 +32,7 @@ struct Script {
     resource: String,
     /// The parameters that the browser brings beside the state.
     brings: String,
-    /// How long each access token is valid, in seconds.
+    /// The time for which each access token is valid, in seconds.
     expires_in: u64,
     /// `true` if anyone may open a session, and only the list of tools needs a token.
     opens_to_all: bool,

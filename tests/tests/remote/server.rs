@@ -31,7 +31,7 @@ impl Request {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// The method of HTTP, and that of the message.
+    /// Returns the method of HTTP, and that of the message.
     pub(crate) fn what(&self) -> String {
         let message = self.json();
         format!("{} {}", self.method, message["method"].as_str().unwrap_or_default()).trim_end().to_owned()
@@ -88,7 +88,7 @@ impl Reply<'_> {
     }
 }
 
-/// A server whose answers a function gives.
+/// A server whose answers a function returns.
 pub(crate) struct Server {
     pub(crate) port: u16,
     seen: Arc<Mutex<Vec<Request>>>,

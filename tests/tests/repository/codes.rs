@@ -20,7 +20,7 @@ fn explained(of: &[&str]) -> BTreeSet<String> {
     codes().iter().filter(is_of).map(|code| code["code"].as_str().expect("a word").to_owned()).collect()
 }
 
-/// The first string literals after each of these beginnings, which are words.
+/// Returns the first string literals after each of these beginnings, which are words.
 fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     let word = |rest: &str| {
         // The place before the word may be a call.
@@ -32,7 +32,7 @@ fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     source.split(begin).skip(1).filter_map(word).collect()
 }
 
-/// The words of a member, anywhere in the goldens of a folder.
+/// Finds the words of a member, anywhere in the goldens of a folder.
 fn words(folder: &Path, member: &str, found: &mut BTreeSet<String>) {
     fn collect(value: &Value, member: &str, found: &mut BTreeSet<String>) {
         match value {
@@ -126,7 +126,7 @@ fn every_fault_of_the_host_is_explained() {
     assert!(emitted.len() > 8 && missing.is_empty(), "{missing:?}");
 }
 
-/// What the gate says of a level is what the table says.
+/// The levels that the gate reports are those of the table.
 #[test]
 fn levels_are_those_that_are_explained() {
     let contract = r#"{"agent":"a","patterns":"backtracking","evidence":{"claims":"$.claims[*]","quotes":"optional","numbers":"ignore"},

@@ -1,4 +1,4 @@
-//! What this is made of: every package comes from the registry, with a licence that may be used, and the validators of the
+//! Tests the dependencies: every package comes from the registry, with an allowed licence, and the validators of the
 //! benchmark have the features that their users get.
 
 use std::process::Command;
@@ -17,7 +17,7 @@ fn allowed() -> Vec<String> {
 /// The one place that packages come from: `Cargo.lock` has the digest of each.
 const REGISTRY: &str = "registry+";
 
-/// What cargo knows of the packages that are used on this machine.
+/// Returns cargo's metadata about the packages that are used on this machine.
 fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -67,7 +67,7 @@ fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
     assert!(idle.is_empty(), "no package has one of these licences: {idle:?}");
 }
 
-/// The features of `serde_json` that Cargo enables if it builds a package by itself.
+/// Returns the features of `serde_json` that Cargo enables if it builds a package by itself.
 fn features_of_serde_json(package: &str) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

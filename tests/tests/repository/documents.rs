@@ -1,8 +1,8 @@
-//! What the documents say is so: their examples run and print what stands there, and their links lead somewhere.
+//! Tests the documents: their examples run and print the output shown, and their links are valid.
 //!
-//! In `README.md` and in each page of `docs/`, a block of `console` holds commands, each after `$ `, and what they print. A
-//! block of `sh` that starts with `cat >` makes the files that they use. A line `…` stands for any lines. With `BLESS=1` a
-//! block that differs is written again.
+//! In `README.md` and in each page of `docs/`, a `console` block contains commands, each after `$ `, and their output.
+//! An `sh` block that starts with `cat >` creates the files that they use. A line `…` stands for any lines. With
+//! `BLESS=1`, blocks that differ are rewritten.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The Markdown files in a folder and below, without what is built or belongs to other projects.
+/// Finds the Markdown files in a folder and below, except those that are built or belong to other projects.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the project") {
         let path = entry.expect("an entry").path();
@@ -36,7 +36,7 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The pages whose examples are run.
+/// Returns the pages whose examples are run.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     documents(&root().join("docs"), &mut pages);
@@ -107,13 +107,13 @@ fn examples_print_what_the_documents_say() {
     assert!(run >= 3, "only {run} examples");
 }
 
-/// What GitHub makes of a heading.
+/// Returns GitHub's anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// A page without its code, which may have brackets like those of a link.
+/// Returns a page without its code, which may have brackets like those of a link.
 fn prose(page: &str) -> String {
     let mut is_code = false;
     let mut prose = String::new();

@@ -1,12 +1,12 @@
-//! What of the gate over HTTP can be tested without a server: the manifest for Spin, and the statuses. What is served is
-//! tested by `cargo xtask edge`.
+//! Tests the parts of the HTTP gate that need no server: the manifest for Spin, and the statuses. `cargo xtask edge`
+//! tests the server.
 
 use std::path::{Component, Path, PathBuf};
 
 use seamgate_edge_status::{self as status, Status};
 use toml::{Table, Value};
 
-/// A path without `..`, where nothing is a link.
+/// Returns a path without `..`, where nothing is a link.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -116,7 +116,7 @@ fn any_text_is_answered() {
     }
 }
 
-/// What the host's loader makes of the example contracts is taken, and the examples do what their names say.
+/// The host's loader accepts the example contracts, and the verdicts on the examples are what their names say.
 #[test]
 fn the_examples_are_what_their_names_say() {
     let examples = root().join("schemas/examples");

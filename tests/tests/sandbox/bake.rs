@@ -17,7 +17,7 @@ fn bake(contracts: &[&str]) -> Component {
     Component::builtin().bake(contracts, &Limits::default()).expect("a baked component")
 }
 
-/// A folder of this test's own, empty.
+/// Returns a folder of this test's own, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -25,12 +25,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A gate of a component whose code is kept nowhere.
+/// Returns a gate of a component whose code is kept nowhere.
 fn gate(component: Component) -> Gate {
     Gate::with(Options::default().component(component).cache(None)).expect("a gate")
 }
 
-/// The contract with another agent's name, so that any number of them can be registered at once.
+/// Returns the contract with another agent's name, so that any number of them can be registered at once.
 fn renamed(contract: &str, agent: &str) -> String {
     let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(contract).expect("an object");
     members.insert("agent".to_owned(), RawValue::from_string(format!("\"{agent}\"")).expect("JSON"));
@@ -145,14 +145,14 @@ mod cache {
 
     use super::*;
 
-    /// A gate of a component whose code is kept in a folder, and a verdict of it.
+    /// Checks that a gate of a component whose code is kept in a folder reaches a verdict.
     fn answers(component: &Component, folder: &std::path::Path) {
         let options = Options::default().component(component.clone()).cache(Some(folder.to_owned()));
         let verdict = Gate::with(options).expect("a gate").validate(&Request::new("counter", "1"));
         assert_eq!(verdict.expect("a verdict").report.disposition, Disposition::Accepted);
     }
 
-    /// The only file in a folder.
+    /// Returns the only file in a folder.
     fn only(folder: &std::path::Path) -> PathBuf {
         let mut files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
         let file = files.next().expect("a file");

@@ -38,7 +38,7 @@ fn the_small_component_has_no_kernel_and_says_so() {
     }
 }
 
-/// A component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
+/// Checks that a component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
 fn holds(gate: &Gate, world: &str, limit: usize) {
     let inspection = gate.inspect().expect("an inspection");
     assert!(inspection.imports.is_empty(), "a validator imports nothing, not even types: {:?}", inspection.imports);
@@ -72,7 +72,7 @@ fn every_item_of_the_package_is_documented() {
     }
 }
 
-/// Why no gate is made of some bytes.
+/// Returns why no gate is made of some bytes.
 fn refused(bytes: impl Into<Vec<u8>>) -> String {
     format!("{:#}", anyhow::Error::from(gate(bytes).err().expect("refused")))
 }
@@ -104,7 +104,7 @@ fn what_is_no_validator_is_refused() {
     }
 }
 
-/// A bit turned at random in components that are small, so that there can be many: whatever becomes of them is told.
+/// Random bit flips in components that are small, so that there can be many: every outcome has a word.
 #[test]
 fn a_turned_bit_ends_in_a_word() {
     let fixtures = fixtures().expect("components");
@@ -126,7 +126,7 @@ fn a_turned_bit_ends_in_a_word() {
     assert!(loaded > 20 && turned - loaded > 20, "{loaded} of {turned} loaded");
 }
 
-/// What runs when an instance is made is held to the wall clock too, however much fuel there is.
+/// Code that runs when an instance is created is subject to the wall-clock limit too, however much fuel there is.
 #[test]
 fn an_endless_start_is_stopped_by_the_clock() {
     let endless = fixtures().expect("components").into_iter().find(|fixture| fixture.name == "start-endless");

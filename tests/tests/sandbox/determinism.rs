@@ -34,7 +34,7 @@ const ENGINES: [(&str, SetUp); 5] = [
 /// A verdict or a fault as JSON text, and the fuel that a verdict took.
 type Answer = (String, Option<u64>);
 
-/// Every attempt of every case, by the contract of the case.
+/// Returns every attempt of every case, with the contract of the case.
 fn attempts() -> Vec<Case> {
     cases().expect("cases").iter().flat_map(Case::attempts).collect()
 }
@@ -50,7 +50,7 @@ fn answers(gate: &Gate, cases: &[Case]) -> Vec<Answer> {
     cases.iter().map(|case| answer(gate, case)).collect()
 }
 
-/// Tell how many answers are the same, and the first that is not; whether all are.
+/// Reports how many answers are the same, and the first that is not. Returns whether all are.
 fn same(what: &str, cases: &[Case], expected: &[Answer], answers: &[Answer]) -> bool {
     assert_eq!(expected.len(), answers.len());
     let pairs = || expected.iter().zip(answers);
@@ -93,7 +93,7 @@ fn engines_do_not_differ() {
     assert!(differ.is_empty(), "not the same: {differ:?}");
 }
 
-/// All answers, each from whichever thread is free.
+/// Returns all answers, each from whichever thread is free.
 fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -111,8 +111,8 @@ fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// By a contract that is registered the report is the same; not the fuel, for the contract is compiled in another call.
-/// By one that is baked too: `bake.rs`.
+/// A registered contract gives the same report, but not the same fuel, because the contract is compiled in another
+/// call. `bake.rs` tests baked contracts.
 #[test]
 fn a_registered_contract_gives_the_same_bytes() {
     let inline = Gate::new().expect("a gate");
@@ -243,7 +243,7 @@ impl Writer {
         self.text.push(close);
     }
 
-    /// A string that begins as no other one beside it does.
+    /// Writes a string that begins as no other one beside it does.
     fn string(&mut self, begins: &str) {
         const PLAIN: [&str; 8] = ["a", "words of some length", " ", "{}[],:", "é", "日本", "😀", "\u{7f}\u{2028}"];
         const ESCAPES: [&str; 16] = [

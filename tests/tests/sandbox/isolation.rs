@@ -7,7 +7,7 @@ use seamgate::{Component, Disposition, Fault, Gate, Limits, Options, Request};
 use seamgate_tests::fixture::probed;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// What is looked for: these bytes, in this order. They are in no code and no contract.
+/// The bytes to search for, in this order. No code and no contract contains them.
 const SECRET: &str = "q7Zx0vKp";
 
 /// A contract that takes large texts, and stops neither for their size nor for what is in them.
@@ -36,14 +36,14 @@ const FILLS: [(&str, Fill, Option<&str>); 10] = [
 
 type Fill = fn(&Gate) -> Result<(), Fault>;
 
-/// A list of texts that are the secret over and over, about so many bytes of it, with another end.
+/// Returns a list of texts that are the secret over and over, about so many bytes of it, with another end.
 fn texts(bytes: usize, end: &str) -> String {
     let text = format!("\"{}\",", SECRET.repeat(1000));
     let list = text.repeat(bytes / text.len());
     format!("[{}{end}", list.trim_end_matches(','))
 }
 
-/// A list where the contract wants none.
+/// Returns a list where the contract wants none.
 fn in_object(list: &str) -> String {
     format!("{{\"list\":{list}}}")
 }
@@ -96,7 +96,7 @@ fn filled(gate: &Gate) -> Result<(), Fault> {
     gate.call(&format!("FILL....{SECRET}")).map(drop)
 }
 
-/// How often the secret is in an instance.
+/// Returns the number of times that the secret is in an instance.
 fn found(instance: &mut seamgate::Instance) -> u64 {
     let turned: String = SECRET.bytes().map(|byte| char::from(byte ^ 1)).collect();
     let answer = instance.answer(&format!("SCAN....{turned}")).expect("an answer");
@@ -105,8 +105,9 @@ fn found(instance: &mut seamgate::Instance) -> u64 {
     answer["result"].as_u64().expect("a number")
 }
 
-/// How often the secret is found in an instance that has it and is used again, for a search that finds nothing must be
-/// able to find something; and after each way to leave something behind, how often in the instances that come next.
+/// Returns how often the secret is found in an instance that has it and is used again, because a search that finds
+/// nothing must be able to find something; and after each way to leave something behind, how often in the instances
+/// that come next.
 fn searched(gate: &mut Gate, slots: usize) -> (u64, Vec<u64>) {
     match gate.register(TEXTS) {
         // It is baked in.

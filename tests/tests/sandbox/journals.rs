@@ -39,7 +39,7 @@ fn gate(profile: &str) -> Gate {
     gate
 }
 
-/// Send an event, the first one too.
+/// Sends an event, the first one too.
 fn send<'g>(
     gate: &'g Gate,
     folder: &Path,
@@ -59,7 +59,7 @@ fn key_of_first(actions: &[String]) -> String {
     serde_json::from_str::<Action>(&actions[0]).expect("an action").key().to_owned()
 }
 
-/// The last of what was played of each event: the others ask for artifacts. The event is as it was first sent.
+/// Returns the last of what was played of each event: the others ask for artifacts. The event is as it was first sent.
 fn last_of_each(played: Vec<Played>) -> Vec<Played> {
     let mut all: Vec<Played> = Vec::new();
     for one in played {
@@ -141,7 +141,7 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     assert!(opened > 20);
 }
 
-/// A line names a prompt by its digest, and the prompt is kept under it.
+/// Checks that each line names a prompt by its digest, under which the prompt is kept.
 fn prompts_are_kept_under_their_digests(folder: &Folder) {
     for line in folder.lines().lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");
@@ -153,7 +153,8 @@ fn prompts_are_kept_under_their_digests(folder: &Folder) {
     }
 }
 
-/// A run of so many calls, each with a result of some 1,500 bytes that are shown. Gives the key of the last `ask_model`.
+/// Plays a run of this many calls, each with a result of some 1,500 bytes that are shown. Returns the key of the last
+/// `ask_model`.
 fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJournal>>, calls: u64) -> String {
     let started = json!({"type": "started", "at": 1_790_000_000_000_u64, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00",
         "mode": "operate", "task": {"service": "payment-api", "env": "prod"}, "lists": {"services": ["payment-api"]}});
@@ -173,7 +174,7 @@ fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJo
     key
 }
 
-/// The profile of the cases, with room for many calls and a state of so many bytes.
+/// Returns the profile of the cases, with room for many calls and a state of this many bytes.
 fn roomy(state_bytes: u64) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs/loop/profile.json");
     let mut profile: Value = serde_json::from_str(&fs::read_to_string(path).expect("a profile")).expect("JSON");
@@ -238,7 +239,7 @@ fn a_long_run_goes_on_from_a_checkpoint() {
     assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{error}");
 }
 
-/// An event without what the library itself brings.
+/// Returns an event without what the library itself brings.
 fn own(event: &str) -> Value {
     let mut event: Value = serde_json::from_str(event).expect("JSON");
     event.as_object_mut().expect("an object").remove("artifacts");

@@ -12,14 +12,14 @@ fn gate(limits: Limits) -> Gate {
     Gate::with(Options::default().limits(limits)).expect("a gate")
 }
 
-/// A gate that has just given a fault still judges.
+/// Checks that a gate that has just returned a fault still judges.
 fn works(gate: &Gate) {
     let request = Request::new("greeter", r#"{"greeting":"hi"}"#);
     let verdict = gate.validate_with(GREETER, &request).expect("a verdict after a fault");
     assert_eq!(verdict.report.disposition, Disposition::Accepted);
 }
 
-/// A contract by which judging `{}` takes two to the power of 40 steps; its agent is `doubling`.
+/// Returns a contract with which judging `{}` takes two to the power of 40 steps; its agent is `doubling`.
 fn doubling() -> String {
     named("fuel/reference-doubling-unevaluated").expect("an attack").contract().to_owned()
 }

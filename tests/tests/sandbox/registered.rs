@@ -1,11 +1,12 @@
-//! What a registered contract costs: nothing of it depends on what else is registered, and no output makes a later one dearer.
+//! Tests the cost of a registered contract: it does not depend on what else is registered, and no output makes a later
+//! call more expensive.
 
 use std::{fs, thread};
 
 use seamgate::{Component, Gate, Limits, Options, Request};
 use seamgate_tests::{Random, cases};
 
-/// What a call gave: the report and its fuel, and the memory of the instance; or the fault.
+/// The result of a call: the report, its fuel, and the memory of the instance; or the fault.
 type Came = Result<(String, u64, usize), String>;
 
 fn came(gate: &Gate, request: &Request) -> Came {

@@ -1,10 +1,10 @@
-//! What natively is looked over eight bytes at a time is sixteen in the sandbox (`guest/core/src/scan.rs`): every byte at every
-//! place of them gives the same report.
+//! The core scans eight bytes at a time natively, and sixteen in the sandbox (`guest/core/src/scan.rs`): every byte at
+//! every position gives the same report.
 
 use seamgate::{Gate, Request};
 use seamgate_core::Contract;
 
-/// A member's name is quoted where it must not be there, and a string where it is none of those that may.
+/// The report quotes a name that is not allowed there, and a string that is not one of the allowed ones.
 const CONTRACT: &str =
     r#"{"agent": "wide", "schema": {"properties": {"a": {"enum": ["b"]}}, "additionalProperties": false}}"#;
 

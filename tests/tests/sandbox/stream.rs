@@ -10,17 +10,17 @@ use seamgate_core as core;
 use seamgate_tests::{Case, Random, cases, natively};
 use serde_json::Value;
 
-/// How often each case is cut into pieces at random, natively and in the sandbox.
+/// The number of times that each case is cut into pieces at random, natively and in the sandbox.
 const SPLITS: usize = 100;
 const SANDBOXED: usize = 10;
 
-/// A gate holds a copy of its machine code, about 15 MB: so many are open at a time.
+/// The number of gates that are open at a time: each holds a copy of its machine code, about 15 MB.
 const GATES: usize = 128;
 
 /// A case with its gate, its contract and its agent.
 type Registered = (Case, Gate, core::Contract, String);
 
-/// Cut bytes into pieces at random places: mostly small pieces, some of them empty.
+/// Cuts bytes into pieces at random places: mostly small pieces, some of them empty.
 fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     let longest = [1, 3, 16, 100, 5_000][random.below(5)];
     let mut rest = bytes;
@@ -33,7 +33,7 @@ fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     pieces
 }
 
-/// The cases that have a contract and one attempt. Each is registered when it is asked for.
+/// Returns the cases that have a contract and one attempt. Each is registered when it is asked for.
 fn registered() -> impl Iterator<Item = Registered> {
     let of = |case: Case| {
         let contract = core::Contract::compile(&case.contract).ok()?;
@@ -71,7 +71,7 @@ fn the_report_does_not_depend_on_the_pieces() {
 /// Cuts cases into pieces. `before`: the number of cases before them, so that each case is cut otherwise. Returns how many splits gave
 /// the report on the whole text.
 fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
-    // What the whole text gives: a report, or for a few a fault.
+    // The result of the whole text: a report, or for a few a fault.
     let whole: Vec<String> = cases
         .iter()
         .map(|(case, gate, _, agent)| match gate.validate(&case.request(agent)) {
@@ -140,7 +140,7 @@ fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
     in_pieces.into_inner()
 }
 
-/// Where a candidate is JSON, exactly its items are told in flight, each by its number and span.
+/// If a candidate is JSON, exactly its items are reported in flight, each by its number and span.
 #[test]
 fn items_are_told_as_the_report_has_them() {
     let mut compared = 0;
@@ -183,7 +183,7 @@ fn items_are_told_as_the_report_has_them() {
     assert!(compared >= 30, "only {compared} cases have items");
 }
 
-/// A list of items, pretty-printed, with text around: about so many bytes.
+/// Returns a list of items, pretty-printed, with text around: of about this many bytes.
 fn list(bytes: usize) -> String {
     let item = |number: usize| {
         format!(
@@ -310,9 +310,9 @@ fn a_session_fails_as_a_whole_output_does() {
         }
     };
     assert_eq!((pushed, fault.code()), (7, "input_too_large"));
-    // Where a list is named twice, the request is none: at the beginning, before anything is sent.
+    // If a list is named twice, the request is invalid: at the beginning, before anything is sent.
     let request = Request::new("a", "1").list("l", ["x"]).list("l", ["y"]);
     assert_eq!(gate.session(&request).map(drop).map_err(|fault| fault.code()), Err("bad_request"));
-    // The gate goes on.
+    // The gate continues.
     assert!(gate.validate(&Request::new("a", "1")).is_ok());
 }

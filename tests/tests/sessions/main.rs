@@ -11,7 +11,7 @@ use std::{
 
 use seamgate::{Disposition, Fault, Finish, Gate, Instance, Limits, Options, Request, Session};
 
-/// How many sessions are open is counted in the whole process.
+/// Returns a lock for a test that runs alone, because the number of open sessions is counted in the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -21,7 +21,7 @@ fn alone() -> MutexGuard<'static, ()> {
 const NUMBERS: &str =
     r#"{"agent": "numbers", "schema": {"items": {"type": "integer"}, "type": "array"}, "items": {"path": "$[*]"}}"#;
 
-/// A gate with so few slots that a session in one of them would be noticed.
+/// Returns a gate with so few slots that a session in one of them would be noticed.
 fn gate_with(slots: u32, timeout: Duration) -> Gate {
     let limits = Limits::default().timeout(timeout);
     let mut gate = Gate::with(Options::default().limits(limits).slots(slots)).expect("a gate");
@@ -29,7 +29,7 @@ fn gate_with(slots: u32, timeout: Duration) -> Gate {
     gate
 }
 
-/// The memory that this process has, in bytes. 0 where nobody says.
+/// Returns the memory that this process has, in bytes. 0 where nobody says.
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or_default() * 4096
@@ -89,7 +89,7 @@ fn nothing_that_is_held_between_calls_takes_a_slot() {
     drop((warm, sessions, attempts));
 }
 
-/// One more than a process may hold is a fault at once, and those that were there go on.
+/// One more than a process may hold is a fault at once, and the others continue.
 #[test]
 fn one_session_too_many_is_a_fault_and_not_a_wait() {
     let _alone = alone();
@@ -109,7 +109,7 @@ fn one_session_too_many_is_a_fault_and_not_a_wait() {
     drop(gate.session(&Request::new("numbers", "[")).expect("a session in its place"));
 }
 
-/// A contract by which no output is ever judged to the end: it takes 2^40 steps.
+/// Returns a contract with which no output is ever judged to the end: it takes 2^40 steps.
 fn endless() -> String {
     let levels = |level: usize| {
         format!(r##""l{}":{{"allOf":[{{"$ref":"#/$defs/l{level}"}},{{"$ref":"#/$defs/l{level}"}}]}}"##, level + 1)

@@ -16,7 +16,7 @@ use seamgate_tests::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What comes after it in README.md is written by the test.
+/// The marker in README.md after which the test generates the text.
 const MARK: &str = "<!-- What follows is written by `BLESS=core cargo test --release -p seamgate-tests --test suites -- agreement/`. -->\n";
 
 /// The verdict that a user would want.
@@ -26,12 +26,12 @@ struct Wanted {
     /// One of a report's, or `fault`.
     disposition: String,
     output: Value,
-    /// How many items.
+    /// The number of quarantined items.
     #[serde(default)]
     quarantined: usize,
     why: String,
     form: String,
-    /// Why another verdict is given.
+    /// The reason why another verdict is given.
     differs: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Judged {
         self.got == self.wanted
     }
 
-    /// A verdict other than the one wanted has a reason, and only such a one.
+    /// Checks that a verdict has a reason if it differs from the one wanted, and only then.
     fn check(&self) -> Result<()> {
         match (self.agrees(), &self.differs) {
             (true, Some(_)) => bail!("the verdict agrees: remove \"differs\" from wanted.json"),
@@ -61,7 +61,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agreement")
 }
 
-/// The answer to a case through JSON text, the reports of several attempts put together.
+/// Returns the answer to a case through JSON text, the reports of several attempts put together.
 fn answer(case: &Case) -> Result<Value> {
     let mut registry = Registry::new();
     let mut ask = |request: &str| -> Result<Value> { Ok(serde_json::from_str(&call(&mut registry, request))?) };
@@ -104,7 +104,7 @@ fn verdict(disposition: &str, quarantined: usize) -> String {
     }
 }
 
-/// The part of README.md that follows from the verdicts.
+/// Returns the part of README.md that follows from the verdicts.
 fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     let then = |one: &Judged| before.get(&one.name).map_or("", String::as_str).to_owned();
     let agreed = all.iter().filter(|one| then(one) == one.wanted).count();
@@ -124,7 +124,8 @@ fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// The table in README.md is of these verdicts. The verdicts before the code was changed are in `before.json`.
+/// Checks that the table in README.md matches these verdicts. The verdicts before the code was changed are in
+/// `before.json`.
 fn table_is_up_to_date() -> Result<()> {
     let all = cases_in(&folder())?.iter().map(judged).collect::<Result<Vec<_>>>()?;
     let before = serde_json::from_str(&fs::read_to_string(folder().join("before.json"))?)?;
@@ -139,7 +140,7 @@ fn table_is_up_to_date() -> Result<()> {
     Ok(())
 }
 
-/// A test for each output, and one for the table.
+/// Returns a test for each output, and one for the table.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = cases_in(&folder())?.into_iter();
     let mut trials: Vec<_> = cases.map(|case| trial(case.name.clone(), move || judged(&case)?.check())).collect();

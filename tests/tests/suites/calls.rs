@@ -15,7 +15,7 @@ use serde_json::Value;
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// What decisions and observations must match.
+/// The schemas of decisions, observations and surfaces.
 static SCHEMAS: LazyLock<[jsonschema::Validator; 3]> = LazyLock::new(|| {
     [
         include_str!("../../../schemas/decision.schema.json"),
@@ -25,7 +25,7 @@ static SCHEMAS: LazyLock<[jsonschema::Validator; 3]> = LazyLock::new(|| {
     .map(|schema| jsonschema::validator_for(&serde_json::from_str(schema).expect("JSON")).expect("a schema"))
 });
 
-/// A test for each call.
+/// Returns a test for each call.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let trials = call_cases()?.into_iter().map(|case| trial(case.name.clone(), move || check(&case)));
     Ok(trials.collect())
@@ -50,7 +50,7 @@ fn through_component(case: &CallCase) -> Answer {
     answer.map(|answer| answer.json).map_err(|fault| fault.to_json())
 }
 
-/// The answer without its envelope. None where a document is not JSON, and cannot be sent inside a request.
+/// Returns the answer without its envelope. `None` where a document is not JSON, and cannot be sent inside a request.
 fn through_wire(case: &CallCase) -> Option<Answer> {
     let answer = GATE.call(&case.wire_request()).expect("an answer within the limits").json;
     wire::unwrapped(&answer)

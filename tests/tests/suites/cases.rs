@@ -14,13 +14,13 @@ use serde_json::Value;
 /// One gate for all cases.
 static GATE: LazyLock<Gate> = LazyLock::new(gate);
 
-/// What every report must match.
+/// The schema of every report.
 static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
     let schema = serde_json::from_str(include_str!("../../../schemas/report.schema.json")).expect("JSON");
     jsonschema::validator_for(&schema).expect("report.schema.json is a schema")
 });
 
-/// A test for each case, and one for all of them in a warm instance.
+/// Returns a test for each case, and one for all of them in a warm instance.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials: Vec<_> = cases()?.into_iter().map(|case| trial(case.name.clone(), move || check(&case))).collect();
     if !core_alone() {
@@ -69,7 +69,7 @@ fn lists(case: &Case) -> Vec<seamgate_core::NamedList> {
     case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect()
 }
 
-/// A gate of the component under test: the built-in one, or another build of it.
+/// Returns a gate of the component under test: the built-in one, or another build of it.
 fn gate() -> Gate {
     let component = match std::env::var_os("SEAMGATE_TEST_COMPONENT") {
         Some(path) => Component::from_bytes(fs::read(path).expect("the component under test")),
@@ -87,7 +87,7 @@ fn through_component(gate: &Gate, case: &Case) -> Verdict {
         .map_err(|fault| fault.to_json())
 }
 
-/// The reports of all attempts, put together by a gate that has the contract, and by its `wire`.
+/// Returns the reports of all attempts, put together by a gate that has the contract, and by its `wire`.
 fn merged_through_component(case: &Case) -> Verdict {
     let mut gate = gate();
     let agent = gate.register(&case.contract).map_err(|fault| fault.to_json())?.agent;
@@ -115,8 +115,8 @@ fn merged_through_component(case: &Case) -> Verdict {
     Ok(merged)
 }
 
-/// The answer without its envelope. A contract that is not JSON cannot be sent inside a request: for such a case there
-/// is no answer.
+/// Returns the answer without its envelope. A contract that is not JSON cannot be sent inside a request: for such a
+/// case there is no answer.
 fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() || !case.more.is_empty() {
         return None;
@@ -180,7 +180,7 @@ fn check(case: &Case) -> Result<()> {
     expect(&case.folder, file, other, &indented(json))
 }
 
-/// Every span of a report lies in the output.
+/// Checks that every span of a report is inside of the output.
 fn spans(value: &Value, case: &Case) -> Result<()> {
     match value {
         Value::Object(members) => {

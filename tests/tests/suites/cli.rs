@@ -8,7 +8,7 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// A test for each file.
+/// Returns a test for each file.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/cli"));
     let mut trials = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Run the commands of a file, one after the other, in a fresh folder.
+/// Runs the commands of a file, one after the other, in a fresh folder.
 fn case(path: &Path, name: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
     fresh(&folder);

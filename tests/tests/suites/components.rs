@@ -17,13 +17,13 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// What judges beside them.
+/// A gate with the built-in component, which judges beside them.
 static ORDINARY: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// Longer than any of them takes.
+/// A time limit that none of them needs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A test for each component.
+/// Returns a test for each component.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let fixtures = fixtures()?.into_iter();
     Ok(fixtures.map(|fixture| trial(fixture.name.clone(), move || check(&fixture))).collect())
@@ -52,7 +52,7 @@ fn check(Fixture { name, wasm, expected }: &Fixture) -> Result<()> {
     by_command(name, wasm, what, outcome)
 }
 
-/// The same by the command line, which ends in an error and does not panic.
+/// Checks the same with the command line, which ends in an error and does not panic.
 fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
     fs::create_dir_all(&folder)?;
@@ -83,7 +83,7 @@ fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> 
     Ok(())
 }
 
-/// What the command line does, with something on its standard input.
+/// Runs the command line with some standard input.
 fn command(arguments: &[&str], input: &[u8]) -> Result<Output> {
     let test = std::env::current_exe()?;
     let seamgate = test.parent().and_then(Path::parent).context("target/PROFILE")?.join("seamgate");

@@ -38,7 +38,7 @@ static GATE: LazyLock<(Gate, (String, u64))> = LazyLock::new(|| {
     (gate, before)
 });
 
-/// A test for each attack, and those of all attacks together.
+/// Returns a test for each attack, and those of all attacks together.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let held: Arc<[Held]> = attacks()?.into_iter().map(|attack| Held { attack, came: OnceLock::new() }).collect();
     let mut trials = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// An attack, and what came of it: asked once, whichever test needs it first.
+/// An attack, and its outcome: run once, by the first test that needs it.
 struct Held {
     attack: Attack,
     came: OnceLock<Result<Came>>,
@@ -72,13 +72,13 @@ impl Held {
     }
 }
 
-/// What came of an attack.
+/// The outcome of an attack.
 struct Came {
-    /// In the words in which `must` is written.
+    /// The outcome in the words of `must`.
     outcome: String,
     /// The report, the fault or the answer, as JSON text.
     json: String,
-    /// What it took, where that is known: a fault does not say.
+    /// The usage, if it is known: a fault does not report it.
     usage: Option<Usage>,
 }
 
@@ -100,7 +100,7 @@ fn ask(gate: &Gate, attack: &Attack) -> Came {
     }
 }
 
-/// A report, a fault or an answer, without its output: that may be deeper than this parser goes.
+/// Returns a report, a fault or an answer, without its output: that may be deeper than this parser goes.
 fn value(json: &str) -> Value {
     let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(json).expect("an object");
     let read = |(name, value): (String, Box<RawValue>)| {
@@ -123,7 +123,7 @@ fn of_report(report: &Value) -> String {
     }
 }
 
-/// The code, and the place of what is wrong first, if it has one.
+/// Returns the code, and the place of what is wrong first, if it has one.
 fn fault_words(code: &str, path: Option<&str>) -> String {
     path.map_or_else(|| code.to_owned(), |path| format!("{code}: {path}"))
 }
@@ -142,12 +142,13 @@ fn of_answer(answer: &Value) -> String {
     }
 }
 
-/// A fault may be asked for without its place.
+/// Returns whether an outcome is the expected one. The expectation of a fault may leave out its place.
 fn is_as_it_must_be(must: &str, outcome: &str) -> bool {
     outcome == must || (!must.contains(": ") && outcome.split(": ").next() == Some(must))
 }
 
-/// What was shown to a person, or sent to a model, must not hide, move the cursor, or turn the direction of writing.
+/// Returns the first character of a text for a person or a model that hides text, moves the cursor, or changes the
+/// direction of writing.
 fn hidden(text: &str) -> Option<char> {
     text.chars().find(|character| *character != '\n' && is_hidden(*character))
 }
@@ -169,7 +170,7 @@ fn nothing_is_hidden(at: &Value, name: &str) -> Result<()> {
     }
 }
 
-/// What the core says natively; only asked where the sandbox came to an end by itself.
+/// Returns the native verdict of the core. It is only used where the sandbox ended by itself.
 fn natively(contract: &str, output: &str) -> Result<String, String> {
     let request = seamgate_core::Request { output, ..seamgate_core::Request::default() };
     seamgate_core::Contract::compile(contract)
@@ -178,13 +179,13 @@ fn natively(contract: &str, output: &str) -> Result<String, String> {
         .map_err(|fault| fault.to_json())
 }
 
-/// The bytes and the fuel of the neighbour's verdict.
+/// Returns the bytes and the fuel of the neighbour's verdict.
 fn neighbour(gate: &Gate) -> (String, u64) {
     let verdict = gate.validate(&Request::new("lister", ORDINARY)).expect("a verdict");
     (verdict.report.to_json(), verdict.usage.fuel)
 }
 
-/// One attack, held to all that is asked of it; what came of it.
+/// Runs one attack and checks everything expected of it. Returns its outcome.
 fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     let start = Instant::now();
     let came = ask(gate, attack);
@@ -228,7 +229,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     Ok(came)
 }
 
-/// The table in `tests/hostile/README.md`, after its words.
+/// Checks the table in `tests/hostile/README.md`, after its words.
 fn table_is_up_to_date(held: &[Held]) -> Result<()> {
     const BEGIN: &str = "<!-- the table: written by `cargo xtask bless` -->\n";
     let rows = held.iter().map(|held| Ok((&held.attack, held.came()?))).collect::<Result<Vec<_>>>()?;
@@ -269,7 +270,7 @@ fn table_of(rows: &[(&Attack, &Came)]) -> String {
     table
 }
 
-/// Two digits.
+/// Returns a number with two digits.
 fn figure(number: f64) -> String {
     match number {
         10.0.. => {
@@ -281,7 +282,7 @@ fn figure(number: f64) -> String {
     }
 }
 
-/// Whether two tables say the same; figures may differ by a quarter, for compilers do.
+/// Returns whether two tables are the same, except that figures may differ by a quarter because compilers do.
 fn same_but_for_figures(a: &str, b: &str) -> bool {
     let cells = |text: &str| text.lines().flat_map(|line| line.split('|')).map(str::to_owned).collect::<Vec<_>>();
     let (a, b) = (cells(a), cells(b));

@@ -1,5 +1,5 @@
-//! The module for hosts without components and without fuel gives the same bytes as the component, takes the same fuel, and
-//! ends by the same limits.
+//! The module for hosts without components and without fuel returns the same bytes as the component, uses the same
+//! fuel, and has the same limits.
 
 use std::{fs, sync::LazyLock};
 
@@ -39,7 +39,7 @@ impl Host {
         Warm { store, instance }
     }
 
-    /// Answer a request in an instance of its own.
+    /// Answers a request in an instance of its own.
     fn call(&self, request: &[u8]) -> Came {
         self.instance().call(request)
     }
@@ -57,7 +57,7 @@ impl Warm {
         self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
     }
 
-    /// Where it puts a request. That is answered with a fault, and so taken back.
+    /// Returns the address at which it puts a request. That is answered with a fault, and so taken back.
     fn at(&mut self) -> Result<i32> {
         let (mut store, instance) = (&mut self.store, self.instance);
         let allocate = instance.get_typed_func::<i32, i32>(&mut store, "seamgate_allocate").expect("a function");
@@ -70,7 +70,7 @@ impl Warm {
         self.call(request.as_bytes()).map_err(|code| anyhow!("{code}"))
     }
 
-    /// Answer a request, as `guest/exports/src/abi.rs` says.
+    /// Answers a request, as `guest/exports/src/abi.rs` says.
     fn call(&mut self, request: &[u8]) -> Came {
         let (mut store, instance) = (&mut self.store, self.instance);
         let memory = instance.get_memory(&mut store, "memory").expect("memory");
@@ -105,7 +105,7 @@ impl Warm {
     }
 }
 
-/// By a gate, with the component.
+/// Answers by a gate, with the component.
 fn by_gate(gate: &Gate, request: &str) -> Came {
     match gate.call(request) {
         Ok(answer) => Ok((answer.json, answer.usage.fuel)),
@@ -116,7 +116,7 @@ fn by_gate(gate: &Gate, request: &str) -> Came {
 static HOST: LazyLock<Host> = LazyLock::new(Host::new);
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// A test for each case and attack, and those of an instance that answers many calls.
+/// Returns a test for each case and attack, and those of an instance that answers many calls.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials = vec![
         trial("what_is_not_utf8_is_answered_with_its_place", what_is_not_utf8_is_answered_with_its_place),
@@ -131,7 +131,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// The same bytes for the same fuel.
+/// Checks that the answer has the same bytes for the same fuel.
 fn same_answer(case: &Case) -> Result<()> {
     for request in case.attempts().map(|attempt| attempt.wire_request()) {
         let Ok((expected, fuel)) = by_gate(&GATE, &request) else { anyhow::bail!("the component gives no answer") };
@@ -146,7 +146,7 @@ fn same_answer(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// An attack as a request. A contract that is not JSON cannot be part of one.
+/// Returns an attack as a request. A contract that is not JSON cannot be part of one.
 fn request(attack: &Attack) -> Option<String> {
     match &attack.asked {
         Asked::Wire { request } => Some(request.clone()),
@@ -157,7 +157,7 @@ fn request(attack: &Attack) -> Option<String> {
     }
 }
 
-/// The same answer, or the same fault.
+/// Checks that the request has the same answer, or the same fault.
 fn same_end(request: &str) -> Result<()> {
     let expected = by_gate(&GATE, request);
     // The depth of the stack depends on the compiler. The library refuses a request that is too long.
@@ -169,7 +169,7 @@ fn same_end(request: &str) -> Result<()> {
     Ok(())
 }
 
-/// A warm instance does not grow, and takes nearly the same fuel each time.
+/// Checks that a warm instance does not grow, and uses nearly the same fuel each time.
 fn a_warm_instance_stays_as_it_is() -> Result<()> {
     let mut warm = HOST.instance();
     for number in 0..20 {

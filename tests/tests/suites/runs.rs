@@ -20,7 +20,7 @@ use seamgate_tests::{
 };
 use serde_json::{Map, Value, json};
 
-/// For `wire`: no registered profile is needed.
+/// A gate for `wire`: no registered profile is needed.
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| Schemas::read().expect("schemas"));
@@ -32,7 +32,7 @@ struct Schemas {
     facts: Validator,
 }
 
-/// Two tests for each run, as it is and with its events changed at random, and one for the table of all runs.
+/// Returns two tests for each run, as it is and with its events changed at random, and one for the table of all runs.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = run_cases()?;
     let names = cases.iter().map(|case| case.name.clone()).collect();
@@ -88,7 +88,7 @@ fn natively(profile: &Profile, state: Option<&str>, event: &str) -> Answer {
     seamgate_kernel::advance(profile, state, event).map_err(|fault| fault.to_json())
 }
 
-/// The same steps and views, byte for byte, through the component and through `wire`.
+/// Checks that the steps and views are the same, byte for byte, through the component and through `wire`.
 fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[String]) -> Result<()> {
     let mut gate = Gate::new()?;
     let agent = gate.register_profile(&case.profile)?.agent;
@@ -111,7 +111,7 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
     Ok(())
 }
 
-/// The answer without its envelope.
+/// Returns the answer without its envelope.
 fn through_wire(request: &str) -> Result<Answer> {
     let answer = GATE.call(request)?.json;
     wire::unwrapped(&answer).with_context(|| answer.clone())
@@ -121,7 +121,7 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What each audience is shown of each line.
+/// Returns each audience's view of each line.
 fn views(lines: &[String], mut project: impl FnMut(&str, &str) -> Result<String, String>) -> Result<Vec<String>> {
     let mut views = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -180,7 +180,7 @@ fn holds(schema: &Validator, what: &str, value: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Each event that is applied, each step and each line has the format that its schema says.
+/// Checks that each applied event, each step and each line has the format of its schema.
 fn has_format(played: &[Played], lines: &[String]) -> Result<()> {
     for one in played {
         let Ok(step) = &one.step else { continue };
@@ -203,7 +203,7 @@ fn has_format(played: &[Played], lines: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What a step decided is what `permit` and `observe` decide, by the facts of the state before it.
+/// Checks that a step's decisions are those of `permit` and `observe` with the facts of the state before it.
 fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     let (Ok(step), Some(state)) = (&one.step, &one.state) else { return Ok(()) };
     let (step, event): (Value, Value) = (serde_json::from_str(step)?, serde_json::from_str(&one.event)?);
@@ -294,7 +294,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     Ok(())
 }
 
-/// A call as `permit` takes it.
+/// Returns a call as `permit` takes it.
 fn asked(call: &Value, key: &Value) -> String {
     let arguments = call.get("arguments").cloned().unwrap_or_else(|| "".into());
     let mut asked = json!({"key": key, "tool": call["tool"], "arguments": arguments});
@@ -327,11 +327,12 @@ fn take(facts: &mut Value, changed: &Value) {
     }
 }
 
-/// How often the events of each case are sent in another order.
+/// The number of times that the events of each case are sent in another order.
 const SHUFFLES: u64 = 4;
 
-/// The events of a case, some of them left out, repeated or in another order: each step has its format and decides as `permit` and
-/// `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after it was started.
+/// Checks the events of a case, some of them left out, repeated or in another order: each step has its format and
+/// decides as `permit` and `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after
+/// it was started.
 fn at_random(case: &RunCase) -> Result<()> {
     let profile = compiled(case)?;
     for seed in 0..SHUFFLES {

@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// The run lets messages with this method pass to a server.
+    /// Records that the run lets messages with this method pass to a server.
     pub(crate) fn permit(&mut self, method: &str, server: usize, nonces: &mut Nonces) {
         self.waiting.retain(|(own, nonce)| {
             let is_it = *own == method;
@@ -101,7 +101,7 @@ impl Client {
         });
     }
 
-    /// The run lets a call pass to a server.
+    /// Records that the run lets a call pass to a server.
     pub(crate) fn permit_call(&mut self, server: usize, tool: &str, arguments: &str, nonces: &mut Nonces) {
         for (name, own, nonce) in &self.of_calls {
             let own = Some(&*self.arguments[*own]).filter(|own| !own.is_empty()).unwrap_or("{}");
@@ -111,7 +111,7 @@ impl Client {
         }
     }
 
-    /// The gate asks something.
+    /// Handles a request of the gate.
     pub(crate) fn on_request(&mut self, id: &Id, method: &str, params: Option<&str>) {
         assert!(TO_CLIENT.contains(&(method, true)), "the client is asked for {method}");
         assert!(is_own(id) && self.asked.iter().all(|(own, _)| own != id), "the client is asked under the id {id}");
@@ -125,7 +125,7 @@ impl Client {
         self.asked.push((id.clone(), server));
     }
 
-    /// The gate reports something.
+    /// Handles a notification of the gate.
     pub(crate) fn on_notification(&mut self, method: &str, params: &str) {
         #[derive(Deserialize)]
         struct Params<'p> {
@@ -153,7 +153,7 @@ impl Client {
         }
     }
 
-    /// The gate answers something.
+    /// Handles an answer of the gate.
     pub(crate) fn on_answer(&mut self, id: Option<&Id>, answer: &Answer) {
         let key = id.map(|id| id.as_str().to_owned());
         let is_extra = id.is_none() || has_code(answer, "-32600") || has_code(answer, "-32602");
@@ -180,7 +180,7 @@ impl Client {
         assert!(self.extra.values().all(|count| *count == 0), "no answer to a line: {:?}", self.extra);
     }
 
-    /// A request leaves. The gate reads it as such.
+    /// Records a request that leaves, and that the gate reads as such.
     pub(crate) fn open(&mut self, id: &str, method: &'static str, call: Option<(&'static str, usize)>) {
         if self.open.contains_key(id) {
             *self.extra.entry(Some(id.to_owned())).or_default() += 1;

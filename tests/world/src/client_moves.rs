@@ -58,7 +58,7 @@ const NOTIFICATIONS: [&str; 9] = [
     "seamgate/ended",
 ];
 
-/// Members of `_meta` by which there is no session.
+/// Members of `_meta` that a client without a session sends.
 const STATELESS: &str = "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"sampling\":{\"x\":\"";
 
 impl<K: Kernel> World<K> {

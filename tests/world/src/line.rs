@@ -1,4 +1,4 @@
-//! What must hold of every line that the gate writes.
+//! Invariants of every line that the gate writes.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 

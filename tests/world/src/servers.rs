@@ -52,7 +52,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The gate writes something.
+    /// Handles a message of the gate.
     pub(crate) fn on_message(&mut self, message: &Message) {
         match message {
             Message::Request { id, method, .. } => {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use seamgate_mcp::core::Policy;
 
-/// The profile: tools of each permit on two servers, the gate's own tool, and methods of which each server has some.
+/// The profile: tools of each permit on two servers, the gate's own tool, and methods, some of which each server has.
 pub const PROFILE: &str = include_str!("profile.json");
 
 /// The gate's own tool in the profile.
@@ -54,7 +54,7 @@ pub(crate) const SERVERS: [&str; 2] = ["one", "two"];
 /// The tools that a server lists. The profile does not name the last one.
 pub(crate) const TOOLS: [&str; 6] = ["look", "act", "join", "ask", "wait", "extra"];
 
-/// The names by which the client calls tools. With several servers, the names of their tools begin with theirs.
+/// The names with which the client calls tools. With several servers, the names of their tools begin with theirs.
 pub(crate) const NAMES: [[&str; 10]; 2] = [
     ["look", "act", "join", "ask", "wait", "no", "extra", "read_artifact", "nobody", "look "],
     [
@@ -76,13 +76,13 @@ pub(crate) const NAMES: [[&str; 10]; 2] = [
 pub struct Setting {
     /// The number of servers: one or two.
     pub servers: usize,
-    /// Whether the profile has the gate's own tool.
+    /// `true` if the profile has the gate's own tool.
     pub has_own_tool: bool,
-    /// What happened before the first move.
+    /// The events before the first move.
     pub prelude: Prelude,
 }
 
-/// What happened before the first move.
+/// The events before the first move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prelude {
     /// Nothing.

@@ -43,7 +43,7 @@ const BOUNDS: [(&str, usize); 21] = [
     ("changes", 1100),
 ];
 
-/// What the journal says about calls, as far as they have not been sent.
+/// The journal's statements about calls that have not been sent.
 #[derive(Default)]
 struct Journal {
     /// Calls that may run: the key, the server, the tool, and the arguments.
@@ -67,7 +67,7 @@ pub struct World<K> {
     pub(crate) is_over: bool,
     /// The client does not end it before [`finish`](World::finish).
     pub(crate) is_long: bool,
-    /// Whether standard error has what happens.
+    /// `true` to log events to standard error.
     is_traced: bool,
     pub(crate) line: String,
 }
@@ -325,7 +325,7 @@ impl<K: Kernel> World<K> {
         self.sides[place].on_message(message);
     }
 
-    /// A call goes to a server: the journal has that.
+    /// Checks that the journal contains a call that goes to a server.
     fn check_call(&mut self, place: usize, params: &str) {
         #[derive(serde::Deserialize)]
         struct Call<'c> {

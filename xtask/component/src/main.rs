@@ -37,7 +37,7 @@ fn read(component: &str) -> Result<Component> {
     Ok(Component::from_bytes(fs::read(component).with_context(|| format!("cannot read {component}"))?))
 }
 
-/// Write a file if it changes. An unchanged file keeps its time, so cargo builds nothing again for it.
+/// Writes a file if it changes. An unchanged file keeps its time, so cargo builds nothing again for it.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     println!("{}: {} bytes", path.display(), bytes.len());
     if fs::read(path).ok().as_deref() != Some(bytes) {
@@ -55,7 +55,8 @@ fn encode(module: &str, to: &str) -> Result<()> {
     write(Path::new(to), &component)
 }
 
-/// Write the component that the library embeds and its machine code, and the same with a counter, for hosts without fuel.
+/// Writes the component that the library embeds and its machine code, and the same with a counter, for hosts without
+/// fuel.
 fn embed(built: &Component) -> Result<()> {
     let folder = Path::new("host/component");
     // What the files were made of: they are made anew for another component, compiler or machine.

@@ -24,7 +24,7 @@ use wasmparser::{
     GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, TypeSectionReader,
 };
 
-/// The memory that a host gives an instance: 64 MiB.
+/// The default memory limit of an instance: 64 MiB.
 const MEMORY: u64 = 64 * 1024 * 1024;
 
 /// Bytes in a page of memory.
@@ -56,12 +56,12 @@ enum Shape {
     /// Imports nothing, and exports [`EXPORTS`].
     Alone,
     /// Exports [`PAUSING_EXPORTS`], and imports the function `refuel` of the module `seamgate`. With nothing left it
-    /// calls that, and goes on if the host has set `fuel`. So a host ends a call at a step of its choice, and pays
+    /// calls that, and continues if the host has set `fuel`. So a host ends a call at a step of its choice, and pays
     /// nothing between.
     Pausing,
 }
 
-/// The component with its module metered.
+/// Returns the component with its module metered.
 pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     let mut metered = Component::new();
     let mut meter = Components { metered: 0 };
@@ -72,17 +72,18 @@ pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     Ok(metered.finish())
 }
 
-/// The metered module of the component. It imports nothing, and passes bytes by address (`guest/exports/src/abi.rs`).
+/// Returns the metered module of the component. It imports nothing, and passes bytes by address
+/// (`guest/exports/src/abi.rs`).
 ///
 /// The module in the component imports functions for resources. Only a component needs those, so here they trap.
 pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
     metered(inner_module(component)?, Shape::Alone)
 }
 
-/// The same, for hosts that end a call in the middle.
+/// Does the same, for hosts that end a call in the middle.
 ///
-/// A baked component has the same code and other data. So that such a host can tell, a custom section has the digest
-/// of the code.
+/// A baked component has the same code and other data. So that such a host can recognize the code, a custom section has
+/// its digest.
 pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     let module = inner_module(component)?;
     let mut pausing = metered(module, Shape::Pausing)?;
@@ -99,8 +100,8 @@ pub(super) fn pausing(component: &[u8]) -> Result<Vec<u8>> {
     Ok(pausing)
 }
 
-/// The SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length in
-/// four bytes.
+/// Returns the SHA-256 of all sections of a module that baking leaves as they are, each after its number and its length
+/// in four bytes.
 fn code_digest(module: &[u8]) -> Result<[u8; 32]> {
     let mut digest = Sha256::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -134,7 +135,7 @@ fn inner_module(component: &[u8]) -> Result<&[u8]> {
     bail!("no module of the component has a memory")
 }
 
-/// Whether a module has a memory of its own. The others only forward calls.
+/// Returns whether a module has a memory of its own. Other modules only forward calls.
 fn has_memory(module: &[u8]) -> Result<bool> {
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::MemorySection(section) = payload? {
@@ -153,7 +154,7 @@ fn metered(module: &[u8], shape: Shape) -> Result<Vec<u8>> {
 
 /// Rewrites a component.
 struct Components {
-    /// How many of its modules were metered.
+    /// The number of its modules that were metered.
     metered: usize,
 }
 
@@ -190,12 +191,12 @@ struct Meter {
     memory_refused: u32,
     /// The types of the imported functions.
     imported: Vec<u32>,
-    /// How many parameters each defined function has.
+    /// The number of parameters of each defined function.
     parameters: Vec<u32>,
-    /// How many functions were written.
+    /// The number of functions written.
     written: usize,
     shape: Shape,
-    /// How many types the module has of its own.
+    /// The number of the module's own types.
     types: u32,
 }
 
@@ -263,7 +264,7 @@ impl Meter {
     }
 }
 
-/// What an operator costs, as in Wasmtime. It is free if it makes no code, or only directs control.
+/// Returns the cost of an operator, as in Wasmtime. It is free if it emits no code, or only directs control.
 fn cost(operator: &Operator) -> i64 {
     match operator {
         Operator::Nop
@@ -278,7 +279,7 @@ fn cost(operator: &Operator) -> i64 {
     }
 }
 
-/// Whether control may leave or arrive here. If so, the budget must pay for the steps so far.
+/// Returns whether control may leave or arrive here. If so, the budget must pay for the steps so far.
 fn ends_block(operator: &Operator) -> bool {
     matches!(
         operator,
@@ -309,7 +310,7 @@ struct Body {
 }
 
 impl Body {
-    /// Pay for the steps so far.
+    /// Pays for the steps so far.
     fn take(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if pending != 0 {
@@ -321,7 +322,7 @@ impl Body {
         }
     }
 
-    /// Pay for a length, which is on the stack and in a local.
+    /// Pays for a length, which is on the stack and in a local.
     fn take_length(&mut self, length: u32) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))
@@ -331,7 +332,7 @@ impl Body {
             .instruction(&Instruction::GlobalSet(self.fuel));
     }
 
-    /// Trap if nothing is left, or ask for more.
+    /// Traps if nothing is left, or asks for more.
     fn look(&mut self) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))

@@ -53,11 +53,11 @@ enum Helper {
 const HELPERS: [Helper; 5] = [Helper::NotZero, Helper::Fill, Helper::Less, Helper::Add, Helper::Bits];
 
 struct Scalar {
-    /// How many functions the module has, imports included. The helpers come after them.
+    /// The number of the module's functions, imports included. The helpers come after them.
     functions: u32,
-    /// How many types the module has. Those of the helpers come after them.
+    /// The number of the module's types. Those of the helpers come after them.
     types: u32,
-    /// How many parameters each defined function has.
+    /// The number of parameters of each defined function.
     parameters: Vec<u32>,
     validators: std::vec::IntoIter<FuncToValidate<ValidatorResources>>,
     allocations: FuncValidatorAllocations,
@@ -137,7 +137,7 @@ impl Scratch {
     }
 }
 
-/// The place of the upper half of a vector in memory.
+/// Returns the place of the upper half of a vector in memory.
 fn upper(memarg: MemArg) -> MemArg {
     MemArg { offset: memarg.offset + 8, ..memarg }
 }

@@ -1,4 +1,5 @@
-//! What the macro of `wit-bindgen` would expand to in the guest. What makes it compiles for as long as a third of the guest.
+//! Generates what the macro of `wit-bindgen` would expand to in the guest, because compiling the macro takes as long as
+//! a third of the guest.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use anyhow::{Context, Result};
 use wit_bindgen_core::{Files, WorldGenerator, wit_parser::Resolve};
 use wit_bindgen_rust::Opts;
 
-/// The bindings of a world, the packages of which are in these folders. Other packages may export what is in it.
+/// Returns the bindings of a world whose packages are in these folders. Other packages may export what is in it.
 pub(super) fn of(folders: &[&str], world: &str) -> Result<String> {
     Ok(format!("// {}\n{}\n", super::HEAD, made(folders, world)?.join("\n")))
 }
@@ -31,7 +32,7 @@ pub(super) fn export(folders: &[&str], world: &str) -> Result<String> {
     ))
 }
 
-/// The lines of the bindings of a world.
+/// Returns the lines of the bindings of a world.
 fn made(folders: &[&str], world: &str) -> Result<Vec<String>> {
     let mut resolve = Resolve::default();
     let mut packages = Vec::new();

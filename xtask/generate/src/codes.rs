@@ -32,7 +32,7 @@ struct Code {
     fix: Option<String>,
 }
 
-/// All words, by what they are words of.
+/// Returns all words, by what they are words of.
 fn all(model: &Model) -> Result<Vec<(String, Vec<Code>)>> {
     let table: BTreeMap<String, BTreeMap<String, Vec<String>>> = serde_json::from_str(TABLE)?;
     let mut all = Vec::new();
@@ -57,7 +57,7 @@ fn all(model: &Model) -> Result<Vec<(String, Vec<Code>)>> {
     Ok(all)
 }
 
-/// What `seamgate explain` reads.
+/// Returns the table that `seamgate explain` reads.
 pub(super) fn table(model: &Model) -> Result<String> {
     let codes = all(model)?;
     let codes = codes.iter().flat_map(|(of, codes)| {
@@ -75,7 +75,7 @@ pub(super) fn table(model: &Model) -> Result<String> {
     Ok(format!("[\n{}\n]\n", codes.collect::<Vec<_>>().join(",\n")))
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn document(model: &Model) -> Result<String> {
     let mut page = format!(
         "<!-- {} -->\n\n# Words in reports, faults and findings\n\n`seamgate explain CODE` prints what a word means, and what to do \

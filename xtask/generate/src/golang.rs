@@ -104,7 +104,8 @@ fn ty(of: &Type) -> String {
     }
 }
 
-/// A report that has been read is `ReportDocument`; the module's own `Report` reads it when it is asked.
+/// Returns the name of a type. A report that has been read is `ReportDocument`; the module's own `Report` reads it on
+/// demand.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { exported(&snake(of)) }
 }

@@ -133,11 +133,11 @@ pub(super) struct Record {
     pub(super) implements: Option<String>,
     /// The value of its member `type`, which is written.
     pub(super) word: Option<String>,
-    /// Whether callers make it, so that it is written and has methods that set what may be missing.
+    /// `true` if callers construct it, so that it is serialized and has setters for optional members.
     pub(super) is_made: bool,
-    /// Whether its last component is the text that it was read of.
+    /// `true` if its last component is the text from which it was parsed.
     pub(super) has_text: bool,
-    /// Further methods.
+    /// Additional methods.
     pub(super) methods: String,
 }
 
@@ -398,8 +398,8 @@ fn ty(model: &Model, of: &Type) -> Of {
     }
 }
 
-/// A report that has been read is `ReportDocument`; the package's own `Report` reads it when it is asked. `Error` is a
-/// class of Java's.
+/// Returns the name of a type. A report that has been read is `ReportDocument`; the package's own `Report` reads it on
+/// demand. `Error` is a class of Java's.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { super::text::pascal(of) }
 }

@@ -22,7 +22,7 @@ impl Json {
         Json::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// On one line.
+    /// Returns the value on one line.
     fn inline(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match self {

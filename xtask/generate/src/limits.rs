@@ -19,10 +19,10 @@ const LIMITS: [(&str, u64); 8] = [
     ("STACK", 512 << 10),
 ];
 
-/// What the host's library takes as `usize`; the stack is the engine's there.
+/// The limits that the host's library takes as `usize`. The stack is the engine's there.
 const SIZES: [&str; 2] = ["MEMORY", "OUTPUT_BYTES"];
 
-/// What JavaScript has no say in, or has elsewhere.
+/// The limits that JavaScript cannot set, or has elsewhere.
 const NOT_IN_JAVASCRIPT: [&str; 2] = ["TIMEOUT", "STACK"];
 
 const DOCUMENT: &str = "docs/limits.md";
@@ -61,7 +61,7 @@ pub(super) fn java() -> impl Iterator<Item = (&'static str, String)> {
     limits.map(|(name, value)| (*name, grouped(*value, "_")))
 }
 
-/// The page with its table. The caps of documents are those of `contract.schema.json`.
+/// Returns the page with its table. The caps of documents are those of `contract.schema.json`.
 pub(super) fn document() -> Result<String> {
     let page = fs::read_to_string(DOCUMENT).context(DOCUMENT)?;
     let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{DOCUMENT} lacks {BEGIN:?}"))?;

@@ -1,5 +1,5 @@
-//! What is derived from `wit/`, `schemas/` and a few tables: each fact is stated once, and everything else that says it is written
-//! here, and committed. Copies of sources are written here too. `cargo xtask generate` starts it.
+//! Generates files from `wit/`, `schemas/` and a few tables: each fact is stated once, and everything else that repeats
+//! it is generated here and committed. Copies of sources are written here too. `cargo xtask generate` starts it.
 //!
 //! A package of its own: no other command needs what it is compiled with.
 
@@ -31,10 +31,10 @@ use anyhow::{Context, Result, bail};
 
 use model::Model;
 
-/// What stands at the head of each file.
+/// The comment at the head of each generated file.
 const HEAD: &str = "Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.";
 
-/// Write what is derived; or, with `--check`, say which of it is not what it would be.
+/// Writes the generated files; or, with `--check`, reports which of them are out of date.
 fn main() -> Result<()> {
     let check = match env::args().nth(1).as_deref() {
         None => false,

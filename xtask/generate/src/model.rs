@@ -21,7 +21,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// The record or enumeration in it.
+    /// Returns the record or enumeration in it.
     pub(super) fn named(&self) -> Option<&str> {
         match self {
             Type::Named(name) => Some(name),

@@ -9,7 +9,7 @@ use super::{
     text::{WIDTH, pascal, snake, wrap},
 };
 
-/// What the package has types for.
+/// The types that the package exports.
 const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confidence"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
@@ -54,7 +54,7 @@ pub(super) fn types(model: &Model) -> Result<String> {
     Ok(out)
 }
 
-/// The words for faults: a module of its own, since `typing` takes long to import.
+/// Returns the words for faults: a module of its own, since `typing` takes long to import.
 pub(super) fn fault_code(model: &Model) -> Result<String> {
     let mut out = head("The words for faults.");
     out.push_str("from typing import Literal\n");
@@ -68,7 +68,7 @@ pub(super) fn fault_code(model: &Model) -> Result<String> {
     Ok(out)
 }
 
-/// What a generated module begins with.
+/// Returns the beginning of a generated module.
 fn head(about: &str) -> String {
     let lines = wrap(super::HEAD, WIDTH).join("\n");
     format!("\"\"\"{about}\n\n{lines}\n\"\"\"\n\nfrom __future__ import annotations\n\n")
@@ -89,7 +89,7 @@ fn ty(of: &Type) -> String {
     }
 }
 
-/// A report that has been read has more to it; `Warning` is Python's own.
+/// Returns the name of a type. A report that has been read has more members; `Warning` is Python's own.
 fn name(of: &str) -> String {
     match of {
         "report" => "ReportDocument".to_owned(),
@@ -98,7 +98,7 @@ fn name(of: &str) -> String {
     }
 }
 
-/// The docstring of a class, with the members that have documentation.
+/// Returns the docstring of a class, with the members that have documentation.
 fn docstring(paragraphs: &[String], members: &[Member<Type>]) -> String {
     let attributes: Vec<(String, String)> =
         members.iter().map(|member| (snake(&member.name), member.docs.join(" "))).collect();

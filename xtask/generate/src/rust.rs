@@ -28,20 +28,20 @@ Ok(Span { start, end })
 }
 ";
 
-/// What the component answers with.
+/// The types of the component's answers.
 const ANSWERS: [&str; 5] = ["report", "fault", "contract-info", "warning", "progress"];
 
-/// What it takes besides requests, which borrow.
+/// The types that it takes besides requests, which borrow.
 const TAKEN: [&str; 4] = ["report", "finish", "named-list", "observation"];
 
-/// What the host has types for.
+/// The types that the host has.
 const HOST: [&str; 8] =
     ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation", "fault"];
 
-/// Those that callers never see: the library has faults of its own.
+/// The types that callers never see, because the library has faults of its own.
 const INTERNAL: [&str; 2] = ["fault", "fault-code"];
 
-/// The types of the core.
+/// Returns the types of the core.
 pub(super) fn core(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the core has them, documented there.\n//!\n//! {HEAD}\n\n\
@@ -97,7 +97,7 @@ fn host_name(definition: &Definition) -> String {
     }
 }
 
-/// The types of the host's library.
+/// Returns the types of the host's library.
 pub(super) fn host(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the library has them.\n//!\n//! {HEAD}\n\nuse std::{fmt, str::FromStr};\n\n\
@@ -139,7 +139,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
     formatted(&out)
 }
 
-/// A type that only the library uses.
+/// Returns a type that only the library uses.
 fn internal(definition: &Definition, name: &str) -> String {
     let member = |member: &super::model::Member<Type>| {
         format!("pub(crate) {}: {},\n", snake(&member.name), ty(&member.ty, &pascal))
@@ -155,7 +155,7 @@ fn internal(definition: &Definition, name: &str) -> String {
     }
 }
 
-/// How a type lies in the memory of an instance.
+/// Returns the layout of a type in the memory of an instance.
 fn layout(definition: &Definition, name: &str) -> String {
     match &definition.kind {
         Kind::Enum(_) => {
@@ -226,7 +226,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
     out
 }
 
-/// How a record is written that has JSON in it: its members in their order.
+/// Returns how a record is written that has JSON in it: its members in their order.
 fn writer(model: &Model, definition: &Definition, name: &str) -> String {
     if !holds_document(model, &definition.name) {
         return String::new();
@@ -289,7 +289,7 @@ fn word_traits(name: &str) -> String {
     )
 }
 
-/// The bindings' type -> the host's.
+/// Returns the bindings' type -> the host's.
 fn from_bindings(definition: &Definition, name: &str) -> String {
     let from = format!("{}::{}", definition.interface, pascal(&definition.name));
     let body = match &definition.kind {
@@ -301,7 +301,7 @@ fn from_bindings(definition: &Definition, name: &str) -> String {
     format!("\nimpl From<{from}> for {name} {{\nfn from(given: {from}) -> Self {{\n{body}\n}}\n}}\n")
 }
 
-/// The host's type -> the bindings'.
+/// Returns the host's type -> the bindings'.
 fn to_bindings(definition: &Definition) -> String {
     let name = pascal(&definition.name);
     let to = format!("{}::{name}", definition.interface);
@@ -314,7 +314,7 @@ fn to_bindings(definition: &Definition) -> String {
     format!("\nimpl From<{name}> for {to} {{\nfn from(given: {name}) -> Self {{\n{body}\n}}\n}}\n")
 }
 
-/// A member's type in the library. One that is a document may be written later.
+/// Returns a member's type in the library. One that is a document may be written later.
 fn host_ty(definition: &Definition, member: &super::model::Member<Type>) -> String {
     match is_optional_document(definition, &member.name, &member.ty) {
         true => "Option<Document>".to_owned(),
@@ -322,7 +322,7 @@ fn host_ty(definition: &Definition, member: &super::model::Member<Type>) -> Stri
     }
 }
 
-/// A member of the library's <-> one of the bindings.
+/// Returns a member of the library's <-> one of the bindings.
 fn converted(definition: &Definition, member: &str, text: String, ty: &Type) -> String {
     if is_optional_document(definition, member, ty) { format!("{text}.map(Into::into)") } else { into(text, ty) }
 }
@@ -336,7 +336,7 @@ fn into(text: String, ty: &Type) -> String {
     }
 }
 
-/// The component's side: the bindings' types <-> the core's.
+/// Returns the component's side: the bindings' types <-> the core's.
 pub(super) fn guest(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! Types of the bindings <-> types of the core: one function for each type and direction.\n//!\n//! {HEAD}\n\n\
@@ -391,7 +391,7 @@ enum Direction {
     Back,
 }
 
-/// The function that converts a type.
+/// Returns the function that converts a type.
 fn function(name: &str, direction: Direction) -> String {
     match direction {
         Direction::Out => snake(name),
@@ -444,7 +444,7 @@ fn cases(definition: &Definition) -> impl Iterator<Item = (String, &[String])> {
     cases.iter().map(|case| (pascal(&case.name), case.docs.as_slice()))
 }
 
-/// The variants with their words.
+/// Returns the variants with their words.
 fn named_cases(definition: &Definition) -> impl Iterator<Item = (String, String)> {
     let cases = match &definition.kind {
         Kind::Enum(cases) => cases.as_slice(),
@@ -485,7 +485,7 @@ fn is_optional_document(definition: &Definition, member: &str, ty: &Type) -> boo
     is_document(definition, member) && matches!(ty, Type::Option(_))
 }
 
-/// Whether a record has a document in it, at any depth.
+/// Returns whether a record contains a document, at any depth.
 fn holds_document(model: &Model, name: &str) -> bool {
     model.get(name).is_ok_and(|definition| {
         let holds = |member: &super::model::Member<Type>| {
@@ -495,7 +495,7 @@ fn holds_document(model: &Model, name: &str) -> bool {
     })
 }
 
-/// Whether a record is only numbers and words.
+/// Returns whether a record contains only numbers and words.
 fn is_copied(model: &Model, name: &str) -> bool {
     let is_copied = |ty: &Type| match ty {
         Type::Bool | Type::U32 => true,
@@ -510,7 +510,7 @@ pub(super) fn docs(paragraphs: &[String], indent: usize) -> String {
     commented(paragraphs, &prefix).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// As `cargo fmt` has it.
+/// Returns the source as `cargo fmt` formats it.
 pub(super) fn formatted(source: &str) -> Result<String> {
     let source = source.replace("{HEAD}", super::HEAD);
     let mut rustfmt = Command::new("rustfmt")

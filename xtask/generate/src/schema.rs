@@ -78,7 +78,7 @@ fn property(definition: &Definition, member: &Member<Type>) -> Json {
     Json::Object(keywords)
 }
 
-/// A member that is `option` in WIT is always there, and null for none.
+/// Returns the schema of a type. A member that is `option` in WIT is always present, and `null` if it has no value.
 fn of_type(ty: &Type) -> Vec<(String, Json)> {
     let one = |name: &str, value: Json| vec![(name.to_owned(), value)];
     match ty {

@@ -18,7 +18,7 @@ const OWN: &str = "xtask/generate/src/secrets/own.json";
 /// Rules that are about names of anything, not about the form of a secret.
 const LEFT_OUT: [&str; 4] = ["generic-api-key", "kubernetes-secret-yaml", "jwt", "private-key"];
 
-/// Bytes after a beginning that tell enough.
+/// The number of bytes after a beginning that are enough to recognize a token.
 const MOST_LEAST: usize = 64;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Rule {
     keywords: Vec<String>,
 }
 
-/// Whether a byte belongs to an alphabet.
+/// A predicate for the bytes of an alphabet.
 type Has = fn(u8) -> bool;
 
 /// The alphabets of the kernel, from the smallest on.
@@ -56,7 +56,7 @@ struct Form {
     most: Option<usize>,
 }
 
-/// The table, as a file of the kernel.
+/// Returns the table, as a file of the kernel.
 pub(super) fn forms() -> Result<[String; 2]> {
     let source: Source = serde_json::from_str(&fs::read_to_string(GITLEAKS).context(GITLEAKS)?).context(GITLEAKS)?;
     let own: Vec<(String, String, String, usize, Option<usize>)> =
@@ -97,7 +97,7 @@ pub(super) fn forms() -> Result<[String; 2]> {
     write(&source.commit, forms.into_values().collect(), &named)
 }
 
-/// Whether a rule begins with the token itself.
+/// Returns whether a rule begins with the token itself.
 fn is_bounded_start(hir: &Hir) -> bool {
     let first = match hir.kind() {
         HirKind::Concat(parts) => parts.iter().find(|part| !matches!(part.kind(), HirKind::Look(_))),
@@ -111,7 +111,7 @@ fn is_word(word: &str) -> bool {
     word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The first group that is captured.
+/// Returns the first group that is captured.
 fn capture(hir: &Hir) -> Option<&Hir> {
     match hir.kind() {
         HirKind::Capture(capture) => Some(&capture.sub),
@@ -120,7 +120,7 @@ fn capture(hir: &Hir) -> Option<&Hir> {
     }
 }
 
-/// The forms of a token: each way in which it begins, with what follows.
+/// Returns the forms of a token: each way in which it begins, with what follows.
 fn beginnings(secret: &Hir, rule: &Rule) -> Vec<Form> {
     let mut extractor = Extractor::new();
     extractor.limit_class(4).limit_total(64);
@@ -165,7 +165,7 @@ fn beginnings(secret: &Hir, rule: &Rule) -> Vec<Form> {
     begins.into_iter().filter_map(of).collect()
 }
 
-/// The bytes that an expression has after its first ones.
+/// Adds the bytes that an expression has after its first ones.
 fn add_bytes(hir: &Hir, skip: usize, at: &mut usize, bytes: &mut Vec<u8>) {
     match hir.kind() {
         HirKind::Literal(literal) => {
@@ -214,7 +214,7 @@ fn add_bytes(hir: &Hir, skip: usize, at: &mut usize, bytes: &mut Vec<u8>) {
     bytes.dedup();
 }
 
-/// What the kernel calls the secrets of a rule.
+/// Returns the kernel's name for the secrets of a rule.
 fn kind(id: &str) -> &'static str {
     let kinds = [
         ("aws-", "AwsKey"),

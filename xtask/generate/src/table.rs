@@ -1,4 +1,4 @@
-//! What WIT cannot say of its types: this table, and nothing else, is kept beside it.
+//! Facts about the types that WIT cannot express. Only this table is maintained beside it.
 
 /// Members whose text is a JSON document: it stands as it is in JSON, not as a string.
 pub(super) const DOCUMENTS: [&str; 2] = ["report.output", "item.value"];
@@ -30,13 +30,13 @@ pub(super) const BOUNDS: &[(&str, &[(&str, &str)])] = &[
 const PATH: (&str, &str) = ("pattern", r#""^\\$""#);
 const POINTER: (&str, &str) = ("pattern", r#""^(/|$)""#);
 
-/// What holds between the members of a report.
+/// The rules between the members of a report.
 pub(super) const REPORT_RULES: &str = include_str!("report-rules.json");
 
 /// Types that the core has under another name.
 pub(super) const CORE_NAMES: [(&str, &str); 2] = [("candidate", "JudgedCandidate"), ("quarantine-reason", "Reason")];
 
-/// Types that the core writes by hand, for it computes with them.
+/// Types that are handwritten in the core because it computes with them.
 pub(super) const CORE_BY_HAND: [&str; 7] =
     ["finish", "named-list", "observation", "confidence", "request", "fault-code", "fault"];
 

@@ -24,7 +24,7 @@ pub(super) fn camel(name: &str) -> String {
     first.to_lowercase() + rest
 }
 
-/// Words in lines of at most so many characters.
+/// Wraps words in lines of at most `width` characters.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

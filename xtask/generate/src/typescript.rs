@@ -9,7 +9,7 @@ use super::{
     text::{WIDTH, camel, commented, pascal, snake},
 };
 
-/// What the package has types for.
+/// The types that the package exports.
 const TYPES: [&str; 6] = ["report", "contract-info", "warning", "finish", "confidence", "progress"];
 
 /// Types whose members are in `camelCase`: the package makes these objects itself. All others are the documents of every host.
@@ -85,7 +85,7 @@ fn ty(of: &Type) -> String {
     }
 }
 
-/// A report that has been read is the class `Report`.
+/// Returns the name of a type. A report that has been read is the class `Report`.
 fn name(of: &str) -> String {
     if of == "report" { "ReportDocument".to_owned() } else { pascal(of) }
 }

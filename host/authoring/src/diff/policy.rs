@@ -55,7 +55,8 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
             _ => Way::Changed,
         };
         policy.note(Some(way), &format!("/{name}"), was, is);
-        // Whom it may break. What is not named here is of the schema, which decides, or of nobody.
+        // The parties that it may break. A member that is not named here belongs to the schema, which decides, or
+        // affects nobody.
         policy.for_producers = producers && !OF_DOCUMENTS.contains(&name) && !OF_OUTPUTS.contains(&name);
         policy.for_consumers = consumers && !OF_DOCUMENTS.contains(&name);
     }

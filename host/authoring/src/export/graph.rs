@@ -7,7 +7,7 @@ use super::{json::Json, target::Recursion};
 /// A definition: its name, its place in the contract and its schema.
 pub(super) type Definition = (String, String, Json);
 
-/// Calls a function for each reference in a schema, and says whether it stands in a member that need not be there.
+/// Calls a function for each reference in a schema, and passes whether it is in an optional member.
 pub(super) fn references(schema: &mut Json, is_optional: bool, each: &mut dyn FnMut(&mut Json, bool)) {
     if schema.target().is_some() {
         return each(schema, is_optional);
@@ -37,8 +37,8 @@ pub(super) fn references(schema: &mut Json, is_optional: bool, each: &mut dyn Fn
     }
 }
 
-/// The references to a definition that lead back to it and that the target does not take, each by the definition that it
-/// stands in and the one that it leads to.
+/// Returns the references to a definition that lead back to it and that the target does not take, each as the
+/// definition that contains it and the one that it leads to.
 fn circles(definitions: &[Definition], allowed: Recursion) -> HashSet<(String, String)> {
     let mut edges: HashMap<&str, Vec<String>> = HashMap::new();
     for (name, _, schema) in definitions {

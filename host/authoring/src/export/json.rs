@@ -52,7 +52,7 @@ impl Json {
         }
     }
 
-    /// Returns the schemas that stand in this schema.
+    /// Returns the schemas inside this schema.
     pub(super) fn inside(&self) -> Vec<&Json> {
         let properties = ["properties", "patternProperties"].into_iter().flat_map(|keyword| self.members(keyword));
         let lists = ["anyOf", "prefixItems"].into_iter().flat_map(|keyword| self.list(keyword));

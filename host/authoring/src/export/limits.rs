@@ -70,7 +70,7 @@ fn measure(schema: &Json, sizes: &mut Sizes) {
     schema.inside().into_iter().for_each(|schema| measure(schema, sizes));
 }
 
-/// Returns how deep objects stand in each other. A reference that leads back to itself adds nothing.
+/// Returns how deeply objects are nested. A reference that leads back to itself adds nothing.
 fn depth(root: &Json, definitions: &[Definition]) -> usize {
     let definitions: HashMap<&str, &Json> =
         definitions.iter().map(|(name, _, schema)| (name.as_str(), schema)).collect();

@@ -31,7 +31,7 @@ pub(super) enum Out {
 /// Schemas that all hold for one value.
 #[derive(Clone, Default)]
 struct Conjunction<'s> {
-    /// Those that have keywords of their own.
+    /// The parts that have keywords of their own.
     parts: Vec<Located<'s>>,
     /// The `anyOf` and `oneOf` whose alternatives are still to be written.
     groups: VecDeque<Group<'s>>,
@@ -303,7 +303,7 @@ impl<'s> Lowering<'s> {
         noted(union(outs), notes)
     }
 
-    /// Returns what stands for a schema where the target needs one that is no boolean.
+    /// Returns the substitute for a schema if the target needs one that is not a boolean.
     pub(super) fn placed(&mut self, out: Out, pointer: &str, keyword: &str) -> Json {
         match out {
             Out::Schema(json) => json,
@@ -323,7 +323,7 @@ impl<'s> Lowering<'s> {
     }
 }
 
-/// Every value that is neither an array nor an object.
+/// Returns every value that is neither an array nor an object.
 pub(super) fn scalars() -> Json {
     Json::object("type", Value::from(vec!["string", "number", "boolean", "null"]))
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::schema::{Draft, Types};
 
-/// The keywords by which a schema reaches members and items in place, beside its own.
+/// The keywords that apply schemas to members and items in place, in addition to the schema's own.
 const IN_PLACE: [&str; 9] =
     ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef"];
 

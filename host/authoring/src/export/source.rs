@@ -12,7 +12,7 @@ use crate::schema::{Draft, Order};
 #[derive(Clone)]
 pub(super) struct Located<'s> {
     pub(super) value: &'s Value,
-    /// Where it stands in the contract, as a JSON Pointer.
+    /// Its place in the contract, as a JSON Pointer.
     pub(super) pointer: String,
     pub(super) draft: Draft,
     resource: usize,
@@ -89,7 +89,7 @@ const SUBSCHEMAS: [&str; 22] = [
     "unevaluatedProperties",
 ];
 
-/// Those of them that hold a map.
+/// The keywords above whose values are maps.
 const MAPS: [&str; 6] = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 impl<'s> Source<'s> {

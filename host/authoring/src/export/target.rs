@@ -92,7 +92,7 @@ pub enum Support {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recursion {
     Any,
-    /// Those in members that are not required.
+    /// References in members that are not required.
     Optional,
     None,
 }

@@ -98,7 +98,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes `enum` or `const`. Returns what stands for values that the target cannot list.
+    /// Writes `enum` or `const`. Returns the substitute for values that the target cannot list.
     fn listed(
         &mut self,
         parts: &[Located<'s>],

@@ -65,7 +65,7 @@ pub(super) fn schema(model: &str) -> Result<String, InitError> {
 fn text(from: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
     if let Some(from) = from {
-        // What cannot be read is missing, and what is cut is no JSON.
+        // Unreadable text is missing, and truncated text is not JSON.
         let _ = from.take(MAX_FILE as u64).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -41,7 +41,7 @@ impl Decimal {
         i64::try_from(self.digits.len()).is_ok_and(|length| length <= self.point || length == 0)
     }
 
-    /// The integer that it is, if that fits.
+    /// Returns the integer that it is, if that fits.
     pub(crate) fn integer(&self) -> Option<i128> {
         let zeros = usize::try_from(self.point).ok()?.checked_sub(self.digits.len())?;
         if self.digits.is_empty() {

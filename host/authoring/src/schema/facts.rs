@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Node, decimal::Decimal};
 
-/// The most schemas that one schema is made of, through references and `allOf`.
+/// The most schemas that one schema combines, through references and `allOf`.
 const MAX_PARTS: usize = 64;
 
 /// Types of values, as bits.
@@ -174,7 +174,7 @@ impl<'s> Facts<'s> {
         self.never || self.types == Types::NONE
     }
 
-    /// The values of a keyword in all parts that have it.
+    /// Returns the values of a keyword in all parts that have it.
     pub(crate) fn all<'k>(&self, keyword: &'k str) -> impl Iterator<Item = &'s Value> + use<'_, 's, 'k> {
         self.parts.iter().filter_map(move |part| part.get(keyword))
     }
@@ -202,7 +202,7 @@ impl<'s> Facts<'s> {
         bounds.reduce(|one, other| if tighter(&other, &one, is_lower) { other } else { one })
     }
 
-    /// The greatest of what a keyword says, or the least.
+    /// Returns the greatest of what a keyword says, or the least.
     pub(crate) fn limit(&self, keyword: &str, is_lower: bool) -> Option<Decimal> {
         let numbers = self.numbers(keyword);
         if is_lower { numbers.max() } else { numbers.min() }
@@ -220,12 +220,12 @@ impl<'s> Facts<'s> {
         Some((lengths.iter().copied().min()?, lengths.iter().copied().max()?))
     }
 
-    /// The members that every object has.
+    /// Returns the members that every object has.
     pub(crate) fn required(&self) -> BTreeSet<&'s str> {
         self.all("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The members that some part names.
+    /// Returns the members that some part names.
     pub(crate) fn names(&self) -> BTreeSet<&'s str> {
         self.parts
             .iter()
@@ -275,7 +275,7 @@ pub(crate) fn additional<'s>(part: Node<'s>) -> Option<Node<'s>> {
     elsewhere.iter().all(|keyword| part.value.get(*keyword).is_none()).then(|| part.at(schema))
 }
 
-/// The values that a part lists.
+/// Returns the values that a part lists.
 fn listed(part: Node<'_>) -> Vec<Vec<&Value>> {
     let several = part.get("enum").and_then(Value::as_array).map(|values| values.iter().collect());
     let one = part.get("const").map(|value| vec![value]);
@@ -288,7 +288,7 @@ fn tighter(one: &Bound, other: &Bound, is_lower: bool) -> bool {
     order.is_gt() || (order.is_eq() && one.exclusive && !other.exclusive)
 }
 
-/// The bound of integers that means the same: the outermost integer.
+/// Returns the bound of integers that means the same: the outermost integer.
 fn inward(bound: Bound, is_lower: bool) -> Bound {
     match bound.value.integer().filter(|_| bound.exclusive) {
         Some(at) => Bound { value: Decimal::from(if is_lower { at + 1 } else { at - 1 }), exclusive: false },

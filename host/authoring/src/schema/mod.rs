@@ -78,13 +78,13 @@ pub(crate) struct Root {
     value: Value,
     resources: Map<String, Value>,
     draft: Draft,
-    /// Whether `format` is checked.
+    /// `true` if `format` is checked.
     formats: bool,
-    /// `true` if all of it can be read here: its dialect is known, and references lead only by pointers.
+    /// `true` if this crate can read all of it: its dialect is known, and references resolve only by JSON Pointers.
     readable: bool,
 }
 
-/// Keywords by which a reference no longer leads by a pointer alone.
+/// Keywords that make references resolve by more than a JSON Pointer.
 const INDIRECT: [&str; 5] = ["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"];
 
 impl Root {

@@ -21,7 +21,7 @@ const MAX_VALUES: usize = 400;
 const MAX_STRING: usize = 4096;
 const MAX_ITEMS: usize = 64;
 
-/// Values and names of schemas, from which others are made.
+/// Values and names of schemas, from which others are generated.
 #[derive(Default)]
 pub(crate) struct Pool {
     values: Vec<Value>,
@@ -76,7 +76,7 @@ impl Pool {
         }
     }
 
-    /// A number, and those beside it: what a limit takes and what it does not.
+    /// Adds a number and its neighbours, so that a limit accepts some and rejects others.
     fn number(&mut self, number: &Number) {
         if self.numbers.len() >= MAX_POOL {
             return;
@@ -120,7 +120,7 @@ pub(crate) struct Sampler<'p> {
     pool: &'p Pool,
     /// The number of values in a hundred that are wild: at the edge of a schema, and beyond. The others are ordinary.
     wildness: usize,
-    /// Whether the value that is made now is wild.
+    /// `true` if the value that is generated now is wild.
     wild: bool,
     left: usize,
 }
@@ -205,7 +205,7 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// The schemas with one alternative of each `anyOf` and `oneOf`.
+    /// Returns the schemas with one alternative of each `anyOf` and `oneOf`.
     fn with_alternatives<'s>(&mut self, schemas: &[Node<'s>]) -> Vec<Node<'s>> {
         let mut all = schemas.to_vec();
         let mut looked_at = BTreeSet::new();
@@ -405,7 +405,7 @@ impl<'p> Sampler<'p> {
     }
 }
 
-/// Returns a value that a schema gives as an example or by default.
+/// Returns a value that a schema has as an example or default.
 fn example<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
     let examples = facts.all("examples").filter_map(Value::as_array).flatten();
     examples.chain(facts.all("default")).find(|value| Types::of(value).within(facts.types))

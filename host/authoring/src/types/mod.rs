@@ -110,7 +110,7 @@ fn dialect_of(uri: &str) -> Value {
     serde_json::json!({ "$schema": uri })
 }
 
-/// Returns the URI that a schema gives itself, unless it is relative.
+/// Returns the URI that a schema declares as its own, unless it is relative.
 fn absolute_id(schema: &Value) -> Option<&str> {
     let id = ["$id", "id"].iter().find_map(|keyword| schema.get(keyword)?.as_str())?;
     id.contains(':').then(|| id.trim_end_matches('#'))

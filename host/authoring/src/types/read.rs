@@ -15,7 +15,7 @@ use crate::schema::{Types, equal};
 const MAX_ALTERNATIVES: usize = 48;
 /// How deep schemas are combined, and references followed to combine them.
 const MAX_DEPTH: usize = 24;
-/// How many schemas are combined in all.
+/// The most schemas that are combined in all.
 const MAX_COMBINED: usize = 200_000;
 
 /// A schema, with the base of its references and its draft.
@@ -170,7 +170,7 @@ impl<'r> Reader<'r> {
             members.insert(name.clone(), member);
         }
         let mut others = additional.map_or_else(any, |schema| self.inner(place, schema));
-        // Types do not tell members apart by patterns: one that is not named is any of them.
+        // Types do not distinguish members by patterns: one that is not named may match any of them.
         if !is_any(&others) {
             for (_, schema) in patterns.into_iter().flatten() {
                 let schema = self.inner(place, schema);
@@ -185,7 +185,7 @@ impl<'r> Reader<'r> {
         Some(Object { members, required, others })
     }
 
-    /// Reads what all items are like. Types do not tell the first ones apart.
+    /// Reads the type of all items. Types do not distinguish the first ones.
     fn items(&mut self, place: &Place<'r>, keywords: &'r Map<String, Value>) -> Option<Union> {
         let (first, rest) = match keywords.get("items") {
             Some(Value::Array(first)) if place.2 < Draft::Draft202012 => {

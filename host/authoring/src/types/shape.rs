@@ -51,7 +51,7 @@ pub(super) struct Definition {
     pub(super) description: Option<String>,
 }
 
-/// The union that takes every value.
+/// Returns the union that takes every value.
 pub(super) fn any() -> Union {
     vec![Part::Shape(Shape::any())]
 }

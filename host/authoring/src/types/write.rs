@@ -372,7 +372,7 @@ impl Writer<'_> {
 /// The schemas for a list of values.
 struct Listed {
     schemas: Vec<Map<String, Value>>,
-    /// The types of which any value is taken, because the language cannot list theirs.
+    /// The types that accept any value because the language cannot list their values.
     unlisted: Types,
 }
 

@@ -75,7 +75,7 @@ fn asked(path: &str) -> Result<Option<bool>> {
     })?)
 }
 
-/// Returns the folder of the run that is meant: this one, or that of the only session in it that goes on.
+/// Returns the folder of the run that is meant: this one, or that of the only session in it that continues.
 fn run_of(folder: &Path) -> Result<PathBuf> {
     if Plan::is_in(folder) {
         return Ok(folder.to_owned());

@@ -7,11 +7,11 @@ use serde_json::json;
 pub(super) struct Client {
     /// The value of `--client`.
     pub(super) name: &'static str,
-    /// What a person does with the entry, as a sentence goes on.
+    /// The user's task with the entry, as the rest of a sentence.
     pub(super) task: &'static str,
     form: Form,
-    /// The text by which the client passes on a variable of its own environment, with `NAME` for its name. `None`: the value
-    /// itself must be there.
+    /// The text with which the client passes on a variable of its own environment, with `NAME` for its name. `None` if
+    /// the entry must contain the value itself.
     variable: Option<&'static str>,
 }
 
@@ -82,7 +82,7 @@ pub(super) const CLIENTS: [Client; 9] = [
 pub(super) const ANY: Client =
     Client { name: "", task: "put this into the configuration of your client", form: COMMON, variable: None };
 
-/// How long a client waits for a call that a person approves, in seconds, where its configuration can say so.
+/// The time that a client waits for a call that a person approves, in seconds, if its configuration can set it.
 const TIMEOUT_S: u32 = 300;
 
 /// The gate as an entry of a client's configuration.
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Returns what stands for the value of a variable.
+    /// Returns the substitute for the value of a variable.
     fn value(&self, name: &str) -> String {
         self.variable.map_or_else(|| format!("VALUE OF {name}"), |form| form.replace("NAME", name))
     }

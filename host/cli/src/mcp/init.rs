@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{agent::principal, console::print, status::Status};
 
-/// What most programs need to start, as clients of the protocol hand it on.
+/// The variables that most programs need to start, as MCP clients pass them on.
 const COMMON: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
 /// The ending of a profile's name.

@@ -30,13 +30,13 @@ pub(crate) fn bake(
     })
 }
 
-/// The contract in a file, or those in a folder, each as one whole document.
+/// Returns the contract in a file, or those in a folder, each as one whole document.
 #[napi]
 pub(crate) fn contracts(path: String) -> Result<Vec<String>> {
     read(Path::new(&path), read_contract, read_contracts)
 }
 
-/// The profile in a file, or those in a folder, each as one whole document.
+/// Returns the profile in a file, or those in a folder, each as one whole document.
 #[napi]
 pub(crate) fn profiles(path: String) -> Result<Vec<String>> {
     read(Path::new(&path), read_profile, read_profiles)

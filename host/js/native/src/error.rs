@@ -3,15 +3,15 @@
 use napi::Error;
 use seamgate::{BakeError, Fault, FileError, JournalError, LoadError, RunError, StepError};
 
-/// What a function gives.
+/// The result of a function that JavaScript calls.
 pub(crate) type Result<T> = napi::Result<T, &'static str>;
 
-/// There is no verdict.
+/// Returns the error for a fault.
 pub(crate) fn fault(fault: Fault) -> Error<&'static str> {
     Error::new("SeamgateFault", fault.to_json())
 }
 
-/// There is no gate.
+/// Returns the error for a gate that cannot be made.
 pub(crate) fn load(error: LoadError) -> Error<&'static str> {
     match error {
         LoadError::Fault(given) => fault(given),
@@ -27,12 +27,12 @@ pub(crate) fn bake(error: BakeError) -> Error<&'static str> {
     }
 }
 
-/// A file cannot be read.
+/// Returns the error for a file that cannot be read.
 pub(crate) fn file(error: FileError) -> Error<&'static str> {
     Error::new("FileError", chain(&error))
 }
 
-/// A journal cannot be read or written, or is changed.
+/// Returns the error for a journal that cannot be read or written, or was changed.
 pub(crate) fn journal(error: JournalError) -> Error<&'static str> {
     Error::new("JournalError", chain(&error))
 }
@@ -45,12 +45,12 @@ pub(crate) fn step(error: StepError) -> Error<&'static str> {
     }
 }
 
-/// The error of a promise: there, a code is one of napi's own. It stands on the first line of the message.
+/// Returns the error of a promise: there, a code is one of napi's own. It stands on the first line of the message.
 pub(crate) fn told(error: Error<&'static str>) -> Error {
     Error::from_reason(format!("{}\n{}", error.status, error.reason))
 }
 
-/// Why a run of attempts cannot continue.
+/// Returns why a run of attempts cannot continue.
 pub(crate) fn retry(error: RunError) -> Error<&'static str> {
     match error {
         RunError::Fault(given) => fault(given),
@@ -58,12 +58,12 @@ pub(crate) fn retry(error: RunError) -> Error<&'static str> {
     }
 }
 
-/// A mistake of the caller.
+/// Returns the error for a mistake of the caller.
 pub(crate) fn usage(message: impl Into<String>) -> Error<&'static str> {
     Error::new("TypeError", message.into())
 }
 
-/// An error with what caused it.
+/// Returns an error with what caused it.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -21,11 +21,11 @@ use crate::{
     verdict::{Judged, NativeOutcome, Reported, report},
 };
 
-/// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
-/// of libuv, which are rarely more.
+/// The number of instances that can run concurrently. Each reserves addresses. JavaScript runs one at a time, and
+/// promises as many as there are threads of libuv, which are rarely more.
 const SLOTS: u32 = 64;
 
-/// For so many different limits a thread keeps an empty gate.
+/// The number of different limits for which a thread keeps an empty gate.
 const BASES: usize = 4;
 
 thread_local! {
@@ -34,7 +34,7 @@ thread_local! {
     static EMPTY: RefCell<VecDeque<(Limits, Gate)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// An empty gate with the built-in component.
+/// Returns an empty gate with the built-in component.
 fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
     EMPTY.with_borrow_mut(|empty| {
         if let Some((_, gate)) = empty.iter().find(|(of, _)| *of == limits) {
@@ -56,7 +56,7 @@ pub(crate) fn gate_of(limits: NativeLimits, component: Uint8Array) -> AsyncTask<
     Later::new(move || Ok(SharedGate::new(other(limits, Component::from_bytes(bytes)).map_err(load)?)))
 }
 
-/// A gate with another component.
+/// Returns a gate with another component.
 pub(crate) fn other(limits: Limits, component: Component) -> std::result::Result<Gate, LoadError> {
     Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
 }
@@ -79,7 +79,7 @@ impl NativeBegun {
         self.actions.clone()
     }
 
-    /// The run, once.
+    /// Returns the run, once.
     #[napi]
     pub fn run(&mut self) -> Option<NativeRun> {
         self.run.take()
@@ -96,7 +96,7 @@ impl Made for NativeGate {
 
 #[napi]
 impl NativeGate {
-    /// A gate with the built-in component.
+    /// Creates a gate with the built-in component.
     #[napi(constructor)]
     pub fn new(limits: NativeLimits) -> Result<Self> {
         Ok(NativeGate::of(SharedGate::new(empty(limits.limits()).map_err(load)?)))
@@ -106,13 +106,13 @@ impl NativeGate {
         self.0.current()
     }
 
-    /// The digest of the component.
+    /// Returns the digest of the component.
     #[napi(getter)]
     pub fn digest(&self) -> String {
         self.gate().component().digest().to_owned()
     }
 
-    /// What the component holds, as JSON text.
+    /// Returns the contents of the component, as JSON text.
     #[napi]
     pub fn inspect(&self) -> Result<String> {
         json(&self.gate().inspect().map_err(fault)?)
@@ -179,7 +179,7 @@ impl NativeGate {
         report(env, self.gate().validate(request).map_err(fault)?)
     }
 
-    /// Judge by a contract that need not be registered.
+    /// Judges by a contract that need not be registered.
     #[napi]
     pub fn validate_with(&self, contract: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
         let request = options::request("", &output, extras.as_deref())?;
@@ -191,7 +191,7 @@ impl NativeGate {
         self.gate().call(&request).map(Judged::answer).map_err(fault)
     }
 
-    /// Put reports together, each given as JSON text.
+    /// Merges reports, each given as JSON text.
     #[napi]
     pub fn merge(&self, reports: Vec<String>, extras: Option<String>) -> Result<Judged> {
         let report = |text: &String| Report::from_json(text).map_err(|error| usage(format!("not a report: {error}")));
@@ -226,19 +226,19 @@ impl NativeGate {
         decided(self.gate().project(&agent, &line, &audience))
     }
 
-    /// An instance for more than one call.
+    /// Returns an instance for more than one call.
     #[napi]
     pub fn instance(&self) -> NativeInstance {
         NativeInstance::new(Rc::clone(&self.0))
     }
 
-    /// Begin an output that is still coming.
+    /// Begins an output that is still coming.
     #[napi]
     pub fn session(&self, agent: String, extras: Option<String>) -> Result<NativeSession> {
         NativeSession::open(self.gate(), &agent, extras.as_deref())
     }
 
-    /// Begin a harness step.
+    /// Begins a harness step.
     #[napi]
     pub fn attempts(
         &self,
@@ -250,20 +250,20 @@ impl NativeGate {
         NativeAttempts::begin(self.gate(), &agent, extras.as_deref(), allow_partial, journal)
     }
 
-    /// Start a run of the kernel.
+    /// Starts a run of the kernel.
     #[napi]
     pub fn start_run(&self, env: Env, journal: Where, agent: String, started: String) -> Result<NativeBegun> {
         let begun = NativeRun::start(env, self.gate(), journal, &agent, &started)?;
         Ok(NativeBegun { run: Some(begun.run), actions: begun.actions })
     }
 
-    /// Go on with a run.
+    /// Continues a run.
     #[napi]
     pub fn open_run(&self, env: Env, journal: Where) -> Result<NativeRun> {
         NativeRun::open(env, self.gate(), journal)
     }
 
-    /// Go on with a run from its snapshot.
+    /// Continues a run from its snapshot.
     #[napi]
     pub fn restore_run(&self, env: Env, journal: Where, snapshot: String) -> Result<NativeRun> {
         NativeRun::restore(env, self.gate(), journal, &snapshot)
@@ -295,7 +295,7 @@ impl NativeGate {
         Later::new(move || gate.call(&request).map(Judged::answer).map_err(fault))
     }
 
-    /// Judge several outputs, one after the other, each by the contract of an agent or by one that comes with it.
+    /// Judges several outputs, one after the other, each by the contract of an agent or by one that comes with it.
     #[napi]
     pub fn validate_all_later(&self, outputs: Vec<NativeOutput>) -> AsyncTask<Later<Vec<NativeOutcome>>> {
         let gate = self.gate();
@@ -316,7 +316,7 @@ pub struct NativeOutput {
 }
 
 impl NativeOutput {
-    /// With its bytes, which may cross threads.
+    /// Returns the report with its bytes, which may cross threads.
     fn copied(mut self) -> (Self, Vec<u8>) {
         let text = self.text.take().map(String::into_bytes);
         let bytes = self.bytes.take().map(|bytes| bytes.to_vec());

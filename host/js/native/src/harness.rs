@@ -22,24 +22,24 @@ self_cell!(
     }
 );
 
-/// Where the attempts are written down.
+/// The journal that records the attempts.
 #[napi(object)]
 pub struct NativeJournal {
     pub path: String,
-    /// Whether to go on with its last run.
+    /// `true` to continue the last run of the journal.
     pub resume: bool,
     pub keep_outputs: bool,
-    /// What the producer is, for `resume` to hold it to.
+    /// The identity of the producer, which `resume` compares.
     pub producer: String,
     pub prompt: String,
 }
 
-/// What to do next.
+/// The next thing to do.
 #[napi(object)]
 pub struct NativeNext {
-    /// Why it is over; none where the producer is to be asked.
+    /// The reason why the attempts are over; `None` if the producer is to be asked.
     pub stop: Option<String>,
-    /// What to tell the producer; none in its first attempt.
+    /// The feedback for the producer; `None` in its first attempt.
     pub feedback: Option<String>,
     pub attempt: u32,
 }
@@ -74,7 +74,7 @@ impl NativeAttempts {
 
 #[napi]
 impl NativeAttempts {
-    /// What to do next. Writes the decision down, and that the attempt starts.
+    /// Returns what to do next. Journals the decision, and that the attempt starts.
     #[napi]
     pub fn next(&mut self) -> Result<NativeNext> {
         let (step, count) =
@@ -87,20 +87,20 @@ impl NativeAttempts {
         Ok(NativeNext { stop, feedback, attempt: count + 1 })
     }
 
-    /// Judge what the producer gave. Gives the report of this attempt.
+    /// Judges what the producer returned. Returns the report of this attempt.
     #[napi]
     pub fn judge(&mut self, output: Uint8Array, finish: Option<String>) -> Result<Judged> {
         let produced = Produced::from(output.to_vec()).finish(options::finish(finish.as_deref())?);
         self.0.with_dependent_mut(|_, attempts| attempts.judge(&produced)).map(Judged::of).map_err(retry)
     }
 
-    /// Write down that the producer failed.
+    /// Writes down that the producer failed.
     #[napi]
     pub fn failed(&mut self, message: String) -> Result<()> {
         self.0.with_dependent_mut(|_, attempts| attempts.failed(&message, b"", None)).map_err(retry)
     }
 
-    /// The report on all attempts together, as JSON text.
+    /// Returns the report on all attempts together, as JSON text.
     #[napi]
     pub fn report(&self) -> Option<String> {
         self.0.with_dependent(|_, attempts| attempts.attempts().report().map(Report::to_json))

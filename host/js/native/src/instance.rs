@@ -38,7 +38,7 @@ thread_local! {
 /// The most instances that keep what they hold.
 const MOST: usize = 16;
 
-/// Make room for an instance that is to hold memory.
+/// Makes room for an instance that is to hold memory.
 fn warm(slot: &Rc<Slot>) {
     WARMED.with_borrow_mut(|held| {
         held.retain(|slot| slot.upgrade().is_some_and(|slot| slot.borrow().is_some()));

@@ -10,12 +10,12 @@ use crate::{
     verdict::{Judged, NativeOutcome},
 };
 
-/// What a value that was made on another thread becomes in JavaScript.
+/// A value made on another thread, and its conversion to JavaScript.
 pub trait Made: ToNapiValue + TypeName + Sized + 'static {
-    /// What may cross threads.
+    /// The type that crosses threads.
     type From: Send + 'static;
 
-    /// The value of JavaScript.
+    /// Converts the value to JavaScript.
     fn of(made: Self::From) -> Self;
 }
 
@@ -53,7 +53,7 @@ impl Made for String {
 
 type Work<T> = Box<dyn FnOnce() -> Result<T> + Send>;
 
-/// Work that gives a promise.
+/// Work that returns a promise.
 pub struct Later<T: Made>(Option<Work<T::From>>);
 
 impl<T: Made> Later<T> {

@@ -16,14 +16,14 @@ mod verdict;
 
 use napi_derive::napi;
 
-/// Run the command line. The first argument is its name. Gives the exit status; where the arguments are invalid or ask for help, the
-/// process ends here.
+/// Runs the command line. The first argument is its name. Returns the exit status; where the arguments are invalid or
+/// ask for help, the process ends here.
 #[napi]
 pub(crate) fn main(arguments: Vec<String>) -> u32 {
     u32::from(seamgate_cli::status(arguments.into_iter().map(Into::into)))
 }
 
-/// The version of this addon.
+/// Returns the version of this addon.
 #[napi]
 pub(crate) fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()

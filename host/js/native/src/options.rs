@@ -1,4 +1,4 @@
-//! What comes with an output, and how a gate is set up.
+//! Options of an output, and of a gate.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -37,7 +37,7 @@ impl NativeLimits {
     }
 }
 
-/// What comes with an output, as `schemas/request.schema.json` has it.
+/// Everything that comes with an output, as in `schemas/request.schema.json`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extras {
@@ -48,7 +48,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// Read JSON text. What is wrong with it, the component says better: its caller then asks it by `wire`.
+    /// Reads JSON text. What is wrong with it, the component says better: its caller then asks it by `wire`.
     pub(crate) fn read(text: Option<&str>) -> Result<(Finish, Self)> {
         let Some(text) = text else {
             return Ok((Finish::Unknown, Extras::default()));
@@ -69,13 +69,13 @@ impl Extras {
     }
 }
 
-/// A request for an output with what comes with it.
+/// Returns a request for an output with what comes with it.
 pub(crate) fn request<'t>(agent: &'t str, output: &'t [u8], extras: Option<&str>) -> Result<Request<'t>> {
     let (finish, extras) = Extras::read(extras)?;
     Ok(extras.add(Request::from_bytes(agent, output).finish(finish)))
 }
 
-/// Why a producer stopped.
+/// Returns why a producer stopped.
 pub(crate) fn finish(word: Option<&str>) -> Result<Finish> {
     word.map_or(Ok(Finish::Unknown), |word| {
         word.parse().map_err(|error: seamgate::UnknownFinish| usage(format!("finish: {error}")))

@@ -25,7 +25,7 @@ self_cell!(
     }
 );
 
-/// What is asked of a journal that JavaScript keeps: the name of a method, and its arguments as texts. It gives texts.
+/// A call to a journal that JavaScript keeps: the name of a method and its arguments, as texts. Returns texts.
 type Asked = FnArgs<(String, Vec<String>)>;
 
 /// The folder of a journal, or a function that keeps the lines.
@@ -43,7 +43,7 @@ pub(crate) struct Begun {
 }
 
 impl NativeRun {
-    /// Start one.
+    /// Starts a run.
     pub(crate) fn start(env: Env, gate: Arc<Gate>, journal: Where, agent: &str, started: &str) -> Result<Begun> {
         let journal = keeper(env, journal, FileJournal::create)?;
         let mut first = Vec::new();
@@ -55,14 +55,14 @@ impl NativeRun {
         Ok(Begun { run: NativeRun(RefCell::new(open)), actions: first })
     }
 
-    /// Go on with one.
+    /// Continues a run.
     pub(crate) fn open(env: Env, gate: Arc<Gate>, journal: Where) -> Result<Self> {
         let journal = keeper(env, journal, FileJournal::open)?;
         let open = Open::try_new(gate, |gate| Run::open(gate, journal).map_err(error::step))?;
         Ok(NativeRun(RefCell::new(open)))
     }
 
-    /// Go on with one from its snapshot.
+    /// Continues a run from its snapshot.
     pub(crate) fn restore(env: Env, gate: Arc<Gate>, journal: Where, snapshot: &str) -> Result<Self> {
         let journal = keeper(env, journal, FileJournal::open)?;
         let open = Open::try_new(gate, |gate| Run::restore(gate, journal, snapshot).map_err(error::step))?;
@@ -76,13 +76,13 @@ impl NativeRun {
 
 #[napi]
 impl NativeRun {
-    /// What to do after an event, each as JSON text.
+    /// Returns the actions to perform after an event, each as JSON text.
     #[napi]
     pub fn send(&self, event: String) -> Result<Vec<String>> {
         self.idle()?.with_dependent_mut(|_, run| run.send_json(&event)).map_err(error::step)
     }
 
-    /// Keep a text beside the journal. Gives its digest.
+    /// Keeps a text beside the journal. Returns its digest.
     #[napi]
     pub fn keep(&self, text: String) -> Result<String> {
         self.idle()?.with_dependent_mut(|_, run| run.keep(&text)).map_err(error::journal)
@@ -103,19 +103,19 @@ impl NativeRun {
         Ok(self.idle()?.with_dependent(|_, run| run.step() as f64))
     }
 
-    /// As JSON text.
+    /// Returns the state as JSON text.
     #[napi(getter)]
     pub fn state(&self) -> Result<String> {
         Ok(self.idle()?.with_dependent(|_, run| run.state().to_owned()))
     }
 
-    /// What `restore` takes.
+    /// Returns a snapshot for `restore`.
     #[napi(getter)]
     pub fn snapshot(&self) -> Result<String> {
         Ok(self.idle()?.with_dependent(|_, run| run.snapshot()))
     }
 
-    /// Of the last step, each as JSON text.
+    /// Returns the records of the last step, each as JSON text.
     #[napi(getter)]
     pub fn records(&self) -> Result<Vec<String>> {
         Ok(self.idle()?.with_dependent(|_, run| run.records_json().to_vec()))
@@ -148,7 +148,7 @@ struct Object {
 }
 
 impl Object {
-    /// Call a method. What it throws, `host/js/src/run.ts` throws again.
+    /// Calls a method. What it throws, `host/js/src/run.ts` throws again.
     fn ask(&self, method: &str, arguments: Vec<String>) -> std::result::Result<Vec<String>, JournalError> {
         let ask = self.ask.borrow_back(&self.env);
         let answered = ask.and_then(|ask| ask.call((method.to_owned(), arguments).into()));

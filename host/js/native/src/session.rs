@@ -39,7 +39,7 @@ impl NativeSession {
 
 #[napi]
 impl NativeSession {
-    /// What is known after a further piece, as JSON text.
+    /// Returns what is known after another chunk, as JSON text.
     #[napi]
     pub fn push(&mut self, chunk: Uint8Array) -> Result<String> {
         let Some(kept) = &mut self.kept else {
@@ -56,7 +56,7 @@ impl NativeSession {
         }
     }
 
-    /// The verdict.
+    /// Returns the verdict.
     #[napi]
     pub fn finish(&mut self, word: Option<String>) -> Result<Judged> {
         let finish = options::finish(word.as_deref())?;
@@ -67,7 +67,7 @@ impl NativeSession {
         session.ok_or_else(over)?.map(Judged::of).map_err(fault)
     }
 
-    /// End it without a verdict.
+    /// Ends the session without a verdict.
     #[napi]
     pub fn close(&mut self) {
         self.kept = None;

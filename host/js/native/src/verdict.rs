@@ -32,7 +32,7 @@ impl Judged {
     }
 }
 
-/// The outcome of one output of several: a verdict, or the text of the error for which there is none.
+/// The outcome of one output of several: a verdict, or the text of the error.
 #[napi(object)]
 pub struct NativeOutcome {
     pub judged: Option<Judged>,
@@ -52,7 +52,7 @@ impl NativeOutcome {
 /// length of the document in the text, in UTF-16 units (negative if there is no document).
 pub(crate) type Reported<'env> = (JsString<'env>, f64, f64, f64, f64);
 
-/// A verdict as JavaScript reads it.
+/// Returns a verdict as JavaScript reads it.
 pub(crate) fn report<'env>(env: &'env Env, verdict: Verdict) -> Result<Reported<'env>> {
     let Verdict { report, usage, .. } = verdict;
     let json = report.to_json();

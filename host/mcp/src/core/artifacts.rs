@@ -31,7 +31,7 @@ pub(super) struct Artifacts {
 
 /// The next step of a read.
 pub(super) enum Next {
-    /// This piece, or the reason for which there is none.
+    /// This piece, or the reason why there is none.
     Answer(Result<String, String>),
     /// The artifact with this digest must be read.
     Read(String),

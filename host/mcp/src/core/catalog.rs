@@ -29,9 +29,9 @@ const READ_ARTIFACT_DEFINITION: &str = r#"{"name":"read_artifact","description":
 #[derive(Default)]
 struct Source {
     listed: Listed,
-    /// Whether the server says that it has tools. `None` before it was asked.
+    /// `true` if the server declares that it has tools. `None` before it was asked.
     has_tools: Option<bool>,
-    /// Whether it may report changes of its tools. `None` before it was asked.
+    /// `true` if it may report changes to its tools. `None` before it was asked.
     tells_changes: Option<bool>,
     /// The gate's subscription to changes, if it has one.
     subscription: Option<u64>,
@@ -74,7 +74,7 @@ pub(super) struct Catalog {
     /// The kernel judges the list once more, by another profile.
     is_judged_again: bool,
     waiting: VecDeque<Waiting>,
-    /// Calls for which there is a list now.
+    /// Calls whose list is available now.
     ready: VecDeque<EarlyCall>,
     /// Notifications for the client that tools have changed.
     changes: Vec<Message>,
@@ -145,12 +145,12 @@ impl Catalog {
         self.waiting.push_back(waiting);
     }
 
-    /// The client has taken back a request that waits here.
+    /// Handles the cancellation of a request that waits here.
     pub(super) fn on_cancelled(&mut self, id: &Id) {
         self.waiting.retain(|waiting| waiting.id() != id);
     }
 
-    /// Takes the next call for which there is a list.
+    /// Takes the next call whose list is available.
     pub(super) fn next_ready(&mut self) -> Option<EarlyCall> {
         self.ready.pop_front()
     }
@@ -248,13 +248,13 @@ impl Catalog {
         self.on_listed(policy, links);
     }
 
-    /// A server that is being asked gives no list.
+    /// Handles a server that fails to list its tools.
     pub(super) fn on_no_list(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) {
         self.sources[server.0].listed.clear();
         self.on_listed(policy, links);
     }
 
-    /// A server has ended. Its tools are gone until it is back.
+    /// Handles the end of a server. Its tools are gone until it is back.
     pub(super) fn on_server_ended(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) {
         let Some(source) = self.sources.get_mut(server.0) else { return };
         source.subscription = None;
@@ -268,14 +268,15 @@ impl Catalog {
         }
     }
 
-    /// A server is back. The client hears of it with its tools.
+    /// Handles the return of a server. The client is notified together with its tools.
     pub(super) fn on_server_back(&mut self) {
         if self.told.is_some() {
             self.changes.push(Message::notification("notifications/tools/list_changed", None));
         }
     }
 
-    /// The tools of a server have changed. The client hears no more than that, by its own subscription if it has one.
+    /// Handles a change of a server's tools. The notification says nothing else, and uses the client's own subscription
+    /// if it has one.
     pub(super) fn on_changed(&mut self, subscription: Option<&Id>) {
         if self.changes.len() < MAX_WAITING {
             let params = subscription.map(|id| format!("{{\"_meta\":{{{}:{id}}}}}", json(meta::SUBSCRIPTION)));
@@ -291,7 +292,7 @@ impl Catalog {
         }
     }
 
-    /// One server has listed its tools, or never will.
+    /// Handles a server that has listed its tools, or never will.
     fn on_listed(&mut self, policy: &Policy, links: &mut Links) {
         self.listing = self.listing.saturating_sub(1);
         if self.listing == 0 {
@@ -304,7 +305,7 @@ impl Catalog {
         self.listing == 0 && std::mem::take(&mut self.is_stale)
     }
 
-    /// Tells the kernel what the servers list, and goes on with what waits for it.
+    /// Reports to the kernel what the servers list, and continues with what waits for it.
     fn on_all_listed(&mut self, policy: &Policy, links: &mut Links) {
         if self.is_stale {
             return;
@@ -361,7 +362,7 @@ impl Catalog {
         self.release(links);
     }
 
-    /// The kernel cannot read a list: the client keeps what it had.
+    /// Handles a list that the kernel cannot read: the client keeps its previous list.
     pub(super) fn on_refused(&mut self, why: &str, links: &mut Links) {
         links.add(Effect::Warn(format!("the list of tools cannot be judged: {}", escape_terminal(why))));
         self.told.get_or_insert_default();

@@ -1,4 +1,4 @@
-//! What comes into the core of a gate, and what it wants done.
+//! The inputs of a gate's core, and the effects that it requests.
 
 use seamgate::{Action, EventKind, Fault, Record};
 
@@ -13,15 +13,15 @@ pub enum Input<'a> {
     /// The client wrote a line. The headers of the request that repeat arguments come with it, by their names in lower case. `None` where
     /// clients send no such headers: over standard input, and in a session.
     Downstream(&'a str, Option<&'a [(String, String)]>),
-    /// The client wrote something that is no line of text, and why.
+    /// The client wrote an invalid line of text, and why.
     DownstreamInvalid(&'a str),
     /// The client has ended the session.
     DownstreamEnded,
     /// A server wrote a line.
     Upstream(UpstreamId, &'a str),
-    /// A server wrote something that is no line of text: its beginning, and why.
+    /// A server wrote an invalid line of text: its beginning, and why.
     UpstreamInvalid(UpstreamId, &'a str, &'a str),
-    /// A server gives no answer to the request with this id, why, and whether it may have acted on it.
+    /// A server does not answer the request with this id: the reason, and whether the server may have acted on it.
     Unanswered(UpstreamId, &'a str, &'a str, bool),
     /// A server is up, and takes messages.
     UpstreamStarted(UpstreamId),
@@ -47,12 +47,12 @@ pub enum Outcome {
     Done {
         /// Its records.
         records: Vec<Record>,
-        /// What is to be done.
+        /// The actions to perform.
         actions: Vec<Action>,
-        /// After an event that lists tools: the tools that the model may see, as the kernel says it.
+        /// After an event that lists tools: the tools that the model may see, according to the kernel.
         surface: Option<String>,
     },
-    /// The run does not take it.
+    /// The run rejects the event.
     Refused(Fault),
 }
 
@@ -83,7 +83,7 @@ pub enum Effect {
     End(End),
 }
 
-/// Why a session ended.
+/// The reason why a session ended.
 #[derive(Debug)]
 pub enum End {
     /// The client ended it.

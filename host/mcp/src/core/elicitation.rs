@@ -12,7 +12,7 @@ pub(super) const CLIENT: &str = "client";
 /// The name under which the gate asks for an approval by a result.
 pub(super) const APPROVAL: &str = "seamgate_approval";
 
-/// The parameters of `elicitation/create` that ask whether a call may run.
+/// Returns the parameters of `elicitation/create` that ask whether a call may run.
 pub(super) fn question(view: &str) -> String {
     let message = json(&format!("Approve this call?\n\n{view}"));
     format!(
@@ -20,7 +20,7 @@ pub(super) fn question(view: &str) -> String {
     )
 }
 
-/// The result of a call that asks whether it may run, in versions without a session.
+/// Returns the result of a call that asks whether it may run, in versions without a session.
 pub(super) fn question_by_result(view: &str) -> String {
     format!(
         r#"{{"resultType":"input_required","inputRequests":{{"{APPROVAL}":{{"method":"elicitation/create","params":{}}}}}}}"#,

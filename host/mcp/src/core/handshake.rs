@@ -25,13 +25,13 @@ pub(super) struct Handshake {
     answers: Vec<Option<Answer>>,
     /// The parameters of the client's request.
     params: Option<Raw>,
-    /// Whether the client of the session can show a form.
+    /// `true` if the client of the session can show a form.
     pub(super) has_forms: bool,
-    /// Whether the client has finished the handshake.
+    /// `true` if the client has finished the handshake.
     is_finished: bool,
 }
 
-/// What a server says about its tools.
+/// The tool capability that a server declares.
 pub(super) struct ToolCapability {
     pub(super) has_tools: bool,
     pub(super) tells_changes: bool,
@@ -75,7 +75,7 @@ impl Handshake {
         links.ask(server, "initialize", params, Asked::Initialize { since })
     }
 
-    /// A server has been started again. Returns whether it gets the first request.
+    /// Handles the restart of a server. Returns whether it gets the first request.
     pub(super) fn on_server_started(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) -> bool {
         self.params.is_some() && self.ask(server, policy, links).is_ok()
     }
@@ -106,12 +106,12 @@ impl Handshake {
         capability
     }
 
-    /// A server gives no answer. `why` is for the client, if no server does.
+    /// Handles a server that does not answer. `why` is for the client, if no server answers.
     pub(super) fn on_server_ended(&mut self, why: &str, links: &mut Links) {
         self.answer_if_complete(why, links);
     }
 
-    /// The client has finished the handshake.
+    /// Handles the end of the client's handshake.
     pub(super) fn on_finished(&mut self, params: Option<&Raw>, links: &mut Links) {
         self.is_finished = true;
         for server in links.all() {

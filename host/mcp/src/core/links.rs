@@ -148,11 +148,11 @@ pub(super) struct Links {
     /// Requests of the client without an answer.
     requests: BTreeMap<Id, Place>,
     pub(super) for_client: HashMap<Id, ForClient>,
-    /// Tokens of the client by which servers say how far requests are, oldest first.
+    /// The client's progress tokens, which servers use to report how far requests are, oldest first.
     tokens: VecDeque<String>,
     effects: VecDeque<Effect>,
     thens: VecDeque<Then>,
-    /// Makes ids that nobody can guess.
+    /// The secret from which unguessable ids are made.
     secret: String,
     ids: u64,
     /// The time of the input, in milliseconds since 1970.
@@ -262,7 +262,7 @@ impl Links {
         format!("r{}", self.ids)
     }
 
-    /// Returns a text that nobody can guess.
+    /// Returns an unguessable text.
     pub(super) fn secret_name(&mut self, prefix: &str) -> String {
         self.ids += 1;
         let digest = digest(format!("{}:{}", self.secret, self.ids).as_bytes());
@@ -393,7 +393,7 @@ impl Links {
         }
     }
 
-    /// Tells a server that nobody waits for a request any more. Its answer, should it come, answers nothing then.
+    /// Cancels a request to a server that nobody waits for any more. A late answer is then ignored.
     pub(super) fn take_back(&mut self, server: UpstreamId, id: u64, reason: Option<&str>) {
         if let Some(own) = self.servers.get_mut(server.0) {
             own.asked.remove(&id);

@@ -26,7 +26,7 @@ struct Coming {
     freshness: Option<Freshness>,
 }
 
-/// How long a client may keep a list, in milliseconds, and which clients may share it.
+/// The time for which a client may cache a list, in milliseconds, and which clients may share it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Freshness {
     pub(super) ttl_ms: u64,
@@ -80,7 +80,7 @@ impl Listed {
     ///
     /// # Errors
     ///
-    /// The first page is no list of tools.
+    /// The first page is not a list of tools.
     pub(super) fn take(&mut self, result: &RawValue) -> Result<Next, String> {
         let page: Page = match serde_json::from_str(result.get()) {
             Ok(page) => page,

@@ -63,7 +63,7 @@ pub enum Answer {
     Error(Raw),
 }
 
-/// Describes why a line is no message.
+/// Describes why a line is not a message.
 #[derive(Debug)]
 pub struct Malformed {
     /// The id to answer under, if the line is a request whose envelope can be read.
@@ -128,8 +128,8 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// The line is not JSON or not a message of JSON-RPC 2.0, its parameters or its error are no object, or an object of it, apart from
-    /// data, has two names that a reader could take for one another.
+    /// The line is not JSON or not a message of JSON-RPC 2.0, its parameters or its error are not an object, or an
+    /// object of it, apart from data, has two names that a reader could take for one another.
     pub fn read(line: &str) -> Result<Self, Malformed> {
         let refused = |code: i64, why: String| Malformed { id: None, code, why };
         let members: Members =
@@ -215,7 +215,7 @@ impl Message {
         Message::Notification { method: method.to_owned(), params: params.map(raw) }
     }
 
-    /// Returns the notification that nobody waits for the answer to a request any more.
+    /// Returns the notification that cancels a request.
     pub(crate) fn cancelled(id: &Id, reason: Option<&str>) -> Self {
         let reason = reason.map(|reason| format!(",\"reason\":{}", json(reason))).unwrap_or_default();
         Self::notification("notifications/cancelled", Some(format!("{{\"requestId\":{id}{reason}}}")))
@@ -326,7 +326,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 struct Name<'l>(#[serde(borrow)] Cow<'l, str>);
 
 impl<'l> Members<'l> {
-    /// The members of an object. None where the value is none.
+    /// Returns the members of an object. `None` if the value is not an object.
     pub(crate) fn of(value: &'l str) -> Option<Self> {
         serde_json::from_str(value).ok()
     }
@@ -335,12 +335,12 @@ impl<'l> Members<'l> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 
-    /// The text of a member that is a string.
+    /// Returns the text of a member that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'l, str>> {
         self.get(name).and_then(|value| serde_json::from_str(value.get()).map(|Name(text)| text).ok())
     }
 
-    /// The object in which members have other values, or are left out.
+    /// Returns the object in which members have other values, or are left out.
     pub(crate) fn with(&self, mut change: impl FnMut(&str, &'l RawValue) -> Change) -> String {
         let mut out = String::from("{");
         for (name, value) in &self.0 {
@@ -360,7 +360,7 @@ impl<'l> Members<'l> {
         out
     }
 
-    /// The object in which a member has this value: in its place, else at the end.
+    /// Returns the object with this value of a member: in its place, otherwise at the end.
     pub(crate) fn set(&self, member: &str, value: &str) -> String {
         let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
         if self.get(member).is_none() {
@@ -385,12 +385,12 @@ pub(crate) enum Change {
     To(String),
 }
 
-/// A text as JSON.
+/// Returns a text as JSON.
 pub(crate) fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// Returns an object in which one member, if it is there, has another value.
+/// Returns an object with another value of one member, if it is there.
 pub(crate) fn with_member(object: &str, member: &str, value: &str) -> String {
     let members = Members::of(object);
     members.map_or_else(
@@ -404,17 +404,18 @@ fn member_of(name: &str, value: Option<&RawValue>) -> String {
     value.map(|value| format!(",\"{name}\":{}", value.get())).unwrap_or_default()
 }
 
-/// A result of a tool: a text.
+/// Returns a result of a tool: a text.
 pub(super) fn succeeded(text: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(text))
 }
 
-/// A result of a tool that failed, for the model to read.
+/// Returns a result of a tool that failed, for the model to read.
 pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))
 }
 
-/// The type of a result, if it says one. Versions without a session have several: see [`super::round_trips`] and [`super::tasks`].
+/// Returns the type of a result, if it says one. Versions without a session have several: see [`super::round_trips`]
+/// and [`super::tasks`].
 pub(super) fn result_type(result: &str) -> Option<Cow<'_, str>> {
     // Most results are long, and say none. A name can be written with escapes.
     if !result.contains("resultType") && !result.contains("\\u") {

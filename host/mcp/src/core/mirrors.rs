@@ -60,7 +60,8 @@ fn find(schema: &Value, path: &mut Vec<String>, all: &mut Vec<(String, Vec<Strin
     }
 }
 
-/// Returns whether a header says what an argument says. `None`: there is no such header. `Some(None)`: its value is malformed.
+/// Returns whether a header says what an argument says. `None` if there is no such header, and `Some(None)` if its
+/// value is malformed.
 fn is_same(told: Option<&Option<String>>, value: &Value) -> bool {
     match (told, value) {
         (None, Value::Null) => true,

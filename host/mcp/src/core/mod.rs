@@ -72,7 +72,7 @@ const ENDED: &str = "seamgate/ended";
 ///
 /// # Errors
 ///
-/// The line is no message, or its sender may not send it. The error says why.
+/// The line is not a message, or its sender may not send it. The error says why.
 pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
     let side = if from == Party::Client { Side::Client } else { Side::Server };
     let message = Message::read(line).map_err(|malformed| malformed.why)?;
@@ -136,8 +136,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// Makes a gate for servers with these names in the profile, which run already. `secret` makes ids that nobody can guess: 128 random
-    /// bits.
+    /// Creates a gate for servers with these names in the profile, which already run. `secret` is the source of
+    /// unguessable ids: 128 random bits.
     pub fn new(servers: Vec<String>, policy: Policy, times: Times, secret: &str) -> Self {
         Core {
             catalog: Catalog::new(servers.len()),
@@ -242,7 +242,8 @@ impl Core {
         }
     }
 
-    /// Another run has begun, with this policy. What the gate knows by the keys and artifacts of the run before is forgotten.
+    /// Switches to another run, with this policy. Forgets everything that belongs to the keys and artifacts of the
+    /// previous run.
     fn on_new_run(&mut self, policy: Policy) {
         self.policy = policy;
         self.calls.begin_run();
@@ -354,7 +355,7 @@ impl Core {
         }
     }
 
-    /// The client comes back with what a result asked it for.
+    /// Handles a client's return with what a result requested.
     fn on_return(&mut self, key: &str, by: By, request: CallRequest) {
         if !self.calls.request(key).is_some_and(|first| first.repeats(&request)) {
             self.round_trips.undo_return(key);
@@ -368,7 +369,7 @@ impl Core {
         }
     }
 
-    /// The client says by a form whether a call may run.
+    /// Handles the client's decision about a call, by a form.
     fn on_form(&mut self, key: &str, digest: &str, answers: Option<&RawValue>) {
         let answer = answers.and_then(|answers| Members::of(answers.get())?.get(elicitation::APPROVAL));
         let is_approved = answer.is_some_and(elicitation::is_approved);
@@ -406,14 +407,14 @@ impl Core {
         self.calls.send(key, state, has_answers, &self.policy, &mut self.links);
     }
 
-    /// A client comes back with what it was not given for this.
+    /// Rejects a request state that the client was not given for this request.
     fn refuse_state(&mut self, id: &Id, why: &str) {
         self.links.record(UpstreamId(0), "seamgate/requestState", Side::Client, why);
         let why = format!("Invalid or expired requestState: {why}. Call again without it");
         self.links.error(id, INVALID_PARAMS, &why);
     }
 
-    /// The client asks about a task, tells it something, or wants its end.
+    /// Handles a client's request to get, update or cancel a task.
     fn on_task_request(&mut self, id: &Id, method: String, params: Option<Raw>) {
         let task = params.as_ref().and_then(|params| Some(Members::of(params.get())?.text("taskId")?.into_owned()));
         let known = task.as_ref().and_then(|task| self.tasks.get(task)).map(|own| (own.server, own.ended.clone()));
@@ -458,7 +459,7 @@ impl Core {
             Place::Catalog => self.catalog.on_cancelled(&id),
             Place::Server(server, own) => self.links.take_back(server, own, None),
             Place::Call(key) => self.calls.on_cancelled(&key, &id, &mut self.links),
-            // What the kernel decides about it goes nowhere.
+            // The kernel's decision about it has no effect.
             Place::Kernel => {}
             // The protocol does not let a client do this.
             Place::Handshake => return,
@@ -500,7 +501,8 @@ impl Core {
         }
     }
 
-    /// A server wrote what is no message: logs go to the wrong place often. If it was the answer to a request, whoever waits hears of it.
+    /// Handles a line of a server that is not a message: servers often log to the wrong stream. If it was the answer to
+    /// a request, whoever waits is notified.
     fn on_invalid(&mut self, server: UpstreamId, text: &str, why: &str, noise: Option<Noise>) {
         let Some(own) = self.links.servers.get_mut(server.0) else { return };
         own.invalid_lines += 1;
@@ -516,7 +518,7 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            // The reason can quote names of members, which nobody judged: it is for a person only.
+            // The reason can quote names of members, which were not judged: it is for a person only.
             let shown = escape_terminal(&truncate(why, 200));
             self.links.add(Effect::Warn(format!("{told} broke its answer: {shown}")));
             self.fail_asked(server, id, &format!("{told} broke its answer"), PossibleEffect::Unknown);
@@ -533,7 +535,7 @@ impl Core {
         let now = self.links.now;
         let is_stateless = self.era == Era::Stateless;
         match asked {
-            // Nobody asked, or nobody waits for it any more.
+            // No request was sent, or nobody waits for it any more.
             None => self.count_unasked(server),
             Some(Asked::Call { key, since }) => self.on_called(server, &key, now.saturating_sub(since), answer),
             Some(Asked::List { .. }) => {
@@ -561,7 +563,7 @@ impl Core {
         }
     }
 
-    /// A server answered a call.
+    /// Handles a server's answer to a call.
     fn on_called(&mut self, server: UpstreamId, key: &str, duration_ms: u64, answer: Answer) {
         let result = match answer {
             Answer::Result(result) => result,
@@ -575,7 +577,7 @@ impl Core {
         match result_type(result.get()).as_deref() {
             Some("input_required") => self.on_call_asks(server, key, &result),
             Some("task") => self.on_call_becomes_task(server, key, &result),
-            // Its type is text of the server that nobody judged.
+            // Its type is unjudged text of the server.
             Some(other) if other != "complete" && self.calls.sender(key).is_stateless => {
                 let why = "the server answered with a result of another type than a call has";
                 self.calls.fail(key, why, PossibleEffect::Unknown, &mut self.links);
@@ -584,7 +586,7 @@ impl Core {
         }
     }
 
-    /// A server answered a call by asking for something.
+    /// Handles a server's answer to a call that requests input.
     fn on_call_asks(&mut self, server: UpstreamId, key: &str, result: &RawValue) {
         let asked = match self.round_trips.is_too_many(key) {
             true => Err("asks for more input more than 32 times".to_owned()),
@@ -597,7 +599,7 @@ impl Core {
         }
     }
 
-    /// A server answered a call with a task.
+    /// Handles a server's answer to a call with a task.
     fn on_call_becomes_task(&mut self, server: UpstreamId, key: &str, result: &RawValue) {
         let told = match (self.calls.sender(key).is_stateless, tasks::read_told(result.get())) {
             (true, Some(told)) => told,
@@ -617,7 +619,7 @@ impl Core {
         self.links.judge(server, [exists, whole], purpose);
     }
 
-    /// A server says how far a task is.
+    /// Handles a server's report of a task.
     fn on_task_told(&mut self, server: UpstreamId, id: Id, task: String, result: Raw) {
         let Some(told) = tasks::read_told(result.get()).filter(|told| told.task == task) else {
             let why = format!("{} tells of another task, or in a way that is malformed", self.links.told(server));
@@ -679,7 +681,7 @@ impl Core {
         self.catalog.list_again(&self.policy, |server| ready.contains(&server), &mut self.links);
     }
 
-    /// A server takes back what it asked the client, or ends a subscription.
+    /// Handles a server that cancels its request to the client, or ends a subscription.
     fn on_server_cancels(&mut self, server: UpstreamId, params: Option<&RawValue>) {
         let id = params.and_then(|params| Id::read(Members::of(params.get())?.get("requestId")?.get()));
         let Some(id) = id else { return };
@@ -700,7 +702,7 @@ impl Core {
         }
     }
 
-    /// Counts a message that nobody asked for. A server that sends too many is ended.
+    /// Counts an unsolicited message. A server that sends too many is terminated.
     fn count_unasked(&mut self, server: UpstreamId) {
         let now = self.links.now;
         if self.links.servers.get_mut(server.0).is_some_and(|own| own.is_flooding(now)) {
@@ -739,7 +741,7 @@ impl Core {
         self.list_again();
     }
 
-    /// A server gives no more answers.
+    /// Handles a server that does not answer any more.
     fn on_server_ended(&mut self, server: UpstreamId, why: &str) {
         let now = self.links.now;
         // A server ends when the client does.

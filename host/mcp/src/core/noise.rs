@@ -1,10 +1,11 @@
-//! Lines of a server that are no messages. Programs write logs, banners and pretty-printed JSON to their standard output.
+//! Lines of a server that are not messages. Programs write logs, banners and pretty-printed JSON to their standard
+//! output.
 
 use serde::de::IgnoredAny;
 
 use super::message::{Id, Members};
 
-/// A line that is no message.
+/// A line that is not a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Noise {
     /// The broken answer to the request with this id.
@@ -13,10 +14,10 @@ pub(super) enum Noise {
     Other,
 }
 
-/// Reads a line that is no message. `is_asked` returns whether the server has to answer a request with this id.
+/// Reads a line that is not a message. `is_asked` returns whether the server has to answer a request with this id.
 ///
-/// It counts as a broken answer only if it says itself that it is a message of JSON-RPC, and names a request in flight: a log line that
-/// quotes a message does not.
+/// A line is a broken answer only if it says itself that it is a JSON-RPC message, and names a request in flight: a log
+/// line that quotes a message does not.
 pub(super) fn read(line: &str, is_asked: impl Fn(u64) -> bool) -> Noise {
     let line = line.trim_start();
     let id = match Members::of(line) {

@@ -1,4 +1,4 @@
-//! Messages that are no calls: what the client and a server say to each other besides, as far as the profile names it.
+//! Relays messages other than calls between the client and a server, as far as the profile names them.
 
 use seamgate::{Fault, Party};
 use serde_json::value::RawValue;
@@ -14,7 +14,7 @@ use super::{
     server::{Asked, Server},
 };
 
-/// Why a result does not pass that is no object.
+/// The reason why a result that is not an object does not pass.
 pub(super) const NO_OBJECT: &str = "the server's answer is no result: it must be an object";
 
 /// Answers that there is no such method.
@@ -61,7 +61,7 @@ pub(super) fn request(
     }
 }
 
-/// Asks a server whether it is there, for the client. The request says no more than who asks.
+/// Pings a server for the client. The request contains only who asks.
 pub(super) fn ping(server: UpstreamId, id: &Id, params: Option<&RawValue>, policy: &Policy, links: &mut Links) {
     let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
     let params = meta.map(|meta| {
@@ -104,7 +104,7 @@ pub(super) fn on_answer(
     links.judge(server, [judgment], Purpose::Answer { id, method, answer });
 }
 
-/// Gives the client a server's answer that was judged.
+/// Sends the client a server's answer that was judged.
 pub(super) fn answer(
     server: UpstreamId,
     id: &Id,
@@ -135,7 +135,7 @@ pub(super) fn answer(
     }
 }
 
-/// Takes a result by which a server asks the client for input.
+/// Takes a result with which a server asks the client for input.
 ///
 /// # Errors
 ///
@@ -169,8 +169,8 @@ pub(super) fn on_notification(server: UpstreamId, method: String, params: Option
     links.judge(server, [judgment], Purpose::ToClient { method, params });
 }
 
-/// Gives the client a notification that was judged. One that belongs to a subscription names it as the client does, and goes nowhere if the
-/// client has no such subscription.
+/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name of that
+/// subscription; if the client has no such subscription, it is dropped.
 pub(super) fn notify(server: UpstreamId, method: &str, params: Option<&RawValue>, judged: Judged, links: &mut Links) {
     let Some(params) = params else {
         if matches!(judged, Judged::Unchanged | Judged::Cleaned(_)) {
@@ -218,7 +218,7 @@ pub(super) fn on_progress(server: UpstreamId, params: Option<&RawValue>, links: 
     }
 }
 
-/// Gives the client a server's progress, with a message that passed.
+/// Sends the client a server's progress, with a message that passed.
 pub(super) fn tell_progress(mut told: String, message: Option<&str>, links: &mut Links) {
     if let Some(message) = message {
         told.push_str(&format!(",\"message\":{message}"));

@@ -2,8 +2,8 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 //!
-//! To the run that is one call, and one approval covers it. The client comes back with a `requestState` that nobody can guess, and that
-//! holds for this call and once. The server's own state stays here: the server gets it again byte for byte.
+//! To the run that is one call, and one approval covers it. The client comes back with an unguessable `requestState`,
+//! which is valid for this call and once. The server's own state stays here: the server gets it again byte for byte.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ use super::{
     message::{Change, Members, json},
 };
 
-/// The methods by which a server may ask the client for input.
+/// The methods with which a server may ask the client for input.
 const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
 /// The longest result that asks for something, in bytes, the server's state included.
@@ -111,7 +111,7 @@ impl RoundTrips {
         Some(question)
     }
 
-    /// A client comes back with a request.
+    /// Handles a request with which a client comes back.
     pub(super) fn on_return(&mut self, mut request: CallRequest) -> Return {
         const NONE: &str = "no call waits for it";
         let state: Option<String> = request.state.as_ref().and_then(|state| serde_json::from_str(state.get()).ok());
@@ -154,7 +154,7 @@ impl RoundTrips {
         self.all.contains_key(key)
     }
 
-    /// Parks the result of a call that nobody waits for, for a client that comes back. Returns whether one can.
+    /// Parks the result of an abandoned call for a client that comes back. Returns whether that is possible.
     pub(super) fn park(&mut self, key: &str, request: &CallRequest, result: &str) -> bool {
         let Some(trip) = self.all.get(key) else { return false };
         if result.len() > MAX_QUESTION {
@@ -168,7 +168,7 @@ impl RoundTrips {
         true
     }
 
-    /// A call has ended.
+    /// Forgets the round trips of a call that has ended.
     pub(super) fn forget(&mut self, key: &str) {
         if let Some(trip) = self.all.remove(key) {
             self.by_state.remove(&trip.state);
@@ -182,7 +182,7 @@ pub(super) struct Question {
     pub(super) text: String,
     /// The server's state, as it is written.
     pub(super) state: Option<String>,
-    /// The methods by which it asks, each once.
+    /// The methods with which it asks, each once.
     pub(super) methods: Vec<String>,
 }
 
@@ -214,7 +214,7 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
     }
     let mut methods = Vec::new();
     if requests.0.iter().any(|(name, _)| name.starts_with("seamgate_")) {
-        // The client could not tell the question from one of the gate.
+        // The client could not distinguish the question from one of the gate.
         return Err("asks for input under a name of the gate's own".to_owned());
     }
     for (_, request) in &requests.0 {
@@ -222,7 +222,7 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
         let method = request.and_then(|request| request.text("method").map(|method| method.into_owned()));
         let method = method.ok_or_else(|| malformed("an input request has no method"))?;
         if !ASKS.contains(&method.as_str()) {
-            // The method is text of the server that nobody judged.
+            // The method is unjudged text of the server.
             return Err("asks the client for something that no server may ask for".to_owned());
         }
         if !methods.contains(&method) {

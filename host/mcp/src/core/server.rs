@@ -8,11 +8,11 @@ use super::message::Id;
 const MAX_UNASKED: u64 = 10_000;
 const UNASKED_PER_SECOND: u64 = 1_000;
 
-/// The pause before a server is started again, in milliseconds: the second one, and the longest. The first time there is none, and each
-/// further pause is twice the one before.
+/// The pause before a server is restarted, in milliseconds: the second one, and the longest. The first restart is
+/// immediate, and each further pause is twice the one before.
 const SECOND_PAUSE: u64 = 1_000;
 const LAST_PAUSE: u64 = 60_000;
-/// The time after which a server that ran counts as one that starts well, in milliseconds.
+/// The time after which a running server has started well, in milliseconds.
 const STEADY: u64 = 60_000;
 
 /// A request that a server has to answer.
@@ -35,7 +35,7 @@ pub(super) enum Asked {
 enum State {
     /// It runs, since then.
     Up(u64),
-    /// It is down: why, and when it is started again. `None` if it is not, or if it is being started.
+    /// It is down: the reason, and the time at which it is restarted. `None` if it is not, or if it is being started.
     Down(String, Option<u64>),
 }
 
@@ -46,16 +46,16 @@ pub(super) struct Server {
     pub(super) asked: BTreeMap<u64, Asked>,
     last_id: u64,
     state: State,
-    /// Whether its input is closed, because the session ends.
+    /// `true` if its input is closed because the session ends.
     is_closed: bool,
     /// The number of starts since it last ran steadily.
     starts: u32,
-    /// Messages that nobody asked for, less those that the time since allows; and the time of that count.
+    /// Unsolicited messages, less those that the elapsed time allows; and the time of that count.
     unasked: u64,
     unasked_at: u64,
-    /// The number of lines that are no messages.
+    /// The number of lines that are not valid messages.
     pub(super) invalid_lines: usize,
-    /// Whether it has ever answered.
+    /// `true` if it has ever answered.
     pub(super) has_answered: bool,
 }
 

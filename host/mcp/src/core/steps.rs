@@ -114,13 +114,13 @@ impl Core {
                     self.calls.take_back(&action.call, "the gate ended the call", &mut self.links);
                 }
                 Action::AskApproval(action) => self.on_ask(action.ask),
-                // Who waits for an uncertain call hears of it with its answer. Nothing depends on anybody else.
+                // Whoever waits for an uncertain call learns of it from its answer. Nothing depends on anybody else.
                 Action::AskModel(_) | Action::AskInput(_) | Action::Delegate(_) | Action::Finish(_) => {}
             }
         }
     }
 
-    /// The journal has it that a call is about to run.
+    /// Handles the journal entry that a call is about to run.
     fn on_started(&mut self, key: &str) {
         let Some((upstream, arguments)) = self.calls.running(key) else { return };
         if upstream.is_some() {
@@ -153,7 +153,7 @@ impl Core {
         }
     }
 
-    /// The gate's own tool has a piece of an artifact.
+    /// Handles a piece of an artifact for the gate's own tool.
     fn on_piece(&mut self, key: &str, piece: Result<String, String>) {
         let result = match piece {
             Ok(piece) => message::succeeded(&piece),
@@ -278,14 +278,14 @@ impl Core {
         }
     }
 
-    /// The kernel denies a notification: the journal has that once.
+    /// Remembers a notification that the kernel denies, so that the journal records it once.
     fn remember_denied(&mut self, server: UpstreamId, sender: &str, method: &str) {
         if self.recorded.len() < super::MAX_RECORDED {
             self.recorded.insert((server, format!("{sender} {}", cut(method, 256))));
         }
     }
 
-    /// A server has described itself, or cannot.
+    /// Handles a server's description of itself, or its failure.
     fn on_initialized(&mut self, server: UpstreamId, answer: Answer, judged: Judged) {
         let answer = match answer {
             Answer::Result(result) => match judged.passed(result.get()) {
@@ -315,7 +315,7 @@ impl Core {
         self.on_handshake();
     }
 
-    /// Takes a question of a server that passed, or the reason for which it does not.
+    /// Takes a question of a server that passed, or the reason why it does not.
     fn on_question(
         &mut self,
         server: UpstreamId,
@@ -359,7 +359,7 @@ impl Core {
         }
     }
 
-    /// A call becomes a task.
+    /// Handles a call that becomes a task.
     fn on_task_begun(&mut self, server: UpstreamId, key: &str, task: &str, told: Result<String, String>, ttl_s: u64) {
         let now = self.links.now;
         let begun = told.and_then(|told| {
@@ -380,7 +380,7 @@ impl Core {
         }
     }
 
-    /// A server says how far a task is: `told` beside what it came to.
+    /// Handles a server's report of a task. `told` is the report without the outcome.
     fn on_told(&mut self, server: UpstreamId, id: Id, task: &str, told: String, result: &Raw) {
         let refuse = |links: &mut Links, why: &str| {
             let why = format!("{} {why}", links.told(server));
@@ -438,13 +438,13 @@ impl Core {
         self.links.result(id, told.to_owned());
     }
 
-    /// A call waits for approval.
+    /// Handles a call that waits for approval.
     fn on_ask(&mut self, ask: Ask) {
         let name = self.calls.request(&ask.key).map(|request| request.name.clone()).unwrap_or_default();
         let sender = self.calls.sender(&ask.key);
         self.links.add(Effect::AskPerson(escape_terminal(&name), ask.key.clone()));
         let is_named = ask.by.iter().any(|principal| principal == elicitation::CLIENT);
-        // A principal with a key decides by tokens, which no form gives.
+        // A principal with a key decides with tokens, which no form can contain.
         let is_for_client = sender.has_forms && is_named && ask.keys_of(elicitation::CLIENT).is_none();
         self.calls.on_ask(ask.clone(), &self.links);
         if is_for_client && sender.is_stateless {
@@ -460,7 +460,7 @@ impl Core {
 
     /// Asks the client by the result of a call whether it may run.
     pub(super) fn ask_by_form(&mut self, ask: &Ask) {
-        // Who is away hears of it when they are back.
+        // An absent client is notified when it is back.
         if !self.calls.has_waiters(&ask.key) {
             return;
         }
@@ -471,7 +471,7 @@ impl Core {
         }
     }
 
-    /// A call is denied.
+    /// Handles a denied call.
     fn on_denied(&mut self, record: &DecisionRecord) {
         let key = &record.call;
         let Some(request) = self.calls.request(key) else { return };
@@ -521,7 +521,7 @@ impl Core {
         format!("Call denied: {}. {allowed}", cut(reason, MAX_REASON))
     }
 
-    /// A call has ended with this result: whoever waits for it gets it, now or when they come back.
+    /// Delivers the result of a call that has ended: whoever waits for it gets it, now or when they come back.
     fn finish(&mut self, key: &str, result: Raw) {
         if self.tasks.has_call(key) {
             self.tasks.on_result(key, result.get(), &mut self.links);
@@ -565,7 +565,7 @@ fn cleaned(judged: Judged, error: &Raw) -> String {
     })
 }
 
-/// Returns an object in which a member has this value.
+/// Returns an object with this value of a member.
 fn with_member(object: &str, name: &str, value: &str) -> String {
     Members::of(object).map_or_else(|| object.to_owned(), |members| members.set(name, value))
 }

@@ -150,7 +150,7 @@ impl Surface {
     }
 }
 
-/// Returns the server and the tool that a name means which nobody lists.
+/// Returns the server and the tool that an unlisted name means.
 pub(super) fn meant<'n>(name: &'n str, servers: &[(&str, &Listed)]) -> (Option<UpstreamId>, &'n str) {
     if servers.len() == 1 {
         return (Some(UpstreamId(0)), name);

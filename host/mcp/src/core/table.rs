@@ -1,4 +1,5 @@
-//! The methods of the protocol: who may send each, as a request or as a notification, in which versions, and what the gate does with it.
+//! The methods of the protocol: who may send each, as a request or as a notification, in which versions, and how the
+//! gate handles it.
 //!
 //! The specifications of 2024-11-05 to 2025-11-25, and of 2026-07-28: <https://modelcontextprotocol.io/specification>
 
@@ -136,7 +137,7 @@ const TABLE: [Row; 38] = [
     ("notifications/resources/list_changed", Server, Notification, Both, Rule::Relay),
     ("notifications/resources/updated", Server, Notification, Both, Rule::Relay),
     ("notifications/subscriptions/acknowledged", Server, Notification, Stateless, Rule::Relay),
-    // The gate judges what a task came to when the client asks for it.
+    // The gate judges the outcome of a task when the client asks for it.
     ("notifications/tasks", Server, Notification, Stateless, Rule::Drop),
     ("notifications/tools/list_changed", Server, Notification, Both, Rule::ToolsChanged),
     // Tasks of 2025-11-25, whose results would come outside of calls.

@@ -1,5 +1,5 @@
-//! Calls whose results come outside of them: a server answers with a task, and the client asks what became of it. The gate judges what it
-//! came to like the result of any call, and gives it to whoever asks again.
+//! Calls whose results come outside of them: a server answers with a task, and the client asks for its outcome. The
+//! gate judges the outcome like the result of any call, and returns it to whoever asks again.
 //!
 //! Extension `io.modelcontextprotocol/tasks`: <https://modelcontextprotocol.io/seps/2663-tasks-extension>
 
@@ -34,7 +34,7 @@ pub(super) struct Task {
     /// The call that became the task, by the run's key.
     pub(super) key: String,
     pub(super) since: u64,
-    /// The request that gets what the task came to, and what stands around that.
+    /// The request that gets the outcome of the task, and the text around the outcome.
     asked: Option<(Id, String)>,
     /// The answer to requests about the task, once it has ended.
     pub(super) ended: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Task {
 /// A server's description of a task.
 pub(super) struct Told {
     pub(super) task: String,
-    /// What it says beside what the task came to.
+    /// The description without the outcome of the task.
     pub(super) text: String,
     /// The time that the task has, in seconds.
     pub(super) ttl_s: u64,
@@ -58,7 +58,7 @@ pub(super) fn read_told(result: &str) -> Option<Told> {
     Some(Told { task, text, ttl_s: ttl_ms.map_or(DAY_S, |ms| (ms / 1000).clamp(1, DAY_S)) })
 }
 
-/// Returns what a server told of a task, sanitized, under the id by which the client asks for it.
+/// Returns a server's sanitized description of a task, under the id by which the client asks for it.
 pub(super) fn with_id(told: &str, task: &str) -> String {
     Members::of(told).map_or_else(|| told.to_owned(), |members| members.set("taskId", &json(task)))
 }
@@ -97,7 +97,7 @@ impl Tasks {
         self.by_call.contains_key(key)
     }
 
-    /// A request waits for what a task came to, while the kernel judges that. `told` stands around it.
+    /// Lets a request wait for the outcome of a task while the kernel judges it. `told` surrounds the outcome.
     pub(super) fn await_result(&mut self, task: &str, id: &Id, told: String) {
         if let Some(own) = self.all.get_mut(task) {
             own.asked = Some((id.clone(), told));
@@ -113,14 +113,14 @@ impl Tasks {
         links.result(&id, told);
     }
 
-    /// A task has ended. Who asks again gets this answer.
+    /// Records the end of a task. Later requests get this answer.
     pub(super) fn end(&mut self, task: &str, told: &str) {
         if let Some(own) = self.all.get_mut(task) {
             own.ended = Some(told.to_owned());
         }
     }
 
-    /// The call of a task has ended. What the task came to stays, if it came to something.
+    /// Forgets the call of a task that has ended. The outcome of the task, if it has one, stays.
     pub(super) fn forget_call(&mut self, key: &str) {
         let Some(task) = self.by_call.remove(key) else { return };
         if self.all.get(&task).is_some_and(|own| own.ended.is_none()) {

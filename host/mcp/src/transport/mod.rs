@@ -1,4 +1,4 @@
-//! The ways by which a client reaches the gate.
+//! The transports between a client and the gate.
 
 pub mod http;
 pub mod stdio;

@@ -1,4 +1,4 @@
-//! What a call is given.
+//! The arguments of a call.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use seamgate::{Finish, Observation, Request, Usage};
 
 use crate::fault::Unfit;
 
-/// What an agent produced.
+/// The output of an agent.
 pub(crate) struct Output {
     /// As the caller gave it.
     pub(crate) given: Py<PyAny>,
@@ -33,7 +33,7 @@ impl<'py> FromPyObject<'_, 'py> for Output {
         let content = if let Ok(text) = given.cast::<PyString>() {
             match PyBackedStr::try_from(text.to_owned()) {
                 Ok(text) => Content::Text(text),
-                // Half of a surrogate pair is no text. As bytes, it is told where it stands.
+                // Half of a surrogate pair is not valid text. As bytes, the verdict reports where it stands.
                 Err(_) => {
                     let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
                     Content::Bytes(PyBackedBytes::from(bytes.cast_into::<PyBytes>()?))
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// An agent or a contract, and an output, of which there is nothing else to say: what most calls have.
+/// An agent or a contract, and an output, without anything else: the arguments of most calls.
 pub(crate) struct Plain<'py> {
     pub(crate) contract: Bound<'py, PyString>,
     pub(crate) output: Output,
@@ -91,7 +91,7 @@ impl<'py> Plain<'py> {
 /// Lists by their names.
 pub(crate) type Lists = BTreeMap<String, Vec<String>>;
 
-/// What belongs to an output: why its producer stopped, lists, and evidence.
+/// The rest of a request: why the producer stopped, lists, and evidence.
 pub(crate) struct Beside {
     finish: Finish,
     lists: Lists,
@@ -117,7 +117,7 @@ impl Beside {
         }
     }
 
-    /// A request without an output.
+    /// Returns a request without an output.
     pub(crate) fn empty(self, agent: &str) -> Request<'_> {
         let mut request = Request::new(agent, "").finish(self.finish);
         for (name, values) in self.lists {

@@ -193,7 +193,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         }
     }
 
-    /// A string, without its quotes and escapes.
+    /// Returns a string, without its quotes and escapes.
     #[inline]
     fn string(&mut self) -> Option<&str> {
         match self.plain_string() {
@@ -227,7 +227,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         }
     }
 
-    /// The same for a string that has no escapes. Stays before any other one.
+    /// Reads a string that has no escapes. Does not advance if there is any other string.
     #[inline]
     fn plain_string(&mut self) -> Option<&'t str> {
         let start = self.at + 1;
@@ -251,7 +251,7 @@ impl<'t, 'py> Reader<'t, 'py> {
             b'u' => {
                 let first = self.unit()?;
                 if !(0xd800..0xdc00).contains(&first) {
-                    // Half of a pair is no character.
+                    // Half of a pair is not a character.
                     return char::from_u32(first.into());
                 }
                 self.expect(b'\\')?;
@@ -263,7 +263,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         }
     }
 
-    /// The four hexadecimal digits of an escape.
+    /// Returns the four hexadecimal digits of an escape.
     fn unit(&mut self) -> Option<u16> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
         self.at += 4;
@@ -291,7 +291,7 @@ impl<'t, 'py> Reader<'t, 'py> {
     }
 }
 
-/// How many bytes come before the first quote, backslash or control character.
+/// Returns the number of bytes before the first quote, backslash or control character.
 // Strings are short: a search that is called takes longer to begin.
 #[inline]
 fn plain(bytes: &[u8]) -> usize {

@@ -1,4 +1,5 @@
-//! What Rust calls errors, as exceptions. Each has texts as its arguments; Python makes of them what users see.
+//! Rust's errors as Python exceptions. Their arguments are texts, from which Python builds the exceptions that users
+//! see.
 
 use std::error::Error;
 
@@ -10,22 +11,22 @@ create_exception!(seamgate._native, FileFault, PyException, "A file cannot be re
 create_exception!(seamgate._native, JournalFault, PyException, "A journal failed: the kind of failure, and why.");
 create_exception!(seamgate._native, Unfit, PyException, "An argument is none that fits. The component can say why.");
 
-/// A fault as the exception that it is.
+/// Returns a fault as the exception that it is.
 pub(crate) fn raised(fault: &seamgate::Fault) -> PyErr {
     Fault::new_err(fault.to_json())
 }
 
-/// The fault `busy`, which this module has reasons of its own for.
+/// Returns the fault `busy`, which this module has reasons of its own for.
 pub(crate) fn busy(message: &str) -> PyErr {
     Fault::new_err(serde_json::json!({"fault": "busy", "message": message, "detail": {}}).to_string())
 }
 
-/// Why a gate cannot be made.
+/// Returns why a gate cannot be made.
 pub(crate) fn load(error: &dyn Error) -> PyErr {
     LoadFault::new_err(chain(error))
 }
 
-/// An error with its sources. Those of Wasmtime repeat what is above them.
+/// Returns an error with its sources. Those of Wasmtime repeat what is above them.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -39,7 +39,7 @@ pub(crate) mod limits {
     pub(crate) fn limits(given: &Given) -> Limits {
         let (fuel, contract_fuel, memory, timeout, output_bytes) = *given;
         let mut limits = Limits::default().memory(memory).output_bytes(output_bytes);
-        // Python refuses a time that is none.
+        // Python rejects an invalid time.
         limits = limits.timeout(Duration::try_from_secs_f64(timeout).unwrap_or(Duration::MAX));
         if let Some(fuel) = fuel {
             limits = limits.fuel(fuel).fuel_per_byte(0);
@@ -58,7 +58,7 @@ pub(crate) struct Gate {
     /// One contract is registered at a time.
     registering: Turns<()>,
     slots: u32,
-    /// How long a call may take, and how long a thread waits for another one.
+    /// The longest time for a call, and for a thread that waits for another one.
     timeout: Duration,
 }
 
@@ -80,7 +80,7 @@ impl Gate {
 /// An output to judge, of many.
 type Asked = (PyBackedStr, Output, Option<String>, Option<Lists>, Option<String>);
 
-/// The verdict by a contract, or by that of an agent.
+/// Returns the verdict by a contract, or by that of an agent.
 fn judge(gate: &seamgate::Gate, contract: &str, beside: Beside, output: &Output) -> Result<seamgate::Verdict, Fault> {
     match is_contract(contract) {
         true => gate.validate_with(contract, &beside.request("", output)),
@@ -121,12 +121,12 @@ impl Gate {
         self.now().component().digest().to_owned()
     }
 
-    /// What the component holds, as JSON text.
+    /// Returns the contents of the component, as JSON text.
     fn inspect(&self, py: Python) -> PyResult<String> {
         apart(py, || self.now().inspect().map(|inspection| json(&inspection)))
     }
 
-    /// Register a contract: what it is, as JSON text.
+    /// Registers a contract. Returns its description as JSON text.
     fn register(&self, py: Python, contract: &str) -> PyResult<String> {
         self.register_with(py, |gate| gate.register(contract).map(|info| json(&info)))
     }
@@ -147,7 +147,7 @@ impl Gate {
         apart(py, || self.now().describe_profile(agent))
     }
 
-    /// Judge an output by a contract or by that of an agent.
+    /// Judges an output by a contract or by that of an agent.
     #[pyo3(signature = (contract, output, finish=None, lists=None, evidence=None))]
     fn validate<'py>(
         &self,
@@ -164,7 +164,7 @@ impl Gate {
         shown(py, verdict, output.given)
     }
 
-    /// The same for most calls. `None` where the package has to look at the arguments.
+    /// Does the same for most calls. Returns `None` if the package has to look at the arguments.
     fn plain<'py>(
         &self,
         contract: Bound<'py, PyAny>,
@@ -183,7 +183,7 @@ impl Gate {
         shown(py, verdict, output.given).map(Some)
     }
 
-    /// Judge many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
+    /// Judges many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
     fn validate_all(&self, py: Python, asked: Vec<Asked>, threads: Option<usize>) -> PyResult<Vec<Py<PyAny>>> {
         let read = |(contract, output, finish, lists, evidence): Asked| {
             Ok((contract, output, Mutex::new(Some(Beside::read(finish.as_deref(), lists, evidence.as_deref())?))))
@@ -241,13 +241,13 @@ impl Gate {
         judged.map(object).collect()
     }
 
-    /// Answer a request that is JSON text.
+    /// Answers a request that is JSON text.
     fn call(&self, py: Python, request: &str) -> PyResult<Answer> {
         let gate = self.now();
         apart(py, || gate.call(request)).map(answer)
     }
 
-    /// Put reports together, which are JSON texts.
+    /// Merges reports, which are JSON texts.
     fn merge<'py>(
         &self,
         py: Python<'py>,
@@ -294,23 +294,23 @@ impl Gate {
         detached(py, || Attempts::begin(gate, &request, allow_partial, journal, self.timeout))?.map_err(failed)
     }
 
-    /// Start a run in a folder, or in an object that is a journal.
+    /// Starts a run in a folder, or in an object that is a journal.
     fn start(&self, py: Python, journal: Bound<PyAny>, agent: &str, started: &str) -> PyResult<(Run, Vec<String>)> {
         Run::start(py, self.now(), self.timeout, journal, agent, started)
     }
 
-    /// Go on with a run.
+    /// Continues a run.
     fn open(&self, py: Python, journal: Bound<PyAny>) -> PyResult<Run> {
         Run::open(py, self.now(), self.timeout, journal)
     }
 
-    /// Go on with a run from its snapshot.
+    /// Continues a run from its snapshot.
     fn restore(&self, py: Python, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Run> {
         Run::restore(py, self.now(), self.timeout, journal, snapshot)
     }
 }
 
-/// A document of the kernel, in JSON text, by the name of the function that makes it.
+/// Returns a document of the kernel, in JSON text, by the name of the function that makes it.
 fn decide(
     instance: &mut seamgate::Instance,
     what: &str,
@@ -347,7 +347,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Run an operation in the instance. Where something was registered since, a fresh one takes its place.
+    /// Runs an operation in the instance. Where something was registered since, a fresh one takes its place.
     fn with<T: Send>(
         &self,
         py: Python,
@@ -385,7 +385,7 @@ impl Instance {
         shown(py, verdict, output.given)
     }
 
-    /// The same for most calls. `None` where the package has to look at the arguments.
+    /// Does the same for most calls. Returns `None` if the package has to look at the arguments.
     fn plain<'py>(&self, agent: Bound<'py, PyAny>, output: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = agent.py();
         let Some(Plain { contract: agent, output }) = Plain::of(&agent, &output)? else {
@@ -407,7 +407,7 @@ impl Instance {
         self.with(py, |instance| decide(instance, what, agent, &texts))
     }
 
-    /// Drop what it holds.
+    /// Drops what it holds.
     fn close(&self, py: Python) -> PyResult<()> {
         self.held.with(py, |held| drop(held.take()))
     }

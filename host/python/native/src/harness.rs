@@ -26,7 +26,8 @@ self_cell!(
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Attempts(Turns<Begun>);
 
-/// Where attempts are written down: a path, whether to resume, whether to keep outputs, the producer, the prompt.
+/// The journal of the attempts: its path, whether to resume, whether to keep outputs, the producer, the
+/// prompt.
 pub(crate) type Given = (PathBuf, bool, bool, String, String);
 
 impl Attempts {
@@ -51,7 +52,7 @@ impl Attempts {
         Ok(Attempts(Turns::new("run", most, begun)))
     }
 
-    /// Work without Python: other threads of it go on.
+    /// Works without Python, so that its other threads continue.
     fn apart<T: Send>(
         &self,
         py: Python,
@@ -69,7 +70,7 @@ impl Attempts {
     }
 }
 
-/// Why a run cannot go on, as an exception.
+/// Returns why a run cannot continue, as an exception.
 pub(crate) fn failed(error: RunError) -> PyErr {
     match error {
         RunError::Fault(fault) => raised(&fault),
@@ -79,7 +80,8 @@ pub(crate) fn failed(error: RunError) -> PyErr {
 
 #[pymethods]
 impl Attempts {
-    /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
+    /// Returns why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written
+    /// down.
     fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
         match self.apart(py, |attempts| attempts.next_step())? {
             Next::Stop(stop) => Ok((Some(stop.as_str()), None)),
@@ -88,7 +90,7 @@ impl Attempts {
         }
     }
 
-    /// Judge the next output: the verdict on it alone.
+    /// Judges the next output. Returns the verdict on it alone.
     fn judge<'py>(&self, py: Python<'py>, output: Output, finish: &str) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
         let produced = Produced::from(output.bytes()).finish(finish);
@@ -97,12 +99,12 @@ impl Attempts {
         shown(py, verdict, output.given)
     }
 
-    /// Write down that the producer failed.
+    /// Writes down that the producer failed.
     fn failed(&self, py: Python, message: &str) -> PyResult<()> {
         self.apart(py, |attempts| attempts.failed(message, b"", None))
     }
 
-    /// The verdict on all attempts together, as JSON text.
+    /// Returns the verdict on all attempts together, as JSON text.
     fn report(&self, py: Python) -> PyResult<Option<String>> {
         self.with(py, |attempts| attempts.attempts().report().map(Report::to_json))
     }

@@ -77,12 +77,12 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// An event: the actions that it leads to, as JSON texts.
+    /// Sends an event. Returns the actions that it leads to, as JSON texts.
     fn send(&self, py: Python, event: &str) -> PyResult<Vec<String>> {
         self.with(py, |run| run.send_json(event))?.map_err(failed)
     }
 
-    /// Keep a text that an event names by its digest.
+    /// Keeps a text that an event names by its digest.
     fn keep(&self, py: Python, text: &str) -> PyResult<String> {
         self.with(py, |run| run.keep(text))?.map_err(|error| failed(error.into()))
     }
@@ -122,7 +122,7 @@ impl Run {
     }
 }
 
-/// A step that was not made. What a journal of Python raised is raised as it was.
+/// Returns the exception for a step that failed. An exception that a Python journal raised is raised unchanged.
 fn failed(error: StepError) -> PyErr {
     match error {
         StepError::Fault(fault) => raised(&fault),
@@ -135,7 +135,7 @@ fn failed(error: StepError) -> PyErr {
     }
 }
 
-/// The word for a failure of a journal.
+/// Returns the word for a failure of a journal.
 fn kind(error: &JournalError) -> &'static str {
     match error {
         JournalError::Conflict { .. } => "conflict",
@@ -149,7 +149,7 @@ fn kind(error: &JournalError) -> &'static str {
     }
 }
 
-/// The journal in a folder, or an object that is one.
+/// Returns the journal in a folder, or an object that is one.
 fn keeper(
     given: &Bound<PyAny>,
     in_folder: impl FnOnce(PathBuf) -> Result<FileJournal, JournalError>,
@@ -167,7 +167,7 @@ struct Object {
 }
 
 impl Object {
-    /// Call a method. What it raises is kept whole.
+    /// Calls a method. What it raises is kept whole.
     fn call<T>(&self, call: impl FnOnce(&Bound<PyAny>) -> PyResult<T>) -> Result<T, JournalError> {
         Python::attach(|py| call(self.object.bind(py))).map_err(|error| JournalError::Failed(Box::new(error)))
     }

@@ -42,7 +42,7 @@ mod _native {
         verdict::{Held, Output},
     };
 
-    /// Refuse a second interpreter in the process: types of this module would be shared with the first.
+    /// Refuses a second interpreter in the process: types of this module would be shared with the first.
     #[pymodule_init]
     fn init(module: &Bound<PyModule>) -> PyResult<()> {
         // SAFETY: Python holds `module` for this thread, so there is an interpreter, and both functions only read of it.
@@ -57,19 +57,20 @@ mod _native {
         Ok(())
     }
 
-    /// Keep what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
+    /// Keeps what verdicts are made with: the classes of verdicts, reports and dispositions, and a reader of JSON text.
     #[pyfunction]
     fn classes(verdict: Py<PyType>, report: Py<PyType>, disposition: Bound<PyType>, parse: Py<PyAny>) -> PyResult<()> {
         Classes::set(verdict, report, &disposition, parse)
     }
 
-    /// The value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is asked.
+    /// Returns the value of a JSON text, as the document of a verdict is read. `None` where Python's own reader is
+    /// asked.
     #[pyfunction]
     fn parsed<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
         document::read(py, text)
     }
 
-    /// A component with compiled contracts and profiles inside: its bytes.
+    /// Bakes contracts and profiles into a component. Returns its bytes.
     #[pyfunction]
     fn bake<'py>(
         py: Python<'py>,
@@ -90,8 +91,8 @@ mod _native {
         }
     }
 
-    /// The command line: its exit status. The first of the arguments is the name that it was started by. `parquet` judges the outputs of
-    /// a Parquet file.
+    /// Runs the command line. Returns its exit status. The first argument is the name that it was started by. `parquet`
+    /// judges the outputs of a Parquet file.
     #[pyfunction]
     fn main(py: Python, arguments: Vec<OsString>, parquet: Py<PyAny>) -> u8 {
         py.detach(|| {

@@ -1,9 +1,9 @@
-//! What `seamgate check --parquet` calls: the half of it that is in Python.
+//! The Python half of `seamgate check --parquet`.
 
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
 use seamgate_cli::parquet::{Ended, Job, Progress};
 
-/// Judge by a generator in Python, which yields how far it is: the rows of the file, and how many are of each kind.
+/// Judges with a Python generator, which yields its progress: the rows of the file, and how many are of each kind.
 pub(crate) fn judge(judge: &Py<PyAny>, job: &Job, told: &mut dyn FnMut(&Progress)) -> Result<(), Ended> {
     Python::attach(|py| steps(judge.bind(py), job, told).map_err(|error| ended(py, &error)))
 }

@@ -35,7 +35,7 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// Add the next bytes: what is known, as JSON text.
+    /// Adds the next bytes. Returns what is known, as JSON text.
     fn push(&self, py: Python, chunk: PyBackedBytes) -> PyResult<String> {
         self.0.apart(py, |open| {
             open.with_dependent_mut(|_, session| {
@@ -48,7 +48,7 @@ impl Session {
         })
     }
 
-    /// The verdict on the whole output, which the caller has, too.
+    /// Returns the verdict on the whole output, which the caller has, too.
     fn finish<'py>(&self, py: Python<'py>, finish: &str, output: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
         let finished = |session: &mut Streaming| session.take().ok_or_else(ended)?.finish(finish);
@@ -56,7 +56,7 @@ impl Session {
         shown(py, verdict, output)
     }
 
-    /// End it without a verdict. What it holds is free at once.
+    /// Ends the session without a verdict. What it holds is free at once.
     fn close(&self, py: Python) -> PyResult<()> {
         self.0.with(py, |open| open.with_dependent_mut(|_, session| drop(session.take())))
     }

@@ -1,5 +1,5 @@
-//! Work of the library on a thread of Python: other threads go on, Ctrl-C ends it, and no thread waits for another without a
-//! clock.
+//! Work of the library on a thread of Python: other threads continue, Ctrl-C ends it, and no thread waits for another
+//! without a clock.
 
 use std::{
     cell::{Cell, RefCell},
@@ -15,29 +15,29 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::fault;
 
-/// How long a thread waits between two looks for Ctrl-C.
+/// The interval at which a waiting thread checks for Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// What may end the work of a thread.
+/// The events that may interrupt the work of a thread.
 #[derive(Clone, Default)]
 enum Ends {
     #[default]
     Nothing,
-    /// A signal whose handler raises something.
+    /// A signal whose handler raises an exception.
     Signals,
-    /// Another thread, which sets this.
+    /// Another thread, which sets this flag.
     Flag(Arc<AtomicBool>),
 }
 
 thread_local! {
     static ENDS: RefCell<Ends> = const { RefCell::new(Ends::Nothing) };
-    /// What a handler of a signal raised.
+    /// The exception that a signal handler raised.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-    /// Whether this is the thread whose signals Python handles, once that is known.
+    /// `true` if this is the thread whose signals Python handles; `None` while that is unknown.
     static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Sets what may end the work of this thread, until it is dropped.
+/// Sets what may interrupt the work of this thread, until it is dropped.
 struct Ending(Ends);
 
 impl Ending {
@@ -84,11 +84,11 @@ fn is_main_thread(py: Python) -> PyResult<bool> {
     Ok(threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?))
 }
 
-/// Runs work that needs no Python while other threads of Python go on.
+/// Runs work that needs no Python while other threads of Python continue.
 ///
 /// # Errors
 ///
-/// What the handler of a signal raised meanwhile: `KeyboardInterrupt` for Ctrl-C.
+/// Returns the exception that the handler of a signal raised meanwhile: `KeyboardInterrupt` for Ctrl-C.
 pub(crate) fn detached<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let made = py.detach(|| {
         let _ending = Ending::by(Ends::Signals);
@@ -100,7 +100,7 @@ pub(crate) fn detached<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> 
     }
 }
 
-/// The same for work that may end in a fault, which is raised.
+/// Does the same for work that may end in a fault, which is raised.
 pub(crate) fn apart<T: Send>(py: Python, work: impl FnOnce() -> Result<T, seamgate::Fault> + Send) -> PyResult<T> {
     detached(py, work)?.map_err(|fault| fault::raised(&fault))
 }
@@ -111,11 +111,11 @@ pub(crate) fn until<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A value that threads use one after the other.
+/// A value that threads use in turn.
 pub(crate) struct Turns<T> {
-    /// What it is, for messages.
+    /// The name of the value, for messages.
     name: &'static str,
-    /// How long a thread waits for its turn.
+    /// The longest time that a thread waits for its turn.
     most: Duration,
     line: Mutex<Line>,
     over: Condvar,
@@ -123,12 +123,12 @@ pub(crate) struct Turns<T> {
     value: Mutex<T>,
 }
 
-/// Who uses a value, and who waits for it.
+/// The threads that use a value or wait for it.
 #[derive(Default)]
 struct Line {
     /// The thread whose turn it is.
     user: Option<ThreadId>,
-    /// How many threads wait for theirs.
+    /// The number of threads that wait for their turn.
     waiting: usize,
 }
 
@@ -148,7 +148,7 @@ impl<T> Drop for Turn<'_, T> {
     }
 }
 
-/// Why a thread has no turn.
+/// The reason why a thread has no turn.
 enum NoTurn {
     /// It has one already, and was called back.
     Again,
@@ -190,7 +190,7 @@ impl<T: Send> Turns<T> {
         })
     }
 
-    /// The same for work that may end in a fault, which is raised.
+    /// Does the same for work that may end in a fault, which is raised.
     pub(crate) fn apart<R: Send>(
         &self,
         py: Python,

@@ -19,12 +19,12 @@ pub(crate) struct Held {
 
 #[pymethods]
 impl Held {
-    /// The report as JSON text.
+    /// Returns the report as JSON text.
     fn json(&self) -> String {
         self.report.to_json()
     }
 
-    /// The validated document.
+    /// Returns the validated document.
     #[getter]
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(text) = self.report.output.as_deref() else {
@@ -36,7 +36,7 @@ impl Held {
         }
     }
 
-    /// The validated document as JSON text.
+    /// Returns the validated document as JSON text.
     #[getter]
     fn output(&self) -> Option<&str> {
         self.report.output.as_deref()
@@ -52,7 +52,7 @@ impl Held {
         self.given.bind(py)
     }
 
-    /// What the call took: fuel, memory, seconds, and the component's digest.
+    /// Returns the usage of the call: fuel, memory, seconds, and the component's digest.
     fn usage(&self) -> (u64, usize, f64, &str) {
         let Usage { fuel, memory, elapsed, component, .. } = &self.usage;
         (*fuel, *memory, elapsed.as_secs_f64(), component)
@@ -96,7 +96,7 @@ fn missing() -> PyErr {
     PyRuntimeError::new_err("`classes` must be called first")
 }
 
-/// A verdict on an output as users see it.
+/// Returns a verdict on an output as users see it.
 pub(crate) fn shown<'py>(py: Python<'py>, verdict: seamgate::Verdict, given: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let classes = Classes::get()?;
     let of_it = |(known, _): &&(Disposition, Py<PyAny>)| *known == verdict.report.disposition;
@@ -137,7 +137,7 @@ impl Output {
     }
 }
 
-/// A record without members.
+/// Returns a record without members.
 fn record<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the class and all above it but `object` are written in Python, so this function makes its instances. It
     // returns a new reference, or null with an error set.

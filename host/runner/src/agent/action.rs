@@ -8,13 +8,13 @@ use serde::Deserialize;
 use super::person::Prompt;
 use crate::error::{AddContext, Result};
 
-/// Why the loop of a run ended.
+/// The reason why the loop of a run ended.
 pub enum End {
     /// The run has ended.
     Finished(Box<FinishAction>),
     /// A person is asked.
     Waits(Vec<Waiting>),
-    /// The model is out of reach. The run can go on.
+    /// The model is unreachable. The run can continue.
     Unreachable(String),
     /// A signal told this process to end.
     Signal(i32),
@@ -48,7 +48,7 @@ pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<Box<FinishAction
     Ok(last)
 }
 
-/// How the run of a child came to an end.
+/// The outcome of a child's run.
 pub(super) enum ChildEnd {
     Ended(End),
     /// There is no such run.

@@ -19,7 +19,7 @@ use crate::{
     run_dir::{Lock, Plan},
 };
 
-/// Returns the event by which a parent learns how its child's run ended.
+/// Returns the event that reports the end of a child's run to its parent.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub(super) fn result(call: &str, finish: &FinishAction) -> Result<ChildResultEve
     Ok(event)
 }
 
-/// Starts the run of a child or opens it again, then goes on with it by `go_on`.
+/// Starts the run of a child or opens it again, then continues it with `go_on`.
 pub(super) fn run<'s>(
     context: &'s Context,
     delegate: &DelegateAction,

@@ -44,7 +44,7 @@ impl Context {
         Ok(Context { profiles, servers, model, signals, person: Person::new(principal) })
     }
 
-    /// Returns whether a request to the model may still be under way when nobody wants its answer any more.
+    /// Returns whether a request to the model may still be in flight when its answer is no longer wanted.
     pub fn is_slow_to_end(&self) -> bool {
         self.model.is_slow_to_end()
     }

@@ -34,7 +34,7 @@ pub struct Answer {
     /// The message as the model's server wrote it.
     #[serde(default)]
     pub message: Option<Json>,
-    /// The reason for which the answer ended.
+    /// The reason why the answer ended.
     #[serde(default)]
     pub finish: Option<Finish>,
     /// The tokens that were used.

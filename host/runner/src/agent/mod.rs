@@ -62,7 +62,7 @@ pub struct Opened<'w> {
 pub enum Resumed<'w> {
     /// It had ended already.
     Ended(Box<FinishAction>),
-    /// It can go on.
+    /// It can continue.
     Opened(Box<Opened<'w>>),
 }
 
@@ -82,7 +82,7 @@ pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &B
     Ok(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })
 }
 
-/// Opens the run of a folder, to go on with it.
+/// Opens the run of a folder, to continue it.
 pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let lock = Lock::take(folder)?;
     let journal = FileJournal::open(folder)?;

@@ -29,7 +29,7 @@ pub(super) enum Model {
 }
 
 impl Model {
-    /// Returns whether a request may still be in flight when nobody wants its answer any more.
+    /// Returns whether a request may still be in flight when its answer is no longer wanted.
     pub(super) fn is_slow_to_end(&self) -> bool {
         matches!(self, Model::Server(_))
     }

@@ -1,9 +1,9 @@
-//! The reasons for which a model has no answer.
+//! The reasons why a model has no answer.
 
 /// The longest answer, in bytes.
 pub(super) const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub(super) enum NoAnswer {
     /// The model's answer is invalid. The run learns of it.
     Invalid(String),

@@ -17,7 +17,7 @@ use crate::{
 /// Marks what a model says on the terminal.
 const MODEL: &str = "  | ";
 
-/// Returns what tells a question from others: a run asks one question of the model, and one about each call.
+/// Returns what distinguishes a question from others: a run asks one question of the model, and one about each call.
 pub(super) fn place(question: &AskInputAction) -> &str {
     question.call.as_deref().unwrap_or("")
 }

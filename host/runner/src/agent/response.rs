@@ -10,10 +10,10 @@ use super::event::{Answer, arguments};
 /// The most of a server's words that a message shows, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// Why a response has no answer.
+/// The reason why a response has no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoCompletion {
-    /// The model wrote something invalid. The run tells it.
+    /// The model wrote something invalid, which the run reports to it.
     Invalid(String),
     /// The server failed, with the status of HTTP that its error names, if it names one.
     Failed { status: Option<u16>, message: String },

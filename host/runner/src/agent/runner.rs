@@ -48,7 +48,7 @@ struct Asked {
     /// The key of its action.
     key: String,
     stop: Stop,
-    /// When it is said next that the model has not answered, and how long the wait is by then.
+    /// The time of the next notice that the model has not answered, and the length of the wait by then.
     notice: (Instant, Duration),
 }
 
@@ -65,7 +65,7 @@ pub struct Runner<'s> {
     under_way: HashMap<String, Stop>,
     /// The question to the model that is in flight.
     asked: Option<Asked>,
-    /// The prompts that nobody has answered, by the keys of calls and of questions.
+    /// The unanswered prompts, by the keys of calls and of questions.
     waiting: BTreeMap<String, Prompt>,
     /// The prompts of children.
     below: Vec<Waiting>,
@@ -231,7 +231,7 @@ impl<'s> Runner<'s> {
         self.waiting.retain(|_, what| what.expires() > now);
     }
 
-    /// Waits for the next input, or until something lapses.
+    /// Waits for the next input, or until something expires.
     fn receive(&mut self) -> Result<()> {
         let wake = self.run.wake_at().filter(|_| self.signal.is_none());
         let wake = wake.map(|at| Duration::from_millis(at.saturating_sub(now())));
@@ -314,7 +314,7 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Tells the notifier, if there is one, that a call waits.
+    /// Notifies the notifier, if there is one, that a call waits.
     fn notify<'e>(&self, ask: &Ask, scope: &'s Scope<'s, 'e>) -> Result<()> {
         let context = self.context;
         let Some(notifier) = &context.servers.notifier else { return Ok(()) };
@@ -366,7 +366,7 @@ impl<'s> Runner<'s> {
         self.send(event)
     }
 
-    /// Tells the run which tools are there, if that may have changed.
+    /// Reports the available tools to the run, if they may have changed.
     fn list_again(&mut self) -> Result<()> {
         let generation = self.context.servers.generation();
         if generation != self.generation
@@ -437,7 +437,7 @@ impl<'s> Runner<'s> {
                 self.send(failed(call, message, effect))
             }
             Outcome::Cancelled if self.signal.is_none() => self.send(CallCancelledEvent::new(call)),
-            // When the run goes on, it decides what becomes of the call.
+            // When the run continues, it decides the outcome of the call.
             Outcome::Cancelled | Outcome::Interrupted => Ok(()),
         }
     }

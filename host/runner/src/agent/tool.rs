@@ -21,7 +21,7 @@ pub(super) enum Outcome {
     /// The tool gave no result.
     Failed {
         message: String,
-        /// Whether it may have had an effect.
+        /// `true` if it may have had an effect.
         may_have_run: bool,
     },
     /// The run ended the call.

@@ -33,7 +33,7 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The interval at which a call checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a server may take to start, and to list its tools.
+/// The longest time for a server to start and to list its tools.
 pub const START: Duration = Duration::from_secs(30);
 /// The most pages of a list.
 pub const MAX_PAGES: usize = 100;
@@ -81,7 +81,7 @@ struct Pending {
 /// The answer to a request: a result, or an error of the protocol.
 type RpcAnswer = Result<Box<RawValue>, RpcError>;
 
-/// Why a request has no answer.
+/// The reason why a request has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
     /// The server ended before it was sent.
@@ -96,7 +96,7 @@ pub enum Unanswered {
     Failed {
         /// A description.
         message: String,
-        /// Whether the server may have acted on the request.
+        /// `true` if the server may have acted on the request.
         may_have_run: bool,
     },
 }
@@ -255,7 +255,7 @@ impl Client {
         }
     }
 
-    /// Returns whether the server says that it tells when its tools change.
+    /// Returns whether the server declares that it reports changes of its tools.
     fn tells_changes(&self) -> bool {
         #[derive(Default, Deserialize)]
         struct Tools {

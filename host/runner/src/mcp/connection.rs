@@ -8,7 +8,7 @@ use std::{
 use super::remote::{Endpoint, Received, Remote, RemoteInput};
 use crate::process::{LineWriter, Program, Refused, Service};
 
-/// Where a server is.
+/// The place of a server.
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
     /// A program that is to be started.

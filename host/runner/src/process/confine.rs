@@ -79,13 +79,13 @@ mod os {
 
     use super::Paths;
 
-    /// What is asked for. An older system enforces what it knows of it.
+    /// The version of the ABI to request. An older system enforces the part that it supports.
     const ABI_ASKED: ABI = ABI::V5;
 
     /// The first version that keeps signals and abstract sockets inside.
     const ABI_SCOPES: ABI = ABI::V6;
 
-    /// What programs of the system need to start.
+    /// The paths that programs of the system need to start.
     const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/proc", "/sys"];
     /// Devices that hold no data.
     const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];

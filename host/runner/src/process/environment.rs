@@ -7,7 +7,7 @@ use std::{ffi::OsStr, path::PathBuf, process::Command};
 pub enum Inherited<'a> {
     /// All of them.
     All,
-    /// Those with these names.
+    /// The variables with these names.
     Only(&'a [String]),
 }
 

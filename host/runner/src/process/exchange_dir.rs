@@ -65,7 +65,7 @@ mod os {
 
     pub(super) type Lock = File;
 
-    /// Lock a folder. `None` if it is gone.
+    /// Locks a folder. `None` if it is gone.
     pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
         let Ok(folder) = open(path) else {
             return Ok(None);
@@ -76,7 +76,7 @@ mod os {
         Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(folder))
     }
 
-    /// Remove a folder that belongs to this user and that no run has locked.
+    /// Removes a folder that belongs to this user and that no run has locked.
     pub(super) fn remove_left_over(path: &Path) {
         let Ok(folder) = open(path) else {
             return;
@@ -93,7 +93,7 @@ mod os {
         }
     }
 
-    /// Open a folder. Does not follow links.
+    /// Opens a folder. Does not follow links.
     fn open(path: &Path) -> io::Result<File> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
         File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)
@@ -110,6 +110,6 @@ mod os {
         Ok(Some(Lock))
     }
 
-    /// Without locks on folders, nobody knows which are left over.
+    /// Without locks on folders, left-over ones cannot be recognized.
     pub(super) fn remove_left_over(_: &Path) {}
 }

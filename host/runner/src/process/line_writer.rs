@@ -11,7 +11,7 @@ use std::{
 /// The most bytes that may wait.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// The interval at which a writer that waits for room checks whether to go on.
+/// The interval at which a writer that waits for room checks whether to continue.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A queue of lines with a thread that writes them.
@@ -24,7 +24,7 @@ pub struct LineWriter {
 #[derive(Default)]
 struct Queue {
     lines: VecDeque<String>,
-    /// Of all lines, and of those that are being written.
+    /// The bytes of all lines, and of those that are being written.
     bytes: usize,
     /// Nothing comes any more.
     is_closed: bool,
@@ -32,7 +32,7 @@ struct Queue {
     is_broken: bool,
 }
 
-/// Why a line was not taken.
+/// The reason why a line was not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Too many bytes wait already.
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes one write when it is told to.
+    /// A reader that takes one write for each message.
     struct Slow(mpsc::Receiver<()>, Sender<Vec<u8>>);
 
     impl Write for Slow {

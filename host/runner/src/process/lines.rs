@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-/// The longest line, in bytes. A program that writes a longer one counts as ended.
+/// The longest line, in bytes. A program that writes a longer one is treated as ended.
 pub const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// Input from a program or a client.

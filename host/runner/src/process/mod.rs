@@ -31,11 +31,11 @@ pub use self::{
     signals::{Listening, Signals},
 };
 
-/// How long a program may take, by default, to end by itself once its input is closed.
+/// The default time for a program to exit by itself once its input is closed.
 pub const GRACE: Duration = Duration::from_secs(10);
-/// How long a program's group may take to end after SIGTERM. SIGKILL follows.
+/// The time for a program's group to exit after SIGTERM. SIGKILL follows.
 pub const KILL_AFTER: Duration = Duration::from_secs(2);
-/// How long the kernel may take to remove a process after SIGKILL. It is long, as freeing much memory takes time.
+/// The time for the kernel to remove a process after SIGKILL. It is long because freeing much memory takes time.
 const REMOVAL: Duration = Duration::from_secs(10);
 
 /// Starts a thread. Unlike `thread::spawn`, it returns an error and does not panic if there can be no more threads.

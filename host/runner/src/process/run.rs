@@ -22,9 +22,9 @@ use super::{
     spawn,
 };
 
-/// How long a run waits for the end of output once the child has exited and its group was killed.
+/// The time that a run waits for the end of output once the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How long a run waits for the end of standard error then.
+/// The time that a run then waits for the end of standard error.
 const TELL: Duration = Duration::from_millis(200);
 /// The longest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
@@ -39,7 +39,7 @@ pub struct Run<'a> {
     pub environment: &'a [(&'a str, OsString)],
     /// All bytes that the child gets on standard input. It need not read them.
     pub input: &'a [u8],
-    /// How long the child may run.
+    /// The longest time that the child may run.
     pub timeout: Duration,
     /// The limit on output, in bytes. A child that writes more is ended.
     pub limit: usize,
@@ -75,7 +75,7 @@ impl Stop {
         }
     }
 
-    /// Returns whether the run was told to end.
+    /// Returns whether the run was asked to end.
     pub fn is_asked(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_asked
     }
@@ -200,7 +200,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     supervised.reaped = true;
     let status = supervised.child.wait()?;
 
-    // What it said last is read before its end is told.
+    // Its last output is read before its end is reported.
     if let Ok(told) = told {
         let _ = told.recv_timeout(TELL);
     }
@@ -249,7 +249,7 @@ impl Supervised<'_> {
     fn start_threads(&mut self, run: &Run, sender: &Sender<RunEvent>) -> io::Result<()> {
         if let Some(mut stdin) = self.child.stdin.take() {
             let input = run.input.to_vec();
-            // The child need not read all of it, so an error is no matter. The end of the thread closes the pipe.
+            // The child need not read all of it, so an error does not matter. The end of the thread closes the pipe.
             spawn(move || drop(stdin.write_all(&input)))?;
         }
         if let Some(stdout) = self.child.stdout.take() {

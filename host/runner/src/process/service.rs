@@ -98,8 +98,8 @@ impl Service {
         self.end_after(GRACE);
     }
 
-    /// Ends the program and its group. Closes the program's input, and gives it `grace` to end by itself. Then the group
-    /// gets SIGTERM, and after [`KILL_AFTER`] SIGKILL. Returns as soon as the program has exited.
+    /// Ends the program and its group. Closes the program's input, and waits `grace` for it to end by itself. Then the
+    /// group gets SIGTERM, and after [`KILL_AFTER`] SIGKILL. Returns as soon as the program has exited.
     pub fn end_after(&self, grace: Duration) {
         Service::end_all(&[self], grace);
     }

@@ -62,7 +62,7 @@ mod os {
             *self.0.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.map(Path::to_owned);
         }
 
-        /// Tells all listeners, and returns whether somebody heard it.
+        /// Notifies all listeners. Returns whether any of them received it.
         fn tell(&self, signal: i32) -> bool {
             let listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
             listeners.all.iter().fold(false, |is_heard, (_, listener)| listener(signal) || is_heard)

@@ -14,8 +14,8 @@ mod os {
         io::ioctl_fionread,
     };
 
-    /// How long to wait for the exit of a program whose output has ended, so that whoever hears of the end can ask how the
-    /// program exited.
+    /// The time to wait for the exit of a program whose output has ended, so that whoever is notified of the end can
+    /// ask how the program exited.
     const EXITS: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
     /// Says, when it is dropped, that a program has exited.

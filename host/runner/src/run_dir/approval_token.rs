@@ -24,7 +24,7 @@ pub struct Claims {
     pub decision: String,
     /// The principal who decided.
     pub principal: String,
-    /// When it was signed, in seconds since 1970. Nothing depends on it.
+    /// The time when it was signed, in seconds since 1970. Nothing depends on it.
     #[serde(default, rename = "iat")]
     _issued: Option<u64>,
     /// The time until which it holds, in seconds since 1970.

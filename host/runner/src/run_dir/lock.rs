@@ -1,4 +1,4 @@
-//! One process at a time goes on with a run.
+//! Ensures that one process at a time continues a run.
 
 use std::{
     fs::{File, TryLockError},
@@ -10,10 +10,10 @@ use std::{
 
 use crate::error::{AddContext, Error, Result};
 
-/// How long to wait for an owner that may be about to end.
+/// The time to wait for an owner that may be about to end.
 const ENDS: Duration = Duration::from_secs(1);
-/// How long to wait after the owner has gone. A killed process leaves the lock to a program that it was starting, until that runs, and
-/// this takes long on a busy machine.
+/// The time to wait after the owner has gone. A killed process leaves the lock to a program that it was starting, until
+/// that runs, and this takes long on a busy machine.
 const STARTS: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(10);
 

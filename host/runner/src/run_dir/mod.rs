@@ -1,4 +1,5 @@
-//! The folder of a run, besides its journal: how the run goes on, who goes on with it, and how its tools are reached.
+//! The folder of a run, besides its journal: the plan to continue the run, the lock of its process, and how its tools
+//! are reached.
 
 mod approval_token;
 mod lock;

@@ -1,4 +1,5 @@
-//! How a run goes on: `agent.json` in its folder holds all that another process needs besides the journal.
+//! The plan of a run: `agent.json` in its folder contains everything that another process needs to continue the run
+//! besides the journal.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +16,7 @@ use crate::error::{AddContext, Error, Result, bail};
 /// The name of a plan in the folder of its run.
 const NAME: &str = "agent.json";
 
-/// Its name once nobody goes on with the run.
+/// The plan's name once no process continues the run.
 const ENDED: &str = "ended.json";
 
 /// The version of the format. Version 1 had the paths of profiles without their documents.
@@ -103,7 +104,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Puts aside the plan of a run that nobody goes on with.
+    /// Puts aside the plan of a run that no process continues.
     pub fn put_aside(run: &Path) {
         // Without it, a run that has ended is looked at once more, and nothing is asked there.
         let _ = fs::rename(run.join(NAME), run.join(ENDED));

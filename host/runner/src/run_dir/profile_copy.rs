@@ -1,4 +1,4 @@
-//! A profile as a run registered it: the run keeps a copy, so that it goes on as it began after the file has changed.
+//! A profile as a run registered it: the run keeps a copy, so that it continues as it began after the file has changed.
 
 use std::{
     borrow::Cow,

@@ -39,7 +39,7 @@ impl Server {
     }
 }
 
-/// Returns a word as a shell would take it. Dashes at its beginning need no quotes, because it is no path.
+/// Returns a word as a shell would take it. Dashes at its beginning need no quotes, because it is not a path.
 fn program_word(word: &str) -> String {
     let rest = word.trim_start_matches('-');
     let dashes = &word[..word.len() - rest.len()];

@@ -18,7 +18,7 @@ use crate::{
     process::{Inherited, Paths, Program, can_confine},
 };
 
-/// How long a tool may run by default, in seconds.
+/// The default timeout of a tool, in seconds.
 const TIMEOUT_S: u64 = 60;
 const MAX_TIMEOUT_S: u64 = 86_400;
 
@@ -77,7 +77,7 @@ pub struct Command {
     /// Variables that are added to its environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// How long one call may take, in seconds.
+    /// The timeout of one call, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
     /// The paths that it may reach, from the folder of the file. `None`: all that this user may.
@@ -283,7 +283,7 @@ impl Server {
 }
 
 impl Command {
-    /// A program with what every program gets, and nothing else.
+    /// Creates a program with what every program gets, and nothing else.
     pub fn new(command: Vec<String>) -> Self {
         let (environment, env) = (Vec::new(), BTreeMap::new());
         Command { command, environment, env, timeout_s: TIMEOUT_S, paths: None }

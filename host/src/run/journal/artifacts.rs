@@ -37,7 +37,7 @@ pub(crate) struct Artifact {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reference {
     pub(crate) artifact: String,
-    /// Whether the artifact is the text of a string, and not JSON.
+    /// `true` if the artifact is the text of a string, and not JSON.
     #[serde(default)]
     text: bool,
 }
@@ -73,7 +73,7 @@ impl EventLine {
         })
     }
 
-    /// An event that is written in that way.
+    /// Creates an event that is written in that way.
     pub(crate) fn of(event: String) -> Self {
         let Ok(ObjectMembers(members)) = serde_json::from_str(&event) else {
             return EventLine { line: event.clone(), whole: event, artifacts: Vec::new() };

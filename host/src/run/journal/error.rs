@@ -1,8 +1,8 @@
-//! Why a journal cannot be read, or not be written.
+//! The reasons why a journal cannot be read, or not be written.
 
 use std::{error::Error, io, path::PathBuf};
 
-/// Why a journal cannot be read, or not be written. Nothing that it had is lost.
+/// The reason why a journal cannot be read, or not be written. Nothing that it had is lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -13,7 +13,7 @@ pub enum JournalError {
     Conflict {
         /// The journal's name.
         journal: String,
-        /// How many lines it was expected to have.
+        /// The number of lines that it was expected to have.
         lines: u64,
     },
     /// Another process holds the journal's lock for so long that it seems to hang.
@@ -22,7 +22,7 @@ pub enum JournalError {
     Busy {
         /// The journal's name.
         journal: String,
-        /// How long this process waited.
+        /// The time that this process waited.
         seconds: u64,
     },
     /// There is no journal, or the file is something else.
@@ -99,11 +99,11 @@ pub enum JournalError {
     #[error("cannot {doing} {}{}", path.display(), advice(source))]
     #[non_exhaustive]
     Io {
-        /// What was to be done: `read`, `append to` …
+        /// The operation that failed: `read`, `append to` …
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -112,7 +112,7 @@ pub enum JournalError {
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// What the user can do about an error of the system.
+/// Returns advice for the user about an error of the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

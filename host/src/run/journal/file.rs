@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "journal.ndjson";
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
 
-/// How many states are kept. A run begins with the last one before its last step.
+/// The most states that are kept. A run begins with the last one before its last step.
 const MAX_CHECKPOINTS: usize = 4;
 
 /// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,
@@ -30,8 +30,8 @@ const MAX_CHECKPOINTS: usize = 4;
 ///
 /// Several processes may open one folder. Each step is appended under a lock, and only if no other writer was there.
 ///
-/// A crash can leave a step that is not whole. [`torn`](FileJournal::torn) tells that. Its bytes are no part of the journal,
-/// and the next step takes their place.
+/// A crash can leave a step that is not whole, which [`torn`](FileJournal::torn) returns. Its bytes are not part of the
+/// journal, and the next step replaces them.
 ///
 /// ```
 /// use seamgate::{FileJournal, Journal};
@@ -47,16 +47,16 @@ const MAX_CHECKPOINTS: usize = 4;
 #[derive(Debug)]
 pub struct FileJournal {
     folder: PathBuf,
-    /// What is whole.
+    /// The whole steps in the file.
     whole: Whole,
     torn: Option<Torn>,
-    /// Folders in which names may be lost in a crash.
+    /// Folders whose new entries a crash may lose.
     unsynced: Vec<PathBuf>,
     is_synced: bool,
 }
 
 impl FileJournal {
-    /// A journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
+    /// Creates a journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl FileJournal {
         Ok(FileJournal::at(folder))
     }
 
-    /// The journal of a run that has begun. Reads all lines once, and checks that each follows the one before it. Writes
-    /// nothing, so the folder may be read-only as long as nothing is appended.
+    /// Opens the journal of a run that has begun. Reads all lines once, and checks that each follows the one before it.
+    /// Writes nothing, so the folder may be read-only as long as nothing is appended.
     ///
     /// # Errors
     ///
@@ -98,21 +98,23 @@ impl FileJournal {
         Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
     }
 
-    /// Where the journal ends, as text for [`open_at`](FileJournal::open_at).
+    /// Returns where the journal ends, as text for [`open_at`](FileJournal::open_at).
     pub fn position(&self) -> String {
         let Whole { lines, bytes, last: (length, digest) } = &self.whole;
         format!("{lines} {bytes} {length} {digest}")
     }
 
-    /// The journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its lines. This is
-    /// for short processes that go on with a run by a [snapshot](crate::Run::snapshot) of the same position.
+    /// Opens the journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its
+    /// lines. This is for short processes that continue a run by a [snapshot](crate::Run::snapshot) of the same
+    /// position.
     ///
-    /// Who can write the position can write the run: the lines before the last one are not checked. Where another writer was there
-    /// since, [`is_behind`](FileJournal::is_behind) says so, and appending fails with [`JournalError::Conflict`].
+    /// Whoever can write the position can also forge the run, because the lines before the last one are not checked. If
+    /// another writer appended since, [`is_behind`](FileJournal::is_behind) returns `true`, and appending fails with
+    /// [`JournalError::Conflict`].
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotAJournal`] if the text is no position.
+    /// [`JournalError::NotAJournal`] if the text is not a valid position.
     pub fn open_at(folder: impl AsRef<Path>, position: &str) -> Result<Self, JournalError> {
         let mut words = position.split(' ');
         let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
@@ -128,20 +130,20 @@ impl FileJournal {
         Ok(FileJournal { whole, ..FileJournal::at(folder.as_ref()) })
     }
 
-    /// A journal that need not outlast a crash of the machine, such as one in a temporary folder: the system writes it when it
-    /// likes.
+    /// Returns the journal without syncing, if it need not outlast a crash of the machine, such as one in a temporary
+    /// folder: the system decides when to write it.
     #[must_use]
     pub fn without_sync(mut self) -> Self {
         self.is_synced = false;
         self
     }
 
-    /// Whether what is appended is synced. Gives whether it was until now.
+    /// Sets whether appended lines are synced. Returns the previous setting.
     pub(crate) fn set_synced(&mut self, is_synced: bool) -> bool {
         std::mem::replace(&mut self.is_synced, is_synced)
     }
 
-    /// Make all that was appended safe from a crash.
+    /// Makes all that was appended safe from a crash.
     pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
         if self.is_synced {
             let path = self.path();
@@ -154,17 +156,17 @@ impl FileJournal {
         Ok(())
     }
 
-    /// Whether the file has grown, or is another one: another writer was there.
+    /// Returns whether another writer has appended to the file or replaced it.
     pub fn is_behind(&self) -> bool {
         fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
     }
 
-    /// The same journal as it is now.
+    /// Opens the same journal as it is now.
     pub(crate) fn again(&self) -> Result<Self, JournalError> {
         Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
 
-    /// In a folder, before any line is read.
+    /// Creates a journal in a folder, before any line is read.
     pub(super) fn at(folder: &Path) -> Self {
         FileJournal {
             folder: folder.to_owned(),
@@ -175,12 +177,12 @@ impl FileJournal {
         }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is left of a step that a crash ended. It is in the file until the next step takes its place.
+    /// Returns the rest of a step that a crash cut off. It stays in the file until the next step replaces it.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -189,12 +191,12 @@ impl FileJournal {
         self.folder.join(NAME)
     }
 
-    /// The length of the file as this journal knows it.
+    /// Returns the length of the file as this journal knows it.
     fn length(&self) -> u64 {
         self.whole.bytes + self.torn.as_ref().map_or(0, |torn| torn.bytes)
     }
 
-    /// Whether the file is as this journal left it or found it: no other writer was there.
+    /// Returns whether the file is as this journal left or found it, so that no other writer has changed it.
     fn is_own(&self, file: &mut File) -> io::Result<bool> {
         if file.metadata()?.len() != self.length() {
             return Ok(false);
@@ -206,7 +208,7 @@ impl FileJournal {
         Ok(last.is_empty() || digest(&last) == *digest_of_last)
     }
 
-    /// The file of a blob. `None` if this is not a digest: then no file has it.
+    /// Returns the file of a blob. `None` if this is not a digest: then no file has it.
     fn blob(&self, blob: Blob, digest: &str) -> Option<PathBuf> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64)?;
         let is_hex = hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -321,8 +323,8 @@ impl Journal for FileJournal {
     }
 }
 
-/// Remove all states but the newest. A state has all calls of its run, so that those of a long run would take the square of
-/// its length. If one cannot be removed, it stays: each is only a place to begin.
+/// Removes all states but the newest. A state has all calls of its run, so that those of a long run would take the
+/// square of its length. If one cannot be removed, it stays: each is only a place to begin.
 fn keep_newest(folder: &Path, last: &Path) {
     let Ok(files) = fs::read_dir(folder) else {
         return;
@@ -335,7 +337,7 @@ fn keep_newest(folder: &Path, last: &Path) {
     }
 }
 
-/// Why the lines of a folder cannot be opened.
+/// Returns why the lines of a folder cannot be opened.
 pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {

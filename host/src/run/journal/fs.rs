@@ -11,7 +11,7 @@ use std::{
 
 use super::JournalError;
 
-/// How long to wait for another process that reads or appends.
+/// The time to wait for another process that reads or appends.
 const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// Waits for a lock, which is released when the file is closed.

@@ -9,7 +9,7 @@ use crate::digest::digest;
 /// The longest line, in bytes: 64 MiB.
 pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// What the next line begins with.
+/// The beginning of the next line.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Chain {
     /// The number of the next line.
@@ -18,10 +18,10 @@ pub(crate) struct Chain {
     before: String,
 }
 
-/// What a line holds, as JSON text.
+/// The content of a line, as JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'l> {
-    /// What run it is.
+    /// The description of the run.
     Run(&'l str),
     Event(&'l str),
     Record(&'l str),
@@ -47,9 +47,9 @@ struct RawLine<'l> {
     state: Option<&'l RawValue>,
 }
 
-/// Why a line is not the next one.
+/// The reason why a line is not the next one.
 pub(crate) enum Wrong {
-    /// What is wrong with the line itself.
+    /// A description of what is wrong with the line itself.
     Here(String),
     /// It does not follow the line before it: one of the two is changed.
     Chain,
@@ -58,7 +58,7 @@ pub(crate) enum Wrong {
 }
 
 impl<'l> Line<'l> {
-    /// The line as text, after the lines that a chain has.
+    /// Returns the line as text, after the lines that a chain has.
     pub(crate) fn write(self, chain: &mut Chain) -> String {
         let (kind, value) = match self {
             Line::Run(value) => ("run", value),
@@ -72,7 +72,7 @@ impl<'l> Line<'l> {
         line
     }
 
-    /// Read the line that comes next.
+    /// Reads the line that comes next.
     pub(crate) fn read(chain: &mut Chain, text: &'l str) -> Result<Self, Wrong> {
         let is_first = chain.n == 0;
         if let Some(version) = is_first.then(|| version(text)).flatten().filter(|version| *version > VERSION) {
@@ -109,18 +109,18 @@ impl Chain {
         self.before = digest(line.as_bytes());
     }
 
-    /// Whether a line is the last one.
+    /// Returns whether a line is the last one.
     pub(crate) fn ends_with(&self, line: &str) -> bool {
         self.before == digest(line.as_bytes())
     }
 
-    /// The chain after a line with this number.
+    /// Returns the chain after a line with this number.
     pub(crate) fn after(n: u64, line: &str) -> Self {
         Chain { n: n + 1, before: digest(line.as_bytes()) }
     }
 
-    /// Whether some bytes are what a crash can leave of the next line: its beginning, and zeros that a file system may put
-    /// where nothing was written yet. What is neither was changed.
+    /// Returns whether the bytes can be the rest of the next line after a crash: its beginning, and zeros that a file
+    /// system may put where nothing was written yet. Any other bytes were tampered with.
     pub(crate) fn is_cut(&self, bytes: &[u8]) -> bool {
         let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
         let bytes = &bytes[..bytes.len() - zeros];
@@ -134,7 +134,7 @@ impl Chain {
         };
         let head = format!(r#"{{"n":{},"before":"{}","#, self.n, self.before);
         let is_begun = text.bytes().zip(head.bytes()).all(|(one, other)| one == other);
-        // A number that is cut is none, but its beginning is: `1.`, `1e`, `-`.
+        // A truncated number is invalid, but its beginning is valid: `1.`, `1e`, `-`.
         let is_json = match serde_json::from_str::<IgnoredAny>(text.trim_end_matches(['.', '-', '+', 'e', 'E'])) {
             // Only the line end is missing.
             Ok(_) => text.ends_with('}'),
@@ -143,13 +143,13 @@ impl Chain {
         is_begun && is_json
     }
 
-    /// Whether a line can be the one after the next, as the next is this.
+    /// Returns whether `other` has the digest of `this`, as the line after it would.
     fn is_followed(&self, this: &str, other: &str) -> bool {
         serde_json::from_str::<RawLine>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
     }
 }
 
-/// The version of a journal that begins with this line.
+/// Returns the version of a journal that begins with this line.
 fn version(line: &str) -> Option<u64> {
     #[derive(Deserialize)]
     struct First {
@@ -162,7 +162,7 @@ fn version(line: &str) -> Option<u64> {
     serde_json::from_str(line).ok().map(|First { run }| run.journal)
 }
 
-/// Where the lines of a journal are, in the order that they must have: a run, then steps.
+/// Checks the order of a journal's lines: a run, then steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Checked {
     pub(crate) chain: Chain,
@@ -177,7 +177,7 @@ impl From<Chain> for Checked {
 }
 
 impl Checked {
-    /// Take the next line, where the caller can tell the one after it.
+    /// Takes the next line, if the caller can look at the one after it.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Checked {
             Ok(line) => line,
             Err(Wrong::Newer(version)) => return Err(JournalError::Newer { journal: journal.to_owned(), version }),
             Err(Wrong::Here(message)) => return fail(n, &message),
-            // The line after this one tells which of the two is changed.
+            // The line after this one shows which of the two is changed.
             Err(Wrong::Chain) => {
                 return match next() {
                     Some(next) if self.chain.is_followed(text, &next) && n > 0 => {

@@ -18,7 +18,7 @@ pub use scan::Torn;
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// What is kept beside the lines, each under the digest of its text.
+/// The kind of a blob that is kept beside the lines, under the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blob {
@@ -32,26 +32,27 @@ pub enum Blob {
 /// The lines of a journal, in order. A line has no line end.
 pub type Lines<'j> = Box<dyn Iterator<Item = Result<String, JournalError>> + 'j>;
 
-/// Where the lines of one run are kept. [`FileJournal`] keeps them in a folder. A database can keep them too: [`Run`] makes
+/// A store of the lines of one run. [`FileJournal`] keeps them in a folder. A database can keep them too: [`Run`] makes
 /// and checks the lines, so that a journal only has to keep texts.
 ///
 /// [`Run`]: crate::Run
 pub trait Journal {
-    /// What errors call this journal, such as a path.
+    /// Returns the name of this journal for errors, such as a path.
     fn name(&self) -> String;
 
-    /// How many lines this journal has, as far as its owner knows. Another writer may have added some.
+    /// Returns the number of lines of this journal, as far as its owner knows. Another writer may have added some.
     fn count(&self) -> u64;
 
-    /// The lines from one on. The first has the number 0. Only the lines that [`count`](Journal::count) counts are given.
+    /// Returns the lines from one on. The first has the number 0. Only lines that [`count`](Journal::count) counts are
+    /// returned.
     ///
     /// # Errors
     ///
     /// The lines cannot be read.
     fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError>;
 
-    /// Compare and append: add all these lines if the journal has `expected` lines now, and keep them safe from a crash
-    /// before this returns. Add all lines or none. What was [put](Journal::put) before is safe from then on, too.
+    /// Adds all these lines if the journal has `expected` lines now, and makes them safe from a crash before this
+    /// returns. Adds all lines or none. What was [put](Journal::put) before is safe from then on, too.
     ///
     /// # Errors
     ///
@@ -59,14 +60,14 @@ pub trait Journal {
     /// lines were not added, or that a crash may remove them.
     fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError>;
 
-    /// Keep a text under its digest: `sha256:` and 64 hexadecimal digits. To keep the same text again is no error.
+    /// Keeps a text under its digest: `sha256:` and 64 hexadecimal digits. Keeping the same text again is not an error.
     ///
     /// # Errors
     ///
     /// The text cannot be kept.
     fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError>;
 
-    /// The text under a digest, if there is one. The caller compares it with the digest.
+    /// Returns the text under a digest, if there is one. The caller compares it with the digest.
     ///
     /// # Errors
     ///

@@ -14,17 +14,17 @@ use crate::{digest::digest, file::open_regular};
 /// The longest step, in bytes: 256 MiB. It is read as a whole.
 const MAX_STEP: usize = 256 * 1024 * 1024;
 
-/// What a [`JournalLine`] holds (`schemas/run-journal.schema.json`).
+/// The kind of a [`JournalLine`] (`schemas/run-journal.schema.json`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineKind {
-    /// What run it is: the first line.
+    /// The first line, which describes the run.
     Run,
     /// An event, with which a step begins.
     Event,
-    /// What the step decided.
+    /// A decision of the step.
     Record,
-    /// What the host must do next.
+    /// An action that the host must perform next.
     Action,
     /// The end of a step.
     State,
@@ -36,15 +36,16 @@ pub enum LineKind {
 pub struct JournalLine {
     /// Its number, from 0.
     pub n: u64,
-    /// What it holds.
+    /// The kind of its content.
     pub kind: LineKind,
-    /// What it holds, as JSON text: the event, the record, ….
+    /// Its content as JSON text: the event, the record, ….
     pub json: String,
 }
 
-/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each step
-/// together. Each line is checked against the one before it. A line that is damaged ends them with an error that names it. A
-/// step that a crash cut is not given: [`torn`](JournalReader::torn) tells it. What is appended after `open` is not read.
+/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each
+/// step together. Each line is checked against the one before it. A damaged line ends them with an error that names it.
+/// A step that a crash truncated is left out: [`torn`](JournalReader::torn) returns it. Lines that are appended after
+/// `open` are not read.
 ///
 /// ```no_run
 /// let mut reader = seamgate::JournalReader::open("runs/r1".as_ref())?;
@@ -56,7 +57,7 @@ pub struct JournalLine {
 /// # Ok::<(), seamgate::JournalError>(())
 /// ```
 pub struct JournalReader {
-    /// For artifacts.
+    /// The journal that reads artifacts.
     journal: FileJournal,
     /// `None` after the last line.
     scan: Option<Scan>,
@@ -64,7 +65,7 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Open the folder of a run. Reads no line yet.
+    /// Opens the folder of a run. Reads no line yet.
     ///
     /// # Errors
     ///
@@ -85,7 +86,8 @@ impl JournalReader {
         self.torn.as_ref()
     }
 
-    /// An artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values stand in their lines.
+    /// Returns an artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values are
+    /// in their lines.
     ///
     /// # Errors
     ///
@@ -97,7 +99,7 @@ impl JournalReader {
         }
     }
 
-    /// An event as it was sent: with its artifacts in their places.
+    /// Returns an event as it was sent: with its artifacts in their places.
     ///
     /// # Errors
     ///
@@ -111,7 +113,7 @@ impl JournalReader {
         JournalError::Artifact { journal: self.journal.name(), digest, message: message.to_owned() }
     }
 
-    /// The lines up to the end of a step, or the first one.
+    /// Returns the lines up to the end of a step, or the first one.
     fn step(&mut self) -> Result<Option<Vec<JournalLine>>, JournalError> {
         let Some(scan) = &mut self.scan else {
             return Ok(None);

@@ -10,11 +10,11 @@ use std::{
 use super::{Checked, JournalError, Line, fs::failed, line::MAX_LINE};
 use crate::digest::digest;
 
-/// What follows the last whole step of a journal: a crash ended the writing of the next one.
+/// The bytes after the last whole step of a journal, which a crash left of the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Torn {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub bytes: u64,
     /// The numbers of the lines that they begin. The last one may lack its end.
     pub lines: Range<u64>,
@@ -37,12 +37,12 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Of so many bytes.
+    /// Creates a reader for this many bytes.
     pub(super) fn new(file: File, path: &Path, bytes: u64) -> Self {
         Texts { input: BufReader::new(file).take(bytes), path: path.to_owned(), n: 0 }
     }
 
-    /// From a line on.
+    /// Skips the lines before this one.
     pub(super) fn from(mut self, n: u64) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         while self.n < n && self.read(&mut line)? {
@@ -51,7 +51,7 @@ impl Texts {
         Ok(self)
     }
 
-    /// Read the next line. Gives whether there was one.
+    /// Reads the next line. Returns whether there was one.
     fn read(&mut self, line: &mut Vec<u8>) -> Result<bool, JournalError> {
         line.clear();
         let most = MAX_LINE as u64;
@@ -91,7 +91,7 @@ pub(super) struct Scan {
     lines: Texts,
     checked: Checked,
     name: String,
-    /// Of the file when the scan began. What is appended later is not read.
+    /// The length of the file when the scan began. What is appended later is not read.
     length: u64,
     /// The last line that was read, with its end.
     bytes: Vec<u8>,
@@ -100,7 +100,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// From the file's beginning.
+    /// Creates a scan from the file's beginning.
     pub(super) fn new(file: &File, path: &Path) -> Result<Self, JournalError> {
         let length = file.metadata().map_err(failed("read", path))?.len();
         let clone = file.try_clone().map_err(failed("read", path))?;
@@ -115,7 +115,7 @@ impl Scan {
         })
     }
 
-    /// The next line and its number.
+    /// Returns the next line and its number.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Line<'_>)>, JournalError> {
         let Scan { lines, checked, name, bytes, .. } = self;
         if !lines.read(bytes)? {
@@ -157,7 +157,7 @@ impl Scan {
     }
 }
 
-/// Read a journal to its end: what is whole, and what a crash left after it.
+/// Reads a journal to its end: what is whole, and what a crash left after it.
 pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
     let mut scan = Scan::new(file, path)?;
     while scan.next()?.is_some() {}

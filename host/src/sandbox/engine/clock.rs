@@ -11,7 +11,7 @@ use std::{
 /// Fuel between two checks of the clock: some milliseconds. A check switches stacks, a fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
 
-/// How long a call works or waits between two questions whether its host wants it to go on.
+/// The time that a call works or waits before it asks its host again whether to continue.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 static INTERRUPTED: OnceLock<fn() -> bool> = OnceLock::new();
@@ -60,15 +60,15 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// The time that is left.
+    /// Returns the time that is left.
     pub(crate) fn left(&self) -> Duration {
         self.timeout.saturating_sub(self.elapsed())
     }
 
-    /// Run a call of the guest to its end, or until the time is up. Drop the store after a timeout.
+    /// Runs a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
-        // The guest waits for nothing: after a yield it can go on at once.
+        // The guest waits for nothing: after a yield it can continue at once.
         let mut context = Context::from_waker(Waker::noop());
         let mut next = self.elapsed() + PAUSE;
         loop {

@@ -18,7 +18,7 @@ pub(crate) use slots::{Full, Slot, Slots, Taken};
 /// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
 pub(crate) const STACK: usize = 512 * 1024;
 
-/// The settings that change the machine code.
+/// Returns the settings that change the machine code.
 fn codegen() -> Config {
     let mut config = Config::new();
     config
@@ -42,7 +42,7 @@ fn codegen() -> Config {
     config
 }
 
-/// The settings of every engine that runs code.
+/// Returns the settings of every engine that runs code.
 fn running() -> Config {
     let mut config = codegen();
     // The threads that compile are those of the process that first did. A child that was forked has none of them, and would
@@ -76,13 +76,13 @@ const ADDRESSES: u64 = (4 << 30) + (64 << 20);
 /// Addresses for everything else: threads and their heaps, contracts, outputs.
 const OTHER_ADDRESSES: u64 = 1 << 30;
 
-/// An engine that compiles for the engines of gates, and runs nothing. What it makes runs on every processor of this kind,
-/// and not only on those that can all that this one can: it is built in, and goes to other machines.
+/// Returns an engine that compiles for the engines of gates, and runs nothing. What it makes runs on every processor of
+/// this kind, and not only on those that can all that this one can: it is built in, and goes to other machines.
 pub(crate) fn compiler() -> wasmtime::Result<Engine> {
     Engine::new(codegen().target(env!("SEAMGATE_TARGET"))?)
 }
 
-/// The configuration of a gate's engine, and of its pool with `slots` slots.
+/// Returns the configuration of a gate's engine, and of its pool with `slots` slots.
 pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
     let mut pool = PoolingAllocationConfig::new();
     // If the kernel can list the pages that an instance wrote to, Wasmtime resets only those. But it does not reset a page that was
@@ -102,7 +102,7 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
     (running(), pool)
 }
 
-/// An engine for a gate that asks for so many slots, and the number of slots that it has.
+/// Returns an engine for a gate that asks for this many slots, and the number of slots that it has.
 ///
 /// A pool reserves the addresses of all its slots at once. If the process may not (`ulimit -v`), each instance reserves its
 /// own, and there are as many slots as fit. The machine code is the same, and so are all verdicts and their fuel: the code
@@ -138,8 +138,8 @@ pub fn open_pagemap() {
     }
 }
 
-/// Another engine like a gate's, with a pool of its own. `None` where the process may reserve only so many addresses: the first
-/// has taken its share of them.
+/// Returns another engine like a gate's, with a pool of its own. `None` if the process may reserve only a limited
+/// number of addresses: the first engine has taken its share of them.
 pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     if addresses().is_some() {
         return None;
@@ -149,8 +149,8 @@ pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     Engine::new(&config).ok()
 }
 
-/// Another engine like a gate's, without a pool: for instances that are held between calls, of which there may be many. `None`
-/// as above.
+/// Returns another engine like a gate's, without a pool: for instances that are held between calls, of which there may
+/// be many. `None` as above.
 pub(crate) fn unpooled() -> Option<Engine> {
     if addresses().is_some() {
         return None;
@@ -160,7 +160,7 @@ pub(crate) fn unpooled() -> Option<Engine> {
     Engine::new(&config).ok()
 }
 
-/// The addresses that this process may still reserve, in bytes. `None` if there is no limit.
+/// Returns the addresses that this process may still reserve, in bytes. `None` if there is no limit.
 #[cfg(unix)]
 fn addresses() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;

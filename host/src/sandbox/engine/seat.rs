@@ -1,9 +1,9 @@
-//! How many instances a process holds between calls, in all its gates.
+//! Counts the instances that a process holds between calls, in all its gates.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most instances that a process holds for sessions and for use more than once. Each has six mappings of memory, of which
-/// Linux gives a process 65,530 (`vm.max_map_count`), and a process that gets no more of them cannot go on at all.
+/// The most instances that a process holds for sessions and for use more than once. Each has six memory mappings; Linux
+/// allows a process 65,530 (`vm.max_map_count`), and a process that gets no more of them cannot continue at all.
 pub(crate) const MOST_SEATS: usize = 4096;
 
 static SEATS: Seats = Seats { most: MOST_SEATS, taken: AtomicUsize::new(0) };

@@ -24,11 +24,11 @@ pub(crate) struct Slots<K> {
 #[derive(Debug)]
 struct Occupancy<K> {
     free: u32,
-    /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
+    /// The number of calls that wait for a slot. Waking one is a system call, so it is made only if there are any.
     waiting: u32,
-    /// How many of them have waited for some time. As many slots are theirs: no other call takes them.
+    /// The number of them that have waited for some time. As many slots are theirs: no other call takes them.
     overdue: u32,
-    /// What free slots hold, the oldest first: never more than are free.
+    /// The instances in free slots, the oldest first. Never more than there are free slots.
     kept: Vec<K>,
 }
 
@@ -36,18 +36,18 @@ struct Occupancy<K> {
 #[derive(Debug)]
 pub(crate) struct Slot<'s, K> {
     slots: &'s Slots<K>,
-    /// Whether an instance for more than one call has it.
+    /// `true` if an instance for more than one call has it.
     is_held: bool,
 }
 
-/// Why a call gets no slot.
+/// The reason why a call gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// None became free in time.
+    /// No slot became free in time.
     Waited,
-    /// As many are held as may be.
+    /// The maximum number of slots is held.
     Held {
-        /// How many that are.
+        /// The maximum.
         most: u32,
     },
 }
@@ -55,9 +55,9 @@ pub(crate) enum Full {
 /// A slot that was taken.
 pub(crate) struct Taken<'s, K> {
     pub(crate) slot: Slot<'s, K>,
-    /// What it held, if that was wanted.
+    /// The instance that the slot held, if it was wanted.
     pub(crate) kept: Option<K>,
-    /// What is to be dropped before the slot is used.
+    /// An instance to drop before the slot is used.
     pub(crate) displaced: Option<K>,
 }
 
@@ -67,12 +67,12 @@ impl<K> Slots<K> {
         Slots { count: slots, most_held, held: AtomicU32::new(0), room: Mutex::new(room), freed: Condvar::new() }
     }
 
-    /// How many there are.
+    /// Returns the number of slots.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Take a slot, one that holds what is wanted if there is one. Waits until one is free, but no longer than `most`.
+    /// Takes a slot, preferably one that holds what is wanted. Waits until one is free, but no longer than `most`.
     pub(crate) fn take(&self, wanted: impl Fn(&K) -> bool, most: Duration) -> Result<Taken<'_, K>, Full> {
         let mut room = self.room();
         if room.free <= room.overdue {
@@ -81,7 +81,7 @@ impl<K> Slots<K> {
         Ok(self.taken(&mut room, wanted))
     }
 
-    /// Take a slot for an instance that is used more than once, unless as many are held as may be.
+    /// Takes a slot for an instance that is used more than once, unless the maximum number of slots is held.
     pub(crate) fn hold(&self, most: Duration) -> Result<Taken<'_, K>, Full> {
         let one_more = |held: u32| (held < self.most_held).then_some(held + 1);
         if self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
@@ -99,13 +99,13 @@ impl<K> Slots<K> {
         }
     }
 
-    /// Take a slot, if one is free.
+    /// Takes a slot if one is free.
     pub(crate) fn try_take(&self) -> Option<Taken<'_, K>> {
         let mut room = self.room();
         (room.free > room.overdue).then(|| self.taken(&mut room, |_| false))
     }
 
-    /// Wait for a slot. Calls that came later do not overtake one that has waited for some time.
+    /// Waits for a slot. Calls that came later do not overtake one that has waited for some time.
     fn wait<'r>(
         &'r self,
         mut room: MutexGuard<'r, Occupancy<K>>,
@@ -172,7 +172,7 @@ impl<K> Slots<K> {
 }
 
 impl<K> Slot<'_, K> {
-    /// Free it, and have it hold something.
+    /// Frees it, and has it hold something.
     pub(crate) fn keep(self, kept: K) {
         let slots = self.slots;
         let mut room = slots.room();
@@ -200,7 +200,7 @@ mod tests {
     const SOON: Duration = Duration::from_millis(120);
 
     impl<K> Slots<K> {
-        /// How many are free, and how many calls wait and are overdue.
+        /// Returns how many are free, and how many calls wait and are overdue.
         fn counts(&self) -> (u32, u32, u32) {
             let room = self.room();
             (room.free, room.waiting, room.overdue)

@@ -94,7 +94,7 @@ macro_rules! interfaces {
 interfaces!(validate, registry, stream, merge, wire; optional profiles, kernel);
 
 impl Interfaces {
-    /// Whether the component has the interfaces of the kernel.
+    /// Returns whether the component has the interfaces of the kernel.
     pub(crate) fn has_kernel(&self) -> bool {
         self.profiles.is_some() && self.kernel.is_some()
     }

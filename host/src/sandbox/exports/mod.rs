@@ -29,7 +29,7 @@ pub(crate) enum SessionHandle {
     Module(u32),
 }
 
-/// What a function answers: the outer error ended the instance.
+/// The answer of a function. The outer error terminated the instance.
 pub(crate) type Returned<T> = wasmtime::Result<Result<T, Fault>>;
 
 /// A call into an instance: its exports, and the clock that runs.
@@ -235,7 +235,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    /// One request that is JSON text.
+    /// Answers one request that is JSON text.
     pub(crate) fn call(&mut self, request: &str) -> wasmtime::Result<String> {
         either!(self,
             component => {
@@ -387,7 +387,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    /// Call an export of a component that is not in the world, and use its result.
+    /// Calls an export of a component that is not in the world, and uses its result.
     pub(crate) fn read<R, T>(
         &mut self,
         (interface, function): (&str, &str),
@@ -432,7 +432,7 @@ fn from_bindings(fault: BindingsFault) -> Fault {
     types::WitFault::from(fault).into()
 }
 
-/// A report moves often on its way: its members stay where they are.
+/// Returns the report in a box: a report moves often on its way, and its members stay where they are.
 fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Returned<Box<Report>> {
     Ok(answer.map(|report| Box::new(report.into())).map_err(from_bindings))
 }

@@ -89,7 +89,7 @@ fn function(module: &Module, name: &str) -> Result<Function> {
     Ok(Function { call: export(module, name)?, done: module.get_export_index(&format!("cabi_post_{name}")) })
 }
 
-/// A function of the module that takes `N` numbers and gives one.
+/// A function of the module that takes `N` numbers and returns one.
 // That is looked at once for the module: to ask each instance takes counts that all threads share.
 struct Numeric<const N: usize>(ModuleExport);
 
@@ -157,7 +157,7 @@ pub(crate) struct ModuleExports<'i> {
     handles: Handles,
 }
 
-/// What an instance is called by.
+/// The handles with which an instance is called.
 pub(crate) struct Handles {
     instance: Instance,
     pub(crate) memory: Memory,
@@ -167,7 +167,7 @@ pub(crate) struct Handles {
     fast_validate: Func,
 }
 
-/// What `fast_validate` accepts (`guest/src/fast_path.rs`).
+/// An output that `fast_validate` accepts (`guest/src/fast_path.rs`).
 struct Accepted {
     agent: String,
     schema_id: Option<String>,
@@ -189,7 +189,7 @@ abi::record!(Accepted {
 });
 
 impl Accepted {
-    /// The report on an output of which a piece is the document.
+    /// Returns the report on an output whose document is one of its pieces.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl<'i> ModuleExports<'i> {
         Ok(ModuleExports { functions, handles })
     }
 
-    /// The exports of an instance that was called before.
+    /// Returns the exports of an instance that was called before.
     pub(crate) fn again(functions: &'i Functions, handles: Handles) -> Self {
         ModuleExports { functions, handles }
     }
@@ -298,7 +298,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         Guest { exports, store, clock }
     }
 
-    /// Call a function whose answer takes more than a number, and read it.
+    /// Calls a function whose answer takes more than a number, and reads it.
     pub(crate) fn call<P: Flat, T: Lift>(&mut self, function: &Function, params: P) -> Result<T> {
         let called: TypedFunc<P::Params, u32> = typed(self.exports.handles.instance, self.store, &function.call)?;
         let at = self.invoke(&called, params.params())?;
@@ -307,13 +307,13 @@ impl<'g, 'i> Guest<'g, 'i> {
         Ok(answer)
     }
 
-    /// Call a function whose answer is a number, if there is any.
+    /// Calls a function whose answer is a number, if there is any.
     pub(crate) fn simple<P: Flat, R: WasmResults + Sync>(&mut self, function: &Function, params: P) -> Result<R> {
         let called: TypedFunc<P::Params, R> = typed(self.exports.handles.instance, self.store, &function.call)?;
         self.invoke(&called, params.params())
     }
 
-    /// Judge an output: straight, where the request is an agent and an output and nothing else.
+    /// Judges an output: straight, where the request is an agent and an output and nothing else.
     pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::WitFault>> {
         let validate = &self.exports.functions.validate;
         if !request.is_plain() {
@@ -339,7 +339,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         }
     }
 
-    /// Call a function of [`Numeric`] numbers, which are given both ways.
+    /// Calls a function of [`Numeric`] numbers, which are given both ways.
     fn number<P: WasmParams + Send + Sync, const N: usize>(
         &mut self,
         function: Func,
@@ -357,7 +357,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         Ok(raw[0].get_u32())
     }
 
-    /// Have a function take its answer back.
+    /// Has a function take its answer back.
     fn done(&mut self, function: &Function, at: u32) -> Result<()> {
         let Some(done) = &function.done else {
             return Ok(());
@@ -435,7 +435,7 @@ impl<'g, 'i> Guest<'g, 'i> {
     }
 }
 
-/// A number that may be missing.
+/// Returns a number that may be missing, as two numbers.
 pub(crate) fn optional(number: Option<u32>) -> [u32; 2] {
     number.map_or([0; 2], |number| [1, number])
 }

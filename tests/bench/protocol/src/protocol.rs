@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::features;
 
-/// What is to be measured, as `plan.rs` wrote it.
+/// The plan of the measurements, as `plan.rs` writes it.
 #[derive(Deserialize)]
 pub struct Plan {
     /// The schemas.
@@ -41,7 +41,7 @@ pub struct Set {
     pub schema: PathBuf,
     /// The file with the contract that has this schema.
     pub contract: PathBuf,
-    /// Why seamgate does not take the contract, where it does not.
+    /// The reason why seamgate rejects the contract, if it does.
     pub refused: Option<String>,
 }
 
@@ -62,15 +62,15 @@ pub trait Engine {
     /// Compiles a schema.
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled>;
 
-    /// From the bytes of a document to its verdict.
+    /// Judges the bytes of a document.
     fn is_valid(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Result<bool>;
 
-    /// In a word, why a document was rejected.
+    /// Returns in a word why a document was rejected.
     fn reason(&mut self, _: &Self::Compiled, _: &[u8]) -> Option<String> {
         None
     }
 
-    /// Answer a line that is this engine's own.
+    /// Answers a line that is this engine's own.
     fn answer(&mut self, line: &str, _: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
         anyhow::bail!("nothing answers {line:?}")
     }
@@ -82,7 +82,7 @@ pub fn plan() -> Result<Plan> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// Answer until the input ends.
+/// Answers until the input ends.
 pub fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
     let compiled: Vec<_> = plan.sets.iter().map(|set| engine.compile(set)).collect();
     converse(plan, |line| match line.parse::<usize>() {
@@ -122,7 +122,7 @@ fn say(answer: &Value) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// The median time of one call. The other engines' programs do the same.
+/// Returns the median time of one call. The other engines' programs do the same.
 pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut warm_up = 0_u32;
@@ -151,7 +151,7 @@ pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// The most memory that this process had at once.
+/// Returns the most memory that this process had at once.
 fn peak() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;

@@ -1,5 +1,5 @@
-//! How many documents several threads judge, which the programs of some engines answer: for `threads` it is `{"one": …,
-//! "two": …}`, documents a second by one thread and by two.
+//! Counts the documents that several threads judge, which the programs of some engines answer: for `threads` it is
+//! `{"one": …, "two": …}`, documents a second by one thread and by two.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(150);
 /// Documents below this, in bytes, are judged: with larger ones it hardly shows what a fresh instance costs.
 pub const SMALL: usize = 4096;
 
-/// The documents below so many bytes, each with the number of its set.
+/// Returns the documents below this many bytes, each with the number of its set.
 pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     let mut documents = Vec::new();
     for document in &plan.documents {
@@ -31,7 +31,7 @@ pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     Ok(documents)
 }
 
-/// Judge documents by one thread and by two. `judge` gets the number of a set and a document.
+/// Judges documents by one thread and by two. `judge` gets the number of a set and a document.
 pub fn throughput(documents: &[(usize, Vec<u8>)], judge: impl Fn(usize, &[u8]) + Sync) -> Value {
     let mut judged = [0; 2];
     let mut seconds = [0.0; 2];

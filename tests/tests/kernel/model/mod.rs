@@ -53,7 +53,7 @@ impl Trail {
     }
 }
 
-/// What a step leads to.
+/// The result of a step.
 struct Reached {
     key: u128,
     node: Node,
@@ -66,7 +66,7 @@ struct Figures {
     again: usize,
 }
 
-/// Apply an event, and hold the step to all rules.
+/// Applies an event, and holds the step to all rules.
 fn step(
     profile: &Profile,
     state: Option<&str>,
@@ -89,7 +89,7 @@ fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String
     seamgate_kernel::advance(profile, state, event).map_err(|fault| anyhow!(fault.to_json()))
 }
 
-/// The last event once more, and one of those before it, changes nothing, and leads to no action.
+/// Checks that delivering the last event again, or one before it, changes nothing and leads to no action.
 fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
     let typed = |state: &str| -> Result<String> { Ok(world::typed(&mut serde_json::from_str(state)?, node.world.now)) };
     let before = typed(&node.state)?;
@@ -107,8 +107,8 @@ fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
     Ok(2)
 }
 
-/// The states that the prefixes lead to: asked, approved, started and resumed, with a call that reads beside one that has
-/// effects, and with two equal ones.
+/// Returns the states that the prefixes lead to: asked, approved, started and resumed, with a call that reads beside
+/// one that has effects, and with two equal ones.
 ///
 /// `parent`: the bounds of a child.
 fn prefixes(profile: &Profile, has_loop: bool, parent: Option<&Value>) -> Result<Vec<Reached>> {
@@ -177,7 +177,7 @@ fn explore(source: &str, has_loop: bool, parent: Option<&Value>, depth: usize) -
     Ok(figures)
 }
 
-/// What all moves from some states lead to, as far as it is new.
+/// Returns the new results of all moves from some states.
 fn expand(
     profile: &Profile,
     nodes: &[Node],
@@ -196,7 +196,7 @@ fn expand(
             }
             figures.again += deliver_again(profile, reached.key, &reached.node)?;
             if is_last {
-                // It is counted, and not gone on from.
+                // It is counted, but not expanded.
                 reached.node.state = String::new();
             }
             found.push(reached);

@@ -17,7 +17,7 @@ pub(crate) struct Move {
     pub(crate) event: Value,
 }
 
-/// The event that starts a run. `parent`: the bounds of a child.
+/// Returns the event that starts a run. `parent`: the bounds of a child.
 pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     let mut event =
         json!({"type": "started", "at": 1_000_000, "run": "r1", "principal": "zoe", "nonce": NONCE, "mode": "operate"});
@@ -30,7 +30,7 @@ pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     event
 }
 
-/// All events that are tried in a world.
+/// Returns all events that are tried in a world.
 pub(crate) fn moves(world: &World) -> Vec<Move> {
     let mut moves = Moves { at: world.now + 1, made: Vec::new() };
     moves.outputs(world);
@@ -69,7 +69,7 @@ impl Moves {
         self.made.push(Move { label: label.into(), event });
     }
 
-    /// What the model, or who calls from outside of a loop, may write now.
+    /// Adds the outputs that the model, or a caller outside of a loop, may write now.
     fn outputs(&mut self, world: &World) {
         let look = json!({"id": "x", "tool": "look", "arguments": {"q": 1}});
         let act = json!({"id": "x", "tool": "act", "arguments": {"x": 1}});
@@ -155,7 +155,7 @@ impl Moves {
         self.add(format!("{key} approved by ben, whose clock goes back"), early);
     }
 
-    /// How a call may go on and end.
+    /// Adds the ways in which a call may continue and end.
     fn ends(&mut self, call: &Call) {
         let key = &call.key;
         self.add(format!("{key} started"), json!({"type": "tool_started", "call": key}));

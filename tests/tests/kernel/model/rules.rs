@@ -1,4 +1,4 @@
-//! What must hold of each step, written down once more: by a host's view of the run, not by its state.
+//! Invariants of each step, implemented a second time: from a host's view of the run, not from its state.
 
 use anyhow::{Context, Result, bail, ensure};
 use seamgate_core::kernel_api::digest;
@@ -12,7 +12,8 @@ use super::{
 /// It stands in everything that nobody may trust.
 pub(crate) const SENTINEL: &str = "UNTRUSTED";
 
-/// The mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` holds that it does.
+/// Returns the mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` checks that it
+/// does.
 pub(crate) fn mark(name: &str) -> String {
     let whole = digest(&format!("seamgate:mark:1\n{}:{NONCE}\n{}:{name}\n", NONCE.len(), name.len()));
     format!("data-{}", &whole["sha256:".len()..][..16])
@@ -34,7 +35,7 @@ struct Seeing<'s> {
     was_finished: bool,
 }
 
-/// The world after a step, if the step breaks no rule.
+/// Returns the world after a step, if the step breaks no rule.
 pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
     let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
     if before.is_finished {
@@ -74,7 +75,7 @@ impl Seeing<'_> {
         self.world.now = before.now.max(at);
     }
 
-    /// What a host knows of an event before it sees what came of it.
+    /// Applies what a host knows of an event before it sees the result.
     fn event(&mut self, before: &World) {
         let (event, now) = (self.event, self.world.now);
         let call = event["call"].as_str().or(event["key"].as_str()).unwrap_or_default();
@@ -137,7 +138,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// What waited too long.
+    /// Expires what waited too long.
     fn lapse(&mut self) {
         let now = self.world.now;
         if self.world.model.as_ref().is_some_and(|(.., expires)| *expires <= now) {
@@ -153,7 +154,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// The call of a record or an action. A record may be the first to name it.
+    /// Returns the call of a record or an action. A record may be the first to name it.
     fn call(&mut self, key: &str) -> Result<&mut Call> {
         self.world.call_mut(key).with_context(|| format!("nobody knows a call {key}"))
     }
@@ -468,12 +469,12 @@ impl Seeing<'_> {
     }
 }
 
-/// Whether a model is asked under this key, and still may answer.
+/// Returns whether a model is asked under this key and may still answer.
 fn is_open(model: Option<&(String, String, u64)>, key: &str, now: u64) -> bool {
     model.is_some_and(|(asked, _, expires)| asked == key && now < *expires)
 }
 
-/// Whether what nobody may trust stands outside of marks.
+/// Checks that untrusted text is inside of marks.
 fn outside(whole: &str) -> Result<()> {
     let mut rest = whole;
     loop {

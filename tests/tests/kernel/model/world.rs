@@ -1,8 +1,9 @@
-//! What a host knows of a run: from the events that it sent and the actions that it was given. The state of the run is not read.
+//! A host's knowledge of a run: from the events that it sent and the actions that it received. The state of the run is
+//! not read.
 
 use serde_json::Value;
 
-/// Who belongs to the groups of the profile.
+/// The members of the profile's groups.
 pub(crate) const ONCALL: [&str; 2] = ["anna", "ben"];
 pub(crate) const LEAD: [&str; 1] = ["cleo"];
 
@@ -12,7 +13,7 @@ pub(crate) const SAME_CALL: usize = 2;
 pub(crate) const TOKENS: u64 = 100_000;
 pub(crate) const MS: u64 = 900_000;
 
-/// Where a call is, as far as a host can tell.
+/// The state of a call, as far as a host can know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     New,
@@ -68,16 +69,16 @@ pub(crate) struct Call {
     pub(crate) ask: Option<Ask>,
     pub(crate) approvals: Vec<Approval>,
     pub(crate) is_rejected: bool,
-    /// Whether the host ever said that it sends it.
+    /// `true` if the host ever reported sending it.
     pub(crate) was_started: bool,
-    /// Whether it counts among the calls that were permitted.
+    /// `true` if it counts towards the permitted calls.
     pub(crate) counts: bool,
-    /// When waiting for it ends.
+    /// The time at which waiting for it ends.
     pub(crate) expires: Option<u64>,
 }
 
 impl Call {
-    /// When something about it lapses: the ask, the wait, or before it is sent, the approval.
+    /// Returns when something about it expires: the ask, the wait, or before it is sent, the approval.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let ask = self.ask.as_ref().map(|ask| ask.expires);
         match self.stage {
@@ -93,7 +94,7 @@ impl Call {
 pub(crate) struct World {
     pub(crate) has_loop: bool,
     pub(crate) now: u64,
-    /// How long something was under way.
+    /// The time for which something was under way.
     pub(crate) ms: u64,
     pub(crate) mode: String,
     /// The key of the open `ask_model`, its purpose and when it lapses.
@@ -101,7 +102,7 @@ pub(crate) struct World {
     pub(crate) question: Option<(String, u64)>,
     pub(crate) calls: Vec<Call>,
     pub(crate) remembered: Vec<Remembered>,
-    /// Whether the model has read what is not trusted.
+    /// `true` if the model has read untrusted data.
     pub(crate) is_untrusted: bool,
     pub(crate) steps: u64,
     pub(crate) tokens: u64,
@@ -129,7 +130,7 @@ impl World {
         self.question.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::Asked | Stage::Uncertain))
     }
 
-    /// The earliest moment at which something lapses.
+    /// Returns the earliest moment at which something lapses.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let model = self.model.iter().map(|(.., expires)| *expires);
         let question = self.question.iter().map(|(_, expires)| *expires);
@@ -137,7 +138,7 @@ impl World {
         model.chain(question).chain(calls).min()
     }
 
-    /// What of it matters for what comes, in the same way as [`typed`].
+    /// Returns the part of it that affects the future, in the same form as [`typed`].
     pub(crate) fn typed(&self) -> String {
         let left = |until: u64| left(until, self.now);
         let mut open = Vec::new();
@@ -161,13 +162,14 @@ impl World {
     }
 }
 
-/// What is left until a time, in seconds: orders of events that differ by less lead to the same.
+/// Returns the time left until a moment, in seconds: orders of events that differ by less lead to the same.
 fn left(until: u64, now: u64) -> u64 {
     until.saturating_sub(now).div_ceil(1000)
 }
 
-/// A state without what has no bearing on what comes. There are no times, but for what is left of them, no numbers of steps, no
-/// digests of events, nothing that was said; of calls that are settled, how many there are of a kind; of others, their order.
+/// Returns a state without what has no bearing on what comes. There are no times, but for what is left of them, no
+/// numbers of steps, no digests of events, nothing that was said; of calls that are settled, how many there are of a
+/// kind; of others, their order.
 pub(crate) fn typed(state: &mut Value, now: u64) -> String {
     remove(
         state,

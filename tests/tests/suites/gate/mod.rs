@@ -31,16 +31,16 @@ use seamgate_tests::{
 };
 use serde_json::Value;
 
-/// What the gate's states begin with.
+/// The prefix of the gate's states.
 const STATE: &str = "seamgate-state-";
-/// So long a line is waited for.
+/// The time to wait for a line.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// So long nothing more may come before the client goes on.
+/// The time without further messages after which the client continues.
 const QUIET: Duration = Duration::from_millis(150);
-/// So long a message over HTTP may take to come before the next one.
+/// The time that a message over HTTP gets to arrive before the next one.
 const ORDER: Duration = Duration::from_millis(30);
 
-/// A test for each session, one for the same over HTTP, and one for each conversation in bytes.
+/// Returns a test for each session, one for the same over HTTP, and one for each conversation in bytes.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate");
     let mut trials = Vec::new();
@@ -88,7 +88,7 @@ struct Client {
 }
 
 impl Client {
-    /// Send a message, and read what comes of it on a thread.
+    /// Sends a message, and reads the answer on a thread.
     fn say(&mut self, line: &str) -> Result<()> {
         let message: Value = serde_json::from_str(line).unwrap_or_default();
         let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);
@@ -132,7 +132,7 @@ impl Client {
         Ok(())
     }
 
-    /// End the session, if there is one.
+    /// Ends the session, if there is one.
     fn end(&mut self) -> Result<()> {
         if self.session.is_empty() {
             return Ok(());
@@ -143,7 +143,7 @@ impl Client {
     }
 }
 
-/// Pass on what comes by a connection, until its end.
+/// Passes on what comes by a connection, until its end.
 fn listen(connection: &mut Connection, came: &Sender<String>, head: Option<http::Head>) {
     let Some(head) = head.or_else(|| connection.head().ok()) else { return };
     // A gate that ends closes its connections.
@@ -249,7 +249,7 @@ impl Session {
 }
 
 impl Session {
-    /// Wait until a message comes, among others.
+    /// Waits until a message comes, among others.
     fn expect(&mut self, expected: &str) -> Result<(), String> {
         let is_stateless = matches!(&self.input, Some(Input::Http(client)) if client.session.is_empty());
         loop {
@@ -265,7 +265,7 @@ impl Session {
         }
     }
 
-    /// End a gate when its session has ended, if it has one.
+    /// Ends a gate when its session has ended, if it has one.
     fn end_gate(&self, is_stateless: bool) -> Result<()> {
         let run = only(&self.place.join("run"))?;
         let mut tries = 0..100;
@@ -276,8 +276,8 @@ impl Session {
     }
 }
 
-/// A message without how it is spaced, and without the id that a server of the case had, and gives back: over HTTP without a session
-/// that is the gate's.
+/// Returns a message without its white space, and without the id that a server of the case had, and returns: over HTTP
+/// without a session that is the gate's.
 fn alike(message: &str) -> String {
     let text = serde_json::from_str::<Value>(message).unwrap_or_default().to_string();
     let quoted = r#"\"id\":"#;
@@ -287,14 +287,14 @@ fn alike(message: &str) -> String {
 }
 
 impl Drop for Session {
-    /// A case that fails leaves no gate, which over HTTP would go on for ever.
+    /// Ends the gate of a case that fails. Over HTTP, it would run for ever.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A text in which what differs from run to run does not.
+/// Returns a text in which what differs from run to run does not.
 fn stable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -460,14 +460,14 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
     Ok(())
 }
 
-/// The only folder in a folder.
+/// Returns the only folder in a folder.
 fn only(folder: &Path) -> Result<PathBuf> {
     let all = folders(folder)?;
     ensure!(all.len() == 1, "{} has {} sessions", folder.display(), all.len());
     all.into_iter().next().context("a session")
 }
 
-/// What a journal has, a line for each record.
+/// Returns the records of a journal, one line for each.
 fn journal(run: &Path) -> Result<String> {
     // Those of one call together, in their order: calls are answered in any.
     let mut all: Vec<(usize, String)> = Vec::new();

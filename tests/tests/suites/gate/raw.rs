@@ -24,7 +24,7 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// What is shown of an answer beside its status.
+/// The headers of an answer to show besides its status.
 const SHOWN: [&str; 8] = [
     "allow",
     "connection",
@@ -36,7 +36,7 @@ const SHOWN: [&str; 8] = [
     "www-authenticate",
 ];
 
-/// The trials of all files.
+/// Returns the trials of all files.
 pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate-http");
     let mut trials = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// What a case talks to.
+/// A gate and the connections of a case to it.
 struct Talk {
     gate: Child,
     port: u16,
@@ -118,7 +118,7 @@ impl Drop for Talk {
 }
 
 impl Talk {
-    /// End the gate, so that it ends its servers.
+    /// Ends the gate, so that it ends its servers.
     fn end(&mut self) {
         // The number of one that has ended may be another's.
         if matches!(self.gate.try_wait(), Ok(None)) {
@@ -127,7 +127,7 @@ impl Talk {
         }
     }
 
-    /// Take all steps. Gives the script with what came.
+    /// Takes all steps. Returns the script with what came.
     fn take_all(&mut self, script: &str) -> Result<String> {
         let mut written = String::new();
         let steps: Vec<&str> = script.lines().filter(|line| !line.starts_with(['<', '!'])).collect();
@@ -172,7 +172,7 @@ impl Talk {
         Ok(String::new())
     }
 
-    /// Read an answer, or so many pieces of it.
+    /// Reads an answer, or this many pieces of it.
     fn read(&mut self, pieces: Option<usize>) -> Result<String> {
         let connection = &mut self.connections[self.used];
         let mut came = String::new();
@@ -222,7 +222,7 @@ impl Talk {
         Ok(if self.session.is_empty() { came } else { came.replace(&self.session, "SESSION") })
     }
 
-    /// A text with what its words stand for.
+    /// Returns a text with what its words stand for.
     fn filled(&self, text: &str, body: Option<&str>) -> Result<String> {
         let mut text = text.replace("PORT", &self.port.to_string()).replace("TOKEN", TOKEN);
         text = text.replace("SESSION", &self.session);

@@ -5,7 +5,7 @@ use std::slice;
 use super::model::{Field, Struct, Type, Union, Words};
 use crate::golang::{docs, exported, field, head, structure, words_of};
 
-/// The name of a union: the journal of a run has these records, and a program has others.
+/// Returns the name of a union: the journal of a run has these records, and a program has others.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),
@@ -103,7 +103,7 @@ fn marshal(one: &Struct) -> String {
     )
 }
 
-/// Returns a decision: one struct, of which `permit` says which members are there.
+/// Returns a decision: one struct, whose `permit` says which members are present.
 fn decision(words: &Words, union: &Union) -> String {
     let mut fields: Vec<Field> = Vec::new();
     for one in &union.of {
@@ -142,7 +142,7 @@ fn member(words: &Words, one: &Field) -> String {
     if one.is_required {
         return field(about, &one.name, &ty(&one.ty), "");
     }
-    // A word is never empty. Of a text, a number and a struct, nothing would tell that it is missing.
+    // A word is never empty. A missing text, number or struct would be indistinguishable from an empty one.
     let of = match &one.ty {
         Type::Bool | Type::Count | Type::Text => format!("*{}", ty(&one.ty)),
         Type::Large(of) if matches!(**of, Type::Text) => format!("*{}", ty(of)),
@@ -161,7 +161,7 @@ fn ty(ty: &Type) -> String {
         Type::List(of) => format!("[]{}", self::ty(of)),
         Type::Map(of) => format!("map[string]{}", self::ty(of)),
         Type::Named(name) => name.clone(),
-        // A run takes and gives values whole.
+        // A run takes and returns whole values.
         Type::Large(of) => self::ty(of),
     }
 }

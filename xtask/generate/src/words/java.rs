@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::model::{Field, Type, Union, Words};
 use crate::java::{Component, Of, Record, docs, file, record, words_of};
 
-/// The name of a union: the journal of a run has these records, and Java has others.
+/// Returns the name of a union: the journal of a run has these records, and Java has others.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),
@@ -135,7 +135,7 @@ fn tagged(words: &Words, union: &Union) -> Vec<(String, String)> {
     files
 }
 
-/// Returns a decision: one record, of which `permit` says which components are there.
+/// Returns a decision: one record, whose `permit` says which components are present.
 fn decision(words: &Words, union: &Union) -> (String, String) {
     let mut fields: Vec<Field> = Vec::new();
     for one in &union.of {
@@ -200,7 +200,7 @@ fn ty(words: &Words, ty: &Type) -> Of {
             Of::Word(name.clone())
         }
         Type::Named(name) => Of::Record(name.clone()),
-        // A run takes and gives values whole.
+        // A run takes and returns whole values.
         Type::Large(of) => self::ty(words, of),
     }
 }

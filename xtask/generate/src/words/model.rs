@@ -16,7 +16,7 @@ pub(super) enum Type {
     Text,
     /// Any JSON.
     Any,
-    /// An object of which nothing more is said.
+    /// An object without further description.
     Object,
     List(Box<Type>),
     /// Values by names that are data.
@@ -44,7 +44,7 @@ pub(super) struct Struct {
     pub(super) fields: Vec<Field>,
 }
 
-/// Some words, of which a member has one.
+/// Words from which a member has one.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub(super) name: String,
@@ -56,7 +56,7 @@ pub(super) struct Choice {
 pub(super) struct Union {
     pub(super) name: String,
     pub(super) docs: String,
-    /// The member that tells them apart.
+    /// The member that distinguishes them.
     pub(super) tag: &'static str,
     pub(super) of: Vec<Struct>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Words {
     pub(super) unions: Vec<Union>,
     pub(super) structs: Vec<Struct>,
     pub(super) choices: Vec<Choice>,
-    /// Those that each package has a type for already.
+    /// The types that each package already has.
     pub(super) external: Vec<Choice>,
 }
 

@@ -8,7 +8,7 @@ use crate::{
     text::{WIDTH, wrap},
 };
 
-/// The name of a union: Python programs have events and records of other kinds.
+/// Returns the name of a union: Python programs have events and records of other kinds.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),
@@ -63,7 +63,7 @@ fn listing(head: &str, of: &[String]) -> String {
     format!("\n{head}[\n    {},\n]\n", of.join(",\n    "))
 }
 
-/// One of several types, after a class.
+/// Returns one of several types, after a class.
 fn one_of(name: &str, of: &[String]) -> String {
     let line = format!("\n\n{name} = {}\n", of.join(" | "));
     if line.len() <= WIDTH + 3 {
@@ -82,7 +82,7 @@ fn choice(name: &str) -> String {
     }
 }
 
-/// The objects that are classes: an observation, what decisions hold, and what these hold.
+/// Returns the objects that are classes: an observation, what decisions hold, and what these hold.
 fn classes(words: &Words) -> BTreeSet<String> {
     let mut found = BTreeSet::from(["Observation".to_owned()]);
     let decisions = words.unions.iter().filter(|union| union.name == "Decision").flat_map(|union| &union.of);
@@ -108,7 +108,7 @@ fn named(ty: &Type) -> Option<&str> {
     }
 }
 
-/// The name of the dict: another one than that of the class.
+/// Returns the name of the dict: another one than that of the class.
 fn dict_name(name: &str, made: &BTreeSet<String>) -> String {
     if made.contains(name) { format!("{name}Dict") } else { name.to_owned() }
 }
@@ -172,7 +172,7 @@ fn class(one: &Struct, union: Option<&Union>) -> String {
     out
 }
 
-/// A type as `json` reads it.
+/// Returns a type as `json` reads it.
 fn in_json(ty: &Type, made: &BTreeSet<String>) -> String {
     match ty {
         Type::Bool => "bool".to_owned(),
@@ -189,7 +189,7 @@ fn in_json(ty: &Type, made: &BTreeSet<String>) -> String {
     }
 }
 
-/// A type as a class has it.
+/// Returns a type as a class has it.
 fn in_class(ty: &Type) -> String {
     match ty {
         Type::Object => "dict[str, Any]".to_owned(),

@@ -45,7 +45,7 @@ fn docs(text: &str) -> String {
     paragraphs(&[text.to_owned()], 0)
 }
 
-/// An event has the time beside its kind.
+/// Returns the types of events. An event has the time beside its kind.
 fn event(union: &Union) -> String {
     let kinds = tagged(union, "EventKind", "the members of an event, without its time");
     let head = format!(
@@ -79,7 +79,7 @@ fn variant(one: &Struct) -> String {
     pascal(word(one))
 }
 
-/// An enum with a variant for each object.
+/// Returns an enum with a variant for each object.
 fn tagged(union: &Union, name: &str, what: &str) -> String {
     let each = |line: &dyn Fn(&str, &str, &Struct) -> String| -> String {
         union.of.iter().map(|one| line(word(one), &variant(one), one)).collect()
@@ -131,7 +131,7 @@ fn tagged(union: &Union, name: &str, what: &str) -> String {
     )
 }
 
-/// A decision is told apart by `permit`, and shares most of its members.
+/// Returns the types of decisions. A decision is distinguished by `permit`, and shares most of its members.
 fn decision(union: &Union) -> String {
     let shared: Vec<_> = match union.of.split_first() {
         Some((first, rest)) => first
@@ -186,7 +186,7 @@ fn decision(union: &Union) -> String {
     )
 }
 
-/// How a caller makes an event.
+/// Returns the constructors of an event.
 fn constructors(one: &Struct) -> String {
     let required = || one.fields.iter().filter(|field| field.is_required);
     let takes_into = |of: &Type| matches!(of, Type::Text | Type::Large(_));

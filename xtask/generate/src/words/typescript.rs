@@ -3,7 +3,7 @@
 use super::model::{Field, Struct, Type, Union, Words};
 use crate::typescript::{docs as paragraphs, one_of, union};
 
-/// The name of a union: browsers have a global `Event`, and TypeScript a type `Record`.
+/// Returns the name of a union: browsers have a global `Event`, and TypeScript a type `Record`.
 fn name(of: &str) -> String {
     match of {
         "Event" | "Record" => format!("Run{of}"),
@@ -35,7 +35,7 @@ pub(super) fn words(words: &Words) -> String {
 /// The member with the text of a document.
 const JSON: &str = "  /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */\n  readonly json: string;\n";
 
-/// The members that an object has by the union it belongs to.
+/// Returns the members that an object has by the union it belongs to.
 fn tag(union: &Union, one: &Struct) -> String {
     let word = one.word.as_deref().unwrap_or_default();
     let tag = format!("  readonly {}: \"{word}\";\n", union.tag);
@@ -71,7 +71,7 @@ fn ty(ty: &Type) -> String {
         Type::List(of) => format!("readonly {}[]", self::ty(of)),
         Type::Map(of) => format!("Readonly<Record<string, {}>>", self::ty(of)),
         Type::Named(name) => name.clone(),
-        // A run takes and gives values whole.
+        // A run takes and returns whole values.
         Type::Large(of) => self::ty(of),
     }
 }

@@ -32,7 +32,8 @@ impl Prover {
             .all(|(name, schema)| self.inside_within(&facts.member(name), other.at(schema)))
     }
 
-    /// Returns whether each member that `other` does not name, and of which no pattern says more, is within a schema.
+    /// Returns whether each member that `other` does not name, and that no pattern constrains further, is within a
+    /// schema.
     pub(super) fn others_within(&mut self, facts: &Facts<'_>, other: Node<'_>, schema: Node<'_>) -> bool {
         if schema.value == &Value::Bool(true) {
             return true;

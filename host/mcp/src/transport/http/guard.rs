@@ -74,7 +74,7 @@ impl Guard {
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())
         });
         match given {
-            // How long this takes tells nothing of the token.
+            // The time that this takes reveals nothing about the token.
             Some(token) if digest(token.as_bytes()) == self.token => Ok(()),
             Some(_) => Err(Refused(401, "the token was not made for this server".to_owned())),
             None => Err(Refused(401, "the header Authorization must be: Bearer TOKEN".to_owned())),
@@ -86,7 +86,7 @@ impl Guard {
     }
 }
 
-/// A host and its port.
+/// Returns a host and its port.
 fn host_of(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

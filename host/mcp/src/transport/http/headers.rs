@@ -24,7 +24,7 @@ pub(super) enum Era {
     Stateless,
 }
 
-/// Which of both a request is of, by its headers alone.
+/// Returns the era of a request, by its headers alone.
 pub(super) fn era_of(request: &Request) -> Result<Era, Refused> {
     match request.header("mcp-protocol-version") {
         None => Ok(Era::Session),
@@ -55,7 +55,7 @@ pub(super) fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Which of both a message is of. Without a session, the headers must say what the body says. An error is the answer.
+/// Returns the era of a message. Without a session, the headers must match the body. An error is the answer.
 pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<Era, Message> {
     let (id, is_request) = match message {
         Message::Request { id, .. } => (Some(id), true),
@@ -110,7 +110,7 @@ fn check_names(request: &Request, message: &Message, params: Option<&RawValue>) 
     Ok(())
 }
 
-/// The status with which an answer is sent that is no stream.
+/// Returns the HTTP status of an answer that is not a stream.
 pub(super) fn status_of(answer: &message::Answer) -> u16 {
     let message::Answer::Error(error) = answer else { return 200 };
     let code = Members::of(error.get()).and_then(|members| members.get("code")?.get().parse::<i64>().ok());

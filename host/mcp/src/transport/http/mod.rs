@@ -71,7 +71,7 @@ const ENDING: Duration = Duration::from_secs(4);
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let wanted = "must be an address of this machine with a port, as 127.0.0.1:7777 or [::1]:7777";
     let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
-    // Who is elsewhere would send the token in the clear.
+    // A remote client would send the token in the clear.
     if address.ip().is_loopback() { Ok(address) } else { Err(wanted.to_owned()) }
 }
 
@@ -175,7 +175,7 @@ impl Host {
         }
     }
 
-    /// Serve one connection.
+    /// Serves one connection.
     fn serve(&self, stream: TcpStream) {
         let Ok(mut connection) = Connection::new(stream) else { return };
         loop {
@@ -197,7 +197,7 @@ impl Host {
         }
     }
 
-    /// Tell a person of who was refused for what they are, not for what they want.
+    /// Reports to a person which clients were refused for what they are, not for what they want.
     fn tell(&self, Refused(status, why): &Refused) {
         if !matches!(status, 401 | 403) {
             return;
@@ -210,7 +210,7 @@ impl Host {
         }
     }
 
-    /// Do what a request asks for. Only who may ask is read further than the headers.
+    /// Does what a request asks for. Only who may ask is read further than the headers.
     fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
         self.guard.check_place(request)?;
         if request.target != PATH {
@@ -235,7 +235,7 @@ impl Host {
         }
     }
 
-    /// The session that a request names.
+    /// Returns the session that a request names.
     fn session(&self, request: &Request) -> Result<Arc<Session>, Refused> {
         let id = request.header("mcp-session-id");
         let id =
@@ -243,7 +243,7 @@ impl Host {
         self.sessions.find(id).ok_or_else(gone)
     }
 
-    /// A client wants to hear what answers none of its requests, or the rest of a stream.
+    /// Answers a client that listens for messages that answer none of its requests, or for the rest of a stream.
     fn listen(&self, request: &Request) -> Result<Answer, Refused> {
         if !headers::accepts(request, "text/event-stream") {
             return Err(Refused(406, "Accept must have text/event-stream".to_owned()));
@@ -293,7 +293,7 @@ impl Host {
         })
     }
 
-    /// A message of a session, or the first.
+    /// Answers a message of a session, or the first one.
     fn in_session(&self, request: &Request, message: &Message) -> Result<Answer, Refused> {
         let is_first = request.header("mcp-session-id").is_none();
         let is_initialize = matches!(message, Message::Request { method, .. } if method == "initialize");
@@ -332,11 +332,11 @@ impl Host {
         Ok(Answer::Stream { session, reader, headers, is_primed })
     }
 
-    /// A message that says itself who sends it.
+    /// Answers a message that identifies its sender itself.
     fn without_session(&self, request: &Request, message: Message) -> Result<Answer, Refused> {
         let (id, method, params) = match &message {
             Message::Request { id, method, params } => (id, method, params.as_deref()),
-            // The end of its stream cancels a request, and nothing else is told by a client.
+            // The end of its stream cancels a request; a client sends no other notification.
             Message::Notification { .. } => return Ok(Answer::Whole(202, String::new(), String::new())),
             Message::Answer { .. } => {
                 return Err(Refused(
@@ -373,7 +373,7 @@ fn gone() -> Refused {
     Refused(404, "there is no such session, or it has ended: begin with initialize".to_owned())
 }
 
-/// Answer a request.
+/// Answers a request.
 fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
     match answer {
         Answer::Whole(status, headers, body) => connection.answer(status, &headers, &body),
@@ -414,7 +414,7 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
     }
 }
 
-/// Write a stream until its end, or until its client is gone.
+/// Writes a stream until its end, or until its client is gone.
 fn write_stream(
     connection: &mut Connection,
     session: &Session,

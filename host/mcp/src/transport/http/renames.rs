@@ -1,5 +1,5 @@
-//! Names of requests, where there is no session: ids and progress tokens of two clients may be the same, so the gate gets names of its own for
-//! them, and each client gets its own back.
+//! Renames requests without a session: ids and progress tokens of two clients may be the same, so the gate sees unique
+//! names, and each client gets its own back.
 
 use serde_json::value::RawValue;
 

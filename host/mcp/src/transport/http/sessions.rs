@@ -61,7 +61,7 @@ struct All {
 }
 
 impl Session {
-    /// It is used now.
+    /// Marks the session as used now.
     pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -70,7 +70,7 @@ impl Session {
         self.id.is_empty()
     }
 
-    /// The client of a stream is gone. Without a session, that cancels its request.
+    /// Handles the disconnection of a stream's client. Without a session, that cancels its request.
     pub(super) fn cancel(&self, reader: Reader) {
         if let Some(id) = reader.cancel() {
             let cancelled = Message::cancelled(&id, Some("the client closed the stream"));
@@ -92,14 +92,14 @@ impl Sessions {
         Arc::new(Sessions { setting, signals, all: Mutex::default(), starting: Mutex::default() })
     }
 
-    /// The session of an id.
+    /// Returns the session of an id.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let session = self.lock().by_id.get(id).cloned()?;
         session.touch();
         Some(session)
     }
 
-    /// Start a session.
+    /// Starts a session.
     pub(super) fn start(self: &Arc<Self>) -> Result<Arc<Session>, Refused> {
         let id = random(16).map_err(|error| Refused(500, error.to_string()))?;
         self.run(id)
@@ -118,7 +118,7 @@ impl Sessions {
         }
     }
 
-    /// Run a gate on a thread of its own.
+    /// Runs a gate on a thread of its own.
     fn run(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refused> {
         self.make_room()?;
         let streams = Streams::new(id.is_empty());
@@ -128,7 +128,7 @@ impl Sessions {
         let closing = Arc::clone(&writer);
         let (tell, told) = mpsc::channel();
         let listen = move |gate: SyncSender<Happened>| {
-            // Who waits for it has not gone.
+            // The client that waits for it is still there.
             let _ = tell.send(gate);
             Ok(())
         };
@@ -176,7 +176,7 @@ impl Sessions {
         }
     }
 
-    /// End a session.
+    /// Ends a session.
     pub(super) fn end(&self, session: &Arc<Session>) {
         self.forget(session);
         session.streams.say(Wrote::End, None);
@@ -191,13 +191,13 @@ impl Sessions {
         }
     }
 
-    /// End what nobody uses any more.
+    /// Ends everything that is no longer used.
     pub(super) fn tidy(&self) {
         let idle: Vec<_> = self.lock().every().filter(|session| session.idle() > IDLE).cloned().collect();
         idle.iter().for_each(|session| self.end(session));
     }
 
-    /// There are not too many: else the one goes that nobody has used for the longest time.
+    /// Checks that there are not too many sessions; otherwise closes the session that has been idle longest.
     fn make_room(&self) -> Result<(), Refused> {
         let longest = {
             let all = self.lock();

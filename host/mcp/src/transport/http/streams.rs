@@ -1,7 +1,9 @@
-//! What the gate tells a client, by streams: each request has one, which ends with its answer, and one is for what answers nothing.
+//! The streams of messages from the gate to a client. Each request has a stream, which ends with its answer; the
+//! general stream carries messages that answer nothing.
 //!
-//! With a session, a stream outlives its connection: the client comes back for the rest. Without one, the end of the connection cancels
-//! the request. There the gate sees ids of ours, because those of two clients may be the same, and the client sees its own.
+//! With a session, a stream outlives its connection, and the client resumes it. Without a session, the end of the
+//! connection cancels the request; the gate then renames request ids, because two clients may use the same ones, and
+//! each client sees its own.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -33,13 +35,13 @@ const MAX_UNHEARD: usize = 256;
 /// The interval at which a writer that waits for room checks again.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The stream of what answers nothing.
+/// The general stream, for messages that answer nothing.
 pub(super) const GENERAL: u64 = 0;
 
-/// The streams of a session, or of all who have none.
+/// The streams of a session, or of all clients without a session.
 pub(super) struct Streams {
     is_stateless: bool,
-    /// Where the gate gets what the client writes.
+    /// The gate's queue for what the client writes.
     pub(super) gate: OnceLock<SyncSender<Happened>>,
     state: Mutex<State>,
     changed: Condvar,
@@ -77,7 +79,7 @@ struct Stream {
 pub(super) enum Next {
     /// A message, by its number.
     Message(u64, String),
-    /// Nothing, so long.
+    /// Nothing until the timeout.
     Nothing,
     /// Nothing any more.
     End,
@@ -106,7 +108,8 @@ impl Streams {
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Open the stream of a request. Returns it with the id that the request has for the gate. `None` if another request with this id is in flight.
+    /// Opens the stream of a request. Returns it with the id that the request has for the gate. `None` if another
+    /// request with this id is in flight.
     pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, Id)> {
         let mut state = self.lock();
         state.last += 1;
@@ -122,8 +125,8 @@ impl Streams {
         Some((self.attach(stream, None)?, id))
     }
 
-    /// Write a stream to a connection from now on, in place of who did. `after`: from the message after this one. None: there is no such stream,
-    /// or that message is forgotten.
+    /// Writes a stream to a connection from now on, in place of its previous connection. With `after`, begins with the
+    /// message after this one. `None` if there is no such stream, or that message is forgotten.
     pub(super) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> Option<Reader> {
         let mut state = self.lock();
         let State { streams, last_reader, waiting, kept, .. } = &mut *state;
@@ -164,7 +167,7 @@ impl Streams {
                 let Some(gate) = self.gate.get() else { return };
                 let why = "without a session, a server asks by its results";
                 let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
-                // A gate that takes nothing now has more to do than to tell this.
+                // A gate that takes nothing now has more important work than this notification.
                 let _ = gate.try_send(Happened::Client(Wrote::Line(refused), None));
             }
             Message::Notification { method, params } if self.is_stateless => {
@@ -188,7 +191,7 @@ impl Streams {
         }
     }
 
-    /// Takes a notification, where there is no session: it belongs to a request, or to nobody.
+    /// Takes a notification without a session: it belongs to a request, or to nobody.
     fn take_told(&self, method: &str, params: Option<&RawValue>, message: &Message) {
         let (stream, named) = {
             let state = self.lock();
@@ -234,11 +237,11 @@ impl Streams {
         }
     }
 
-    /// Put a message into a stream, when there is room.
+    /// Puts a message into a stream, when there is room.
     fn push(&self, stream: u64, text: impl FnOnce(Option<&Asked>) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
-            // What nobody reads gives way first, this one too.
+            // Unread messages are dropped first, this one too.
             state.forget_unread();
             if state.waiting > MAX_WAITING {
                 state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -265,7 +268,7 @@ impl Streams {
         self.changed.notify_all();
     }
 
-    /// The session has ended: what waits is still written.
+    /// Ends the streams when the session has ended. Waiting messages are still written.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -295,12 +298,13 @@ impl Streams {
 }
 
 impl State {
-    /// The request of a stream.
+    /// Returns the request of a stream.
     fn asked(&self, stream: u64) -> Option<&Asked> {
         self.streams.get(&stream)?.asked.as_ref()
     }
 
-    /// Where a message goes that says no request: to the newest request that waits, for it may be of that, else to who listens.
+    /// Routes a message that names no request: to the newest request that waits, because the message may belong to it,
+    /// otherwise to the client that listens.
     fn newest(&self) -> u64 {
         let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());
         self.open.values().filter(is_read).max().copied().unwrap_or(GENERAL)
@@ -323,7 +327,7 @@ impl State {
         }
     }
 
-    /// Forget what waits in streams that nobody reads.
+    /// Drops the messages that wait in unread streams.
     fn forget_unread(&mut self) {
         let is_unread = |own: &Stream| own.reader.is_none() && own.oldest + (own.events.len() as u64) > own.next;
         let unread: Vec<u64> =
@@ -331,7 +335,7 @@ impl State {
         unread.into_iter().for_each(|stream| self.forget(stream));
     }
 
-    /// Forget what is kept for too long already, the oldest first.
+    /// Forgets what is kept for too long already, the oldest first.
     fn tidy(&mut self, is_kept: bool) {
         let has_ended = |own: &Stream| own.is_done && own.reader.is_none();
         let ended: Vec<u64> =
@@ -403,7 +407,7 @@ impl Drop for Reader {
             && own.reader == Some(self.number)
         {
             own.reader = None;
-            // Without a session nobody comes back.
+            // Without a session, no client comes back.
             own.is_done |= self.streams.is_stateless;
         }
         state.tidy(!self.streams.is_stateless);
@@ -411,7 +415,7 @@ impl Drop for Reader {
     }
 }
 
-/// Where the gate writes.
+/// The sink of the gate's messages.
 pub(super) struct Sink {
     streams: Arc<Streams>,
     /// The beginning of a line.

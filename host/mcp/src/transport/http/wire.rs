@@ -25,7 +25,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(60);
 /// The longest time that a client may read nothing of what it is sent.
 const WRITE: Duration = Duration::from_secs(30);
-/// How long a refused client is still read, and the most bytes of that, so that it sees the answer.
+/// The time for which a refused client is still read, and the most bytes of that, so that it sees the answer.
 const LINGER: Duration = Duration::from_millis(500);
 const MAX_LINGER: usize = 1024 * 1024;
 
@@ -66,12 +66,12 @@ enum Length {
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) u16, pub(super) String);
 
-/// Why nothing more is read of a connection.
+/// The reason why nothing more is read of a connection.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// The client ended it, or is silent.
     Ended,
-    /// The client is told why.
+    /// The client gets the reason.
     Refused(Refused),
 }
 
@@ -82,7 +82,7 @@ impl From<Refused> for Broken {
 }
 
 impl Request {
-    /// The value of a header that comes once, if it comes.
+    /// Returns the value of a header that comes once, if it comes.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -93,7 +93,7 @@ impl Request {
         all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The words of a header that may come several times, without their parameters.
+    /// Returns the words of a header that may come several times, without their parameters.
     pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.headers.iter().filter(move |(own, _)| own == name);
         values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
@@ -130,7 +130,7 @@ impl Request {
             let is_plain = header.value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
             let value = match str::from_utf8(header.value) {
                 Ok(value) if is_plain => value.trim_matches([' ', '\t']).to_owned(),
-                // What is not ASCII may stand in what nobody reads.
+                // Headers that are not read may contain bytes that are not ASCII.
                 _ if is_single(&name) => {
                     return Err(Refused(400, format!("the header {name} has bytes that are not ASCII")));
                 }
@@ -195,7 +195,7 @@ impl Connection {
         Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
     }
 
-    /// The head of the next request.
+    /// Returns the head of the next request.
     pub(super) fn head(&mut self) -> Result<Request, Broken> {
         if self.is_last {
             return Err(Broken::Ended);
@@ -226,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// The body of a request whose head was read.
+    /// Returns the body of a request whose head was read.
     pub(super) fn body(&mut self, request: &Request) -> Result<Vec<u8>, Broken> {
         match request.header("expect") {
             Some(expect) if expect.eq_ignore_ascii_case("100-continue") && request.has_body() => {
@@ -296,7 +296,7 @@ impl Connection {
         Ok(std::mem::replace(&mut self.read, rest))
     }
 
-    /// Read more of a body.
+    /// Reads more of a body.
     fn need(&mut self, until: Instant) -> Result<(), Broken> {
         match self.more(until)? {
             true => Ok(()),
@@ -326,10 +326,10 @@ impl Connection {
         }
     }
 
-    /// Answer a request as a whole. `headers` are lines.
+    /// Answers a request as a whole. `headers` are lines.
     pub(super) fn answer(&mut self, status: u16, headers: &str, body: &str) -> io::Result<()> {
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
-        // What is left of the request is of no other one.
+        // The rest of the request belongs to no other one.
         self.is_last |= self.owes_body;
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(
@@ -345,7 +345,7 @@ impl Connection {
         self.is_last
     }
 
-    /// Begin a stream of events.
+    /// Begins a stream of events.
     pub(super) fn stream(&mut self, headers: &str) -> io::Result<()> {
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(
@@ -355,12 +355,12 @@ impl Connection {
         self.stream.write_all(head.as_bytes())
     }
 
-    /// Write a piece of a stream.
+    /// Writes a piece of a stream.
     pub(super) fn piece(&mut self, text: &str) -> io::Result<()> {
         self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
     }
 
-    /// End a stream.
+    /// Ends a stream.
     pub(super) fn end_stream(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }
@@ -379,7 +379,7 @@ impl Connection {
         }
     }
 
-    /// End the connection. A client that still sends sees the answer before it.
+    /// Ends the connection. A client that still sends sees the answer before it.
     pub(super) fn end(mut self) {
         let until = Instant::now() + LINGER;
         self.read.clear();

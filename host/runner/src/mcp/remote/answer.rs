@@ -28,7 +28,7 @@ use crate::{
 
 /// The wait before a stream is resumed, unless the server names another.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// How often a stream is resumed without an event in between.
+/// The most times that a stream is resumed without an event in between.
 const MAX_RESUMES: u32 = 5;
 /// The longest id of a session, in bytes.
 const MAX_SESSION: usize = 1024;
@@ -39,7 +39,7 @@ const MAX_VERSION: usize = 32;
 
 /// The outcome of reading a stream.
 pub(super) struct Streamed {
-    /// Why it ended, if that was no proper end.
+    /// The reason why it ended, if it ended abnormally.
     pub(super) broken: Option<Failure>,
     /// The id of its last event.
     pub(super) last_event: Option<String>,
@@ -103,11 +103,11 @@ fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> R
     }
 }
 
-/// Where and when a stream is resumed.
+/// The place and time at which a stream is resumed.
 struct Cursor {
     last_event: Option<String>,
     wait: Duration,
-    /// How often it was resumed since the last event.
+    /// The number of times that it was resumed since the last event.
     resumes: u32,
 }
 

@@ -40,7 +40,7 @@ pub struct Endpoint {
     /// How `seamgate mcp login` registers with the authorization server.
     #[serde(default)]
     pub oauth: OAuth,
-    /// How long the server may be silent while a request waits, in seconds.
+    /// The longest time that the server may be silent while a request waits, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
     /// `true` allows http to other machines.

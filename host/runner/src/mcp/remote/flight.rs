@@ -7,9 +7,9 @@ use std::{
 
 use ureq::Agent;
 
-/// How long a stream may go on after its answer.
+/// The longest time that a stream may continue after its answer.
 const AFTER_ANSWER: Duration = Duration::from_secs(1);
-/// How long the stream of a session may be silent before it is opened again.
+/// The time for which the stream of a session may be silent before it is opened again.
 const SILENT_STREAM: Duration = Duration::from_secs(300);
 
 /// The session, if the server's version has them.

@@ -63,7 +63,7 @@ pub(super) struct State {
     /// The address, which a redirect may have changed.
     pub(super) url: Url,
     outgoing: VecDeque<String>,
-    /// Of all messages that wait, or are being sent.
+    /// The bytes of all messages that wait or are being sent.
     bytes: usize,
     /// The caller sends nothing more.
     is_closed: bool,
@@ -328,7 +328,7 @@ impl Link {
     pub(super) fn deliver(&self, received: Received) {
         let is_end = matches!(received, Received::Wrote(Wrote::End));
         if is_end {
-            // Who reads the end may send at once. Nothing is taken any more by then.
+            // Whoever reads the end may send at once. Nothing is taken any more by then.
             self.stop();
         }
         let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);
@@ -346,7 +346,7 @@ impl Link {
         self.deliver(Received::Wrote(Wrote::End));
     }
 
-    /// Tells a person something about the server.
+    /// Reports something about the server to a person.
     pub(super) fn say(&self, message: &str) {
         let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
         say(&format!("seamgate: {}: {message}", escape_terminal(name)));

@@ -29,7 +29,7 @@ pub use self::{
 use self::{link::Link, oauth::Authorizer};
 use crate::process::Refused;
 
-/// How long the end of a session may take.
+/// The longest time for the end of a session.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection to a server. Dropping it ends the session.

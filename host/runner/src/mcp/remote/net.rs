@@ -19,7 +19,7 @@ use ureq::{
 
 use super::url::{Reach, Url, refusal};
 
-/// How long a connection may take.
+/// The longest time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 /// The longest text of a server in a message, in characters.
 const MAX_SHOWN: usize = 300;

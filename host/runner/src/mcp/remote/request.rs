@@ -14,7 +14,7 @@ use super::{
 /// The most redirects of one request.
 const MAX_REDIRECTS: usize = 3;
 
-/// The headers by which a request differs from others.
+/// The headers in which a request differs from others.
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) accept: &'static str,
@@ -34,7 +34,7 @@ impl Head {
     }
 }
 
-/// Why a request has no answer that can be read.
+/// The reason why a request has no answer that can be read.
 pub(super) enum NoAnswer {
     /// The server does not know the session any more.
     SessionLost,

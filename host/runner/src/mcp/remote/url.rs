@@ -14,7 +14,7 @@ const MAX_URL: usize = 4096;
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Url(Uri);
 
-/// Where an address may lead.
+/// The hosts that an address may lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The user named it: https, or http to this machine.

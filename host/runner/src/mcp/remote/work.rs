@@ -19,15 +19,15 @@ use super::{
 };
 use crate::process::Wrote;
 
-/// How long a message without an answer may take to be accepted.
+/// The longest time for a message without an answer to be accepted.
 const ACCEPT: Duration = Duration::from_secs(30);
-/// How long the end of a session may take.
+/// The longest time for the end of a session.
 const END: Duration = Duration::from_secs(5);
 /// The interval at which silent requests are looked for.
 const TICK: Duration = Duration::from_millis(100);
 /// The longest wait before the stream of a session is opened again.
 const MAX_RETRY: Duration = Duration::from_secs(60);
-/// How often in a row the stream of a session may fail to open.
+/// The most consecutive failures to open the stream of a session.
 const MAX_FAILURES: u32 = 8;
 /// The kinds of answers to a request.
 const ANSWERS: &str = "application/json, text/event-stream";

@@ -27,10 +27,10 @@ fn main() -> Result<()> {
     })
 }
 
-/// The program tells only the mean of a run, so the median of several runs counts.
+/// The program reports only the mean of a run, so the median of several runs is used.
 const RUNS: usize = 5;
 
-/// From the bytes of a document to its verdict: what it is, and what it takes.
+/// Measures the way from the bytes of a document to its verdict: the verdict, and its time.
 fn judge(program: &Path, schema: &Path, document: &Document) -> Result<(bool, f64)> {
     let bytes = fs::read(&document.path)?;
     let count = if bytes.len() < 64 * 1024 { "400" } else { "20" };
@@ -45,7 +45,7 @@ fn judge(program: &Path, schema: &Path, document: &Document) -> Result<(bool, f6
     Ok((valid, micros[RUNS / 2] * 1e3 + reading(&bytes)))
 }
 
-/// The verdict on the value of a document, and its mean time in µs.
+/// Returns the verdict on the value of a document, and its mean time in µs.
 fn verdict(program: &Path, schema: &Path, document: &Document, count: &str) -> Result<(bool, f64)> {
     let options = ["validate", "--fast", "--benchmark", "--loop", count];
     let output = Command::new(program).args(options).arg(schema).arg(&document.path).output()?;
@@ -60,7 +60,7 @@ fn verdict(program: &Path, schema: &Path, document: &Document, count: &str) -> R
     bail!("{}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default())
 }
 
-/// The nanoseconds that reading takes.
+/// Returns the nanoseconds that reading takes.
 fn reading(document: &[u8]) -> f64 {
     let (mut text, mut buffers) = (Vec::new(), Buffers::default());
     protocol::nanos(|| {

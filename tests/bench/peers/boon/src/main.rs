@@ -1,4 +1,4 @@
-//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT` it gives one verdict, as its exit status too.
+//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT` it writes one verdict, and exits with it.
 
 use std::{path::Path, process::ExitCode};
 
@@ -20,8 +20,8 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What it asserts in the older drafts, and has no switch for: names that are taken by checks that pass. It keeps
-/// `regex` to itself.
+/// The formats that it asserts in the older drafts without a switch to disable them. Checks that always pass replace
+/// them. It keeps `regex` to itself.
 const FORMATS: [&str; 20] = [
     "date",
     "date-time",

@@ -12,7 +12,7 @@ use anyhow::Result;
 use seamgate_bench_protocol::features;
 use serde_json::{Value, json};
 
-/// How long one round lasts.
+/// The duration of one round.
 const ROUND: Duration = Duration::from_millis(40);
 
 fn main() -> Result<()> {

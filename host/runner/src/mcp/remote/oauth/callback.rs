@@ -14,7 +14,7 @@ use percent_encoding::percent_decode_str;
 const PATH: &str = "/callback";
 /// The largest head of a request, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
-/// How long a browser may take to send its request.
+/// The longest time for a browser to send its request.
 const HEAD: Duration = Duration::from_secs(3);
 /// The interval at which connections are looked for.
 const TICK: Duration = Duration::from_millis(50);

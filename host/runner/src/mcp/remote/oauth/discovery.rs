@@ -12,7 +12,7 @@ use super::super::{
 
 /// The largest metadata document, in bytes.
 const MAX_METADATA: u64 = 256 * 1024;
-/// How long one request may take.
+/// The longest time for one request.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 /// The most authorization servers that are tried.
 const MAX_SERVERS: usize = 4;

@@ -30,7 +30,7 @@ pub struct Login {
     store: Store,
     server: Server,
     client: Client,
-    /// The client's secret if it stands in the environment.
+    /// The client's secret, if it is in the environment.
     secret: Option<String>,
     resource: String,
     callback: Callback,
@@ -244,7 +244,7 @@ fn register(
     Ok(Client { id: registered.client_id, secret: registered.client_secret, has_secret_in_form })
 }
 
-/// Returns a random text that nobody can guess, as PKCE wants it (RFC 7636, section 4.1).
+/// Returns an unguessable random text, as PKCE requires it (RFC 7636, section 4.1).
 fn secret_text() -> Result<String, String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;

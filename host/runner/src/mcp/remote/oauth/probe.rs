@@ -29,7 +29,8 @@ pub(super) struct Probe {
     pub(super) challenge: Challenge,
 }
 
-/// Asks the server for its tools without a token, in both eras. Many servers tell anyone what they are, so only the list shows what they want.
+/// Asks the server for its tools without a token, in both eras. Many servers describe themselves to anyone, so only the
+/// list shows what they require.
 pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let asker = Asker { agent: agent(url, endpoint.reach(), Some(LIMIT)), url, headers: endpoint.headers()? };
     let client = json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") });
@@ -38,7 +39,7 @@ pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     let listed = asker.ask(&list, &[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     let mut probe = Probe::default();
-    // A server that gives no answer may give one to the first request of a session.
+    // A server that does not answer may answer the first request of a session.
     if listed.is_ok_and(|listed| probe.sees(&listed)) {
         return Ok(probe);
     }

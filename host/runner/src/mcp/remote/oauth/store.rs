@@ -22,7 +22,7 @@ use crate::random;
 
 /// The largest file, in bytes.
 const MAX_FILE: u64 = 256 * 1024;
-/// How long another process may hold the lock: as long as a refresh takes.
+/// The longest time that another process may hold the lock: as long as a refresh takes.
 const LOCKED: Duration = Duration::from_secs(45);
 const TICK: Duration = Duration::from_millis(20);
 

@@ -29,7 +29,7 @@ const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Client {
     pub(super) id: String,
-    /// The secret, unless it stands in the environment.
+    /// The secret, unless it is in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) secret: Option<String>,
     /// `true` if the secret goes into the form, not into a header.
@@ -43,14 +43,14 @@ pub(super) struct Tokens {
     pub(super) access_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refresh_token: Option<String>,
-    /// When the access token expires, in seconds since 1970. `None` if the server does not say.
+    /// The time when the access token expires, in seconds since 1970. `None` if the server does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
 }
 
-/// Why there are no tokens.
+/// The reason why there are no tokens.
 pub(super) enum Refusal {
     /// The grant is not valid any more. Somebody has to log in.
     Invalid(String),

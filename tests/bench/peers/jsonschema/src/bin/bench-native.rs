@@ -43,7 +43,7 @@ fn is_valid(validator: &Validator, document: &[u8]) -> bool {
     serde_json::from_slice(document).is_ok_and(|value: Value| validator.is_valid(&value))
 }
 
-/// The place and the text of every error.
+/// Returns the place and the text of every error.
 fn errors(validator: &Validator, document: &[u8]) -> Vec<(String, String)> {
     match serde_json::from_slice::<Value>(document) {
         Ok(value) => {
