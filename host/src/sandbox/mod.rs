@@ -46,15 +46,11 @@ use crate::{
     },
 };
 
-<<<<<<< HEAD
 /// The number of large outputs after which a gate makes an engine for them, which takes as long as several calls: it copies the
 /// machine code. Many processes judge only a few.
 const FEW_LARGE: usize = 8;
 
-/// What instances are made of.
-=======
 /// The parts from which instances are created.
->>>>>>> refs/h/e3
 pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
@@ -215,12 +211,8 @@ impl Sandbox {
         Ok(())
     }
 
-<<<<<<< HEAD
     /// Returns the instances for one large output: those of ordinary outputs for the first few, and where they cannot have an engine of
     /// their own.
-=======
-    /// Returns the instances for one large output. Where they cannot have an engine of their own, there is one kind.
->>>>>>> refs/h/e3
     fn large(&self) -> &Instances {
         let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
         let is_early = || self.large.get().is_none() && self.few_large.fetch_add(1, Ordering::Relaxed) < FEW_LARGE;
