@@ -20,7 +20,7 @@ fn fresh(name: &str) -> PathBuf {
     folder
 }
 
-/// Plays the events of a case into the journal of a folder. Returns false if it has a step to a changed state, which no journal has.
+/// Plays the events of a case into the journal of a folder. Returns false if it has an event that no journal has: to a changed state, or with artifacts.
 fn play(case: &RunCase, gate: &Gate, agent: &str, folder: &Path) -> bool {
     let is_changed = |event: &Value| event.get("state").is_some() || event.get("again").is_some();
     if case.events.iter().any(is_changed) {
@@ -30,6 +30,9 @@ fn play(case: &RunCase, gate: &Gate, agent: &str, folder: &Path) -> bool {
     let played = case
         .play(|state, event| seamgate_kernel::advance(&profile, state, event).map_err(|fault| fault.to_json()))
         .expect("played");
+    if played.iter().any(|one| one.event.contains("\"artifacts\":")) {
+        return false;
+    }
     let mut run: Option<Run<'_, FileJournal>> = None;
     for one in played.iter().filter(|one| one.step.is_ok()) {
         match &mut run {

@@ -83,6 +83,7 @@ fn members() -> Vec<(&'static str, Member)> {
         ),
         ("tools", judges(|parent| parent["tools"][0]["name"] = json!("other"), &[ACT], "parent|unknown_tool")),
         ("servers", JudgesNone("it is about messages: see `methods_of_a_parent_hold_for_its_children`")),
+        ("user_messages", JudgesNone("it is about messages of a client: a child has none")),
         (
             "deny",
             judges(
