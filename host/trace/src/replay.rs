@@ -389,8 +389,8 @@ fn compared(before: &DecisionRecord, after: Option<&DecisionRecord>) -> Replayed
     ReplayedCall {
         key: before.call.clone(),
         tool: cut(&tool_name(before.server.as_deref().unwrap_or_default(), &before.tool), MAX_TEXT),
-        before: before.permit.clone(),
-        after: after.map(|after| after.permit.clone()),
+        before: before.permit,
+        after: after.map(|after| after.permit),
         reason: cut(&reason.replace(['\n', '\r'], " "), MAX_TEXT),
     }
 }

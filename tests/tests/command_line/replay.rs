@@ -106,7 +106,7 @@ fn each_change_of_a_decision_is_listed_with_its_reason() {
     let mut gate = Gate::new().expect("a gate");
     gate.register_profile(&files(&allow, &allow)).expect("a profile");
     let started = json!({"type": "started", "at": 1, "run": "r", "principal": "anna", "nonce": "0123456789abcdef"});
-    let journal = FileJournal::create(&folder.join("runs/one")).expect("a journal");
+    let journal = FileJournal::create(folder.join("runs/one")).expect("a journal");
     let (mut run, _) = Run::start_json(&gate, journal, "files", &started.to_string()).expect("a run");
     for event in [
         json!({"type": "call", "at": 2, "tool": "read", "arguments": {}}),
@@ -173,7 +173,7 @@ fn a_wider_profile_shows_what_would_run() {
     let mut wider = Gate::new().expect("a gate");
     wider.register_profile(&replayable(&files(&allow, &allow)).expect("JSON")).expect("a profile");
     let replay = replay(&folder, &wider, "files").expect("replayed");
-    let decisions: Vec<_> = replay.calls.iter().map(|call| (call.before.clone(), call.after.clone())).collect();
+    let decisions: Vec<_> = replay.calls.iter().map(|call| (call.before, call.after)).collect();
     assert_eq!(decisions, [(Permit::Approval, Some(Permit::Allow)), (Permit::Approval, Some(Permit::Allow))]);
     assert_eq!(replay.notes, [""; 0]);
 }

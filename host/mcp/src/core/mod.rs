@@ -351,7 +351,7 @@ impl Core {
             Return::Result(result) => self.links.result(id, result),
             Return::Repeated(key) => self.calls.on_repeated(&key, &request, &mut self.links),
             Return::Refused(why) => self.refuse_state(id, why),
-            Return::Answered(key, by, request) => self.on_return(&key, by, request),
+            Return::Answered(key, by, request) => self.on_return(&key, by, *request),
         }
     }
 

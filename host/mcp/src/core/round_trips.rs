@@ -73,7 +73,7 @@ pub(super) enum Return {
     /// The same request again: clients try again.
     Repeated(String),
     /// It brings what the server or the gate asked for, for the call with this key.
-    Answered(String, By, CallRequest),
+    Answered(String, By, Box<CallRequest>),
     /// It cannot come back with this, because of this reason.
     Refused(&'static str),
 }
@@ -129,7 +129,7 @@ impl RoundTrips {
             Some(_) => Return::Refused("its call was answered already, in other words"),
             None => {
                 trip.answer = Some(request.clone());
-                Return::Answered(key, trip.by.clone(), request)
+                Return::Answered(key, trip.by.clone(), Box::new(request))
             }
         }
     }
