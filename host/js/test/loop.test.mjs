@@ -199,7 +199,7 @@ test("what people said is kept", async () => {
   }
   assert.equal(kept.facts.said.length, 64);
   assert.equal(kept.facts.said[0], "text 6");
-  assert.equal(kept.decide(call("1")).permit, "allow");
+  assert.equal(kept.decide({ key: "1", tool: "logs", arguments: {} }).permit, "allow");
 });
 
 test("an instance is given a profile once, and a request as text finds it", async () => {
