@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for Members {
 
 /// Plays the run in a folder under the profile that `gate` has for `agent`. Nothing runs, and nothing is written.
 ///
-/// What tools, models and people did is taken from the record. A call that ran then is approved if the profile asks about it. A call that did
+/// The actions of tools, models and people come from the record. A call that ran then is approved if the profile asks about it. A call that did
 /// not run then, and would now, ends without a result.
 ///
 /// # Errors
@@ -234,7 +234,7 @@ struct Again<'r> {
     at: u64,
 }
 
-/// What the recorded run asked for last: an event that answers something else had no effect then, and gets none now.
+/// The last asks of the recorded run. An event that answers anything else had no effect then, and gets none now.
 #[derive(Default)]
 struct Recorded {
     /// The key under which the model was asked.

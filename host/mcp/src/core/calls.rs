@@ -44,7 +44,7 @@ pub(super) struct Calls {
     parked: VecDeque<Parked>,
     /// The digests of the last texts that the client said the user wrote, oldest first.
     said: VecDeque<String>,
-    /// Whether the client was told that the profile does not let it say what the user wrote.
+    /// `true` once the gate has warned that the profile does not trust the client with the words of the user.
     is_unheard: bool,
     pub(super) artifacts: Artifacts,
 }

@@ -18,7 +18,7 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The most texts of the user that a run keeps, and so the most that the gate reads from a call.
+/// The most texts of the user that the gate reads from a call: a run keeps no more.
 pub(super) const MAX_SAID: usize = 64;
 
 /// The extension by which results come outside of calls. See [`super::tasks`].

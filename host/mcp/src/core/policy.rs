@@ -21,7 +21,7 @@ pub struct Policy {
     user_messages: Option<UserMessages>,
 }
 
-/// Who tells the gate what the user wrote.
+/// The source of the texts that the user wrote.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum UserMessages {
@@ -113,7 +113,7 @@ impl Policy {
         matches!(self.user_messages, Some(UserMessages::Client))
     }
 
-    /// Returns whether an origin needs the words of the user, and nobody may tell the gate.
+    /// Returns whether an origin needs the words of the user and the profile names no source of them.
     pub(crate) fn lacks_user_messages(&self) -> bool {
         let mut places = self.tools.iter().flat_map(|tool| &tool.origins).flat_map(|rule| &rule.from);
         self.user_messages.is_none() && places.any(|place| place == "user")
