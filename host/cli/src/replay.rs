@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 use seamgate::{Gate, Permit, read_profile};
 use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
-use seamgate_trace::{NotReplayed, Replay, ReplayedCall, TraceError, has_journal, replay, replayable};
+use seamgate_trace::{NotReplayed, Replay, ReplayedCall, TraceError, has_journal, replay};
 
 use crate::{
     error::{FaultError, Unwritten},
@@ -54,9 +54,8 @@ struct Counts {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let mut gate = Gate::new()?;
-    let profile = replayable(&read_profile(&arguments.profile)?)?;
     let info = gate
-        .register_profile(&profile)
+        .register_profile(&read_profile(&arguments.profile)?)
         .map_err(|fault| anyhow::Error::from(FaultError(fault)).context(arguments.profile.display().to_string()))?;
     let mut folders = Vec::new();
     for dir in &arguments.dirs {
@@ -116,10 +115,10 @@ fn write(out: &mut impl Write, folder: &Path, replay: &Replay, is_all: bool) -> 
         let (tool, reason) = (escape_terminal(&call.tool), escape_terminal(&call.reason));
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let after = match call.differs() {
-            true => format!(" -> {}", word(call.after.as_ref())),
+            true => format!(" -> {}", WORDS[place(call.after)]),
             false => String::new(),
         };
-        writeln!(out, "  {} {tool}  {}{after}{reason}", escape_terminal(&call.key), word(Some(&call.before)))?;
+        writeln!(out, "  {} {tool}  {}{after}{reason}", escape_terminal(&call.key), WORDS[place(Some(call.before))])?;
     }
     for note in &replay.notes {
         writeln!(out, "  left out: {}", escape_terminal(note))?;
@@ -127,29 +126,27 @@ fn write(out: &mut impl Write, folder: &Path, replay: &Replay, is_all: bool) -> 
     Ok(())
 }
 
-fn word(permit: Option<&Permit>) -> &'static str {
+/// The words for decisions, in the order of the table.
+const WORDS: [&str; 4] = ["runs", "asks", "denied", "not reached"];
+
+/// Returns the place of a decision in the table.
+fn place(permit: Option<Permit>) -> usize {
     match permit {
-        Some(Permit::Allow) => "runs",
-        Some(Permit::Approval) => "asks",
-        Some(Permit::Deny) => "denied",
-        None => "not reached",
+        Some(Permit::Allow) => 0,
+        Some(Permit::Approval) => 1,
+        Some(Permit::Deny) => 2,
+        None => 3,
     }
 }
 
 impl Counts {
     fn add(&mut self, replay: &Replay) {
-        let place = |permit: Option<&Permit>| match permit {
-            Some(Permit::Allow) => 0,
-            Some(Permit::Approval) => 1,
-            Some(Permit::Deny) => 2,
-            None => 3,
-        };
         self.runs += 1;
         for call in &replay.calls {
             self.calls += 1;
             self.differ += usize::from(call.differs());
-            self.before[place(Some(&call.before))] += 1;
-            self.after[place(call.after.as_ref())] += 1;
+            self.before[place(Some(call.before))] += 1;
+            self.after[place(call.after)] += 1;
         }
     }
 
@@ -162,16 +159,9 @@ impl Counts {
         );
         if self.calls > 0 {
             text.push_str("             before  after\n");
-            for (place, permit) in
-                [Some(&Permit::Allow), Some(&Permit::Approval), Some(&Permit::Deny), None].iter().enumerate()
-            {
-                if self.before[place] + self.after[place] > 0 {
-                    text.push_str(&format!(
-                        "{:<12} {:>6} {:>6}\n",
-                        word(*permit),
-                        self.before[place],
-                        self.after[place]
-                    ));
+            for ((word, before), after) in WORDS.iter().zip(self.before).zip(self.after) {
+                if before + after > 0 {
+                    text.push_str(&format!("{word:<12} {before:>6} {after:>6}\n"));
                 }
             }
         }

@@ -49,7 +49,7 @@ pub use html::html;
 pub use otlp::otlp;
 pub use profile::{ENDED_PLAN, PLAN};
 pub use rendering::Rendering;
-pub use replay::{NotReplayed, Replay, ReplayedCall, replay, replayable};
+pub use replay::{NotReplayed, Replay, ReplayedCall, replay};
 pub use runs::{has_journal, runs_in};
 pub use terminal::write_text;
 pub use why::{Chain, why};

@@ -2,20 +2,14 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    fmt::{self, Formatter},
     path::Path,
 };
 
 use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, AskApprovalAction, Blob, CallCancelledEvent, DecisionRecord, EventKind,
+    Action, ApprovalAnswer, ApprovalEvent, Ask, AskApprovalAction, Blob, CallCancelledEvent, DecisionRecord, EventKind,
     Gate, Journal, JournalError, Json, Lines, Permit, PossibleEffect, Record, Run, StepError, ToolFailedEvent,
 };
 use seamgate_text::tool_name;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-};
-use serde_json::value::RawValue;
 
 use crate::{
     error::TraceError,
@@ -25,6 +19,8 @@ use crate::{
 
 /// The longest reason and the longest name of a tool, in bytes.
 const MAX_TEXT: usize = 300;
+/// The token of approvals in a replay. The host of a run verifies tokens before it sends them, and a replay has nothing to protect.
+const TOKEN: &str = "replay";
 /// The most approvals of one call: each group of approvers may have to approve it.
 const MAX_APPROVALS: usize = 64;
 
@@ -81,68 +77,6 @@ pub enum NotReplayed {
     Start(StepError),
 }
 
-/// Returns a profile as it is replayed: without the public keys of approvers, because nobody signs the approvals of a replay.
-///
-/// # Errors
-///
-/// The text is not JSON.
-pub fn replayable(profile: &str) -> Result<String, serde_json::Error> {
-    let without_key = |approver: &RawValue| match serde_json::from_str::<Members>(approver.get()) {
-        Ok(Members(members)) => json(&Members(members.into_iter().filter(|(name, _)| name != "key").collect())),
-        Err(_) => Ok(approver.to_owned()),
-    };
-    let group = |group: &RawValue| match serde_json::from_str::<Vec<Box<RawValue>>>(group.get()) {
-        Ok(approvers) => json(&approvers.iter().map(|approver| without_key(approver)).collect::<Result<Vec<_>, _>>()?),
-        Err(_) => Ok(group.to_owned()),
-    };
-    let mut profile: Members = serde_json::from_str(profile)?;
-    for (_, groups) in profile.0.iter_mut().filter(|(name, _)| name == "approvers") {
-        let Ok(Members(mut members)) = serde_json::from_str(groups.get()) else { continue };
-        for (_, approvers) in &mut members {
-            *approvers = group(approvers)?;
-        }
-        *groups = json(&Members(members))?;
-    }
-    serde_json::to_string(&profile)
-}
-
-fn json(value: &impl Serialize) -> Result<Box<RawValue>, serde_json::Error> {
-    RawValue::from_string(serde_json::to_string(value)?)
-}
-
-/// The members of an object in their order, which decides which mode of a profile is its first.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl Serialize for Members {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
-
-            fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(InOrder)
-    }
-}
-
 /// Plays the run in a folder under the profile that `gate` has for `agent`. Nothing runs, and nothing is written.
 ///
 /// The actions of tools, models and people come from the record. A call that ran then is approved if the profile asks about it. A call that did
@@ -192,6 +126,11 @@ pub fn replay(folder: &Path, gate: &Gate, agent: &str) -> Result<Replay, NotRepl
     Ok(replay)
 }
 
+/// Returns whether a principal decides about an ask only by a signed token.
+fn needs_token(ask: &Ask, principal: &str) -> bool {
+    ask.keys.as_ref().is_some_and(|keys| keys.contains_key(principal))
+}
+
 /// Returns whether an event says that a call was sent, or what it came to.
 fn has_run(event: &EventKind) -> bool {
     matches!(
@@ -221,8 +160,8 @@ struct Again<'r> {
     ran: HashSet<String>,
     /// The recorded keys of the calls that people were asked about: their decisions are recorded, too.
     asked: HashSet<String>,
-    /// The digest of each ask of the replay, by the replay's key of the call.
-    asks: HashMap<String, String>,
+    /// The asks of the replay, by the replay's key of the call.
+    asks: HashMap<String, Ask>,
     /// The recorded keys of the calls so far.
     known: HashSet<String>,
     /// The key of each call in the replay, by its recorded key.
@@ -311,8 +250,13 @@ impl Again<'_> {
         let mut members: BTreeMap<String, Json> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let text = |text: &String| Json::of(text).map_err(|error| error.to_string());
         members.insert(name.to_owned(), text(&key)?);
-        if let Some(digest) = ask {
-            members.insert("digest".to_owned(), text(digest)?);
+        if let (Some(ask), EventKind::Approval(event)) = (ask, event) {
+            members.insert("digest".to_owned(), text(&ask.digest)?);
+            // A profile that gives the principal a key takes only signed decisions, which are about one call.
+            if needs_token(ask, &event.principal) && event.token.is_none() {
+                members.insert("token".to_owned(), text(&TOKEN.to_owned())?);
+                members.remove("remember");
+            }
         }
         serde_json::to_string(&members).map_err(|error| error.to_string())
     }
@@ -345,12 +289,15 @@ impl Again<'_> {
             }
             Action::AskApproval(action) => {
                 let AskApprovalAction { call, ask, .. } = action;
-                self.asks.insert(call.clone(), ask.digest.clone());
+                self.asks.insert(call.clone(), ask.clone());
                 if !self.has_run(&call) || self.is_recorded(&call, &self.asked) {
                     return Vec::new();
                 }
                 let principal = ask.by.first().cloned().unwrap_or_default();
-                ApprovalEvent::new(ask.key, ask.digest, ApprovalAnswer::Approved, principal).at(self.at)
+                let token = needs_token(&ask, &principal).then(|| TOKEN.to_owned());
+                let mut event = ApprovalEvent::new(ask.key, ask.digest, ApprovalAnswer::Approved, principal);
+                event.token = token;
+                event.at(self.at)
             }
             Action::Delegate(action) if !self.has_run(&action.call) => CallCancelledEvent::new(action.call).at(self.at),
             Action::Execute(action) if !self.has_run(&action.call) => {

@@ -9,7 +9,7 @@ use std::{
 use seamgate::{FileJournal, Gate, Permit, Run};
 use seamgate_kernel::Profile;
 use seamgate_tests::runs::{RunCase, run_cases};
-use seamgate_trace::{NotReplayed, replay, replayable};
+use seamgate_trace::{NotReplayed, replay};
 use serde_json::{Value, json};
 
 /// Returns an empty folder.
@@ -56,9 +56,7 @@ fn a_run_under_its_own_profile_is_decided_as_before() {
         if !play(&case, &gate, &agent, &folder) {
             continue;
         }
-        let mut unsigned = Gate::new().expect("a gate");
-        unsigned.register_profile(&replayable(&case.profile).expect("JSON")).expect("a profile");
-        let replay = match replay(&folder, &unsigned, &agent) {
+        let replay = match replay(&folder, &gate, &agent) {
             Err(NotReplayed::Child) => continue,
             replay => replay.unwrap_or_else(|error| panic!("{}: {error}", case.name)),
         };
@@ -171,7 +169,7 @@ fn a_wider_profile_shows_what_would_run() {
     }
     drop(run);
     let mut wider = Gate::new().expect("a gate");
-    wider.register_profile(&replayable(&files(&allow, &allow)).expect("JSON")).expect("a profile");
+    wider.register_profile(&files(&allow, &allow)).expect("a profile");
     let replay = replay(&folder, &wider, "files").expect("replayed");
     let decisions: Vec<_> = replay.calls.iter().map(|call| (call.before, call.after)).collect();
     assert_eq!(decisions, [(Permit::Approval, Some(Permit::Allow)), (Permit::Approval, Some(Permit::Allow))]);
