@@ -53,7 +53,7 @@ fn outside(cut: Span, is: Span, edit: Edit) -> Option<(Span, Edit)> {
     } else if is.end <= cut.end {
         None
     } else {
-        // Added brackets, the first of which belong to the removed piece.
+        // The edit adds brackets. The first ones belong to the removed piece.
         let after = edit.after.get((cut.end - is.start) as usize..).unwrap_or_default().to_owned();
         let span = Span { start: edit.span.end, end: edit.span.end };
         Some((Span { start: cut.end, end: is.end }, Edit { after, span, ..edit }))

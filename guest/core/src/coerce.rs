@@ -15,7 +15,7 @@ use crate::{
 /// still invalid.
 const ROUNDS: usize = 16;
 
-/// Returns the edits of a text that make the schema accept values of its document. `None` if there are none.
+/// Returns edits that convert values of a document into those that the schema accepts. `None` if no edit helps.
 pub(crate) fn coerce(contract: &Contract, (text, span): (&str, Span)) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
     // The spans of values that must not be changed, by start.

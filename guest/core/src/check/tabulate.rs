@@ -13,11 +13,11 @@ use crate::{order::sort_by, scan::hash};
 /// The most schemas applied by an alternative that are read. Each of them alone can rule the alternative out.
 const MAX_APPLIED: usize = 16;
 
-/// The most schemas and members that are read to build a contract's tables, for each of its schemas. If they do not
-/// suffice, later unions have no table.
+/// The largest number of schemas and members that the tables of a contract may read, for each of its schemas. Unions
+/// beyond that limit have no table.
 const STEPS_PER_SCHEMA: usize = 64;
 
-/// The most entries of a table, for each of its schemas and strings.
+/// The largest number of entries of a table, for each of its schemas and strings.
 const ENTRIES: usize = 4;
 
 /// Adds to each schema the tables of the schemas that it applies.

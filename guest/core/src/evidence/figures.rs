@@ -843,7 +843,8 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month, day: day as u8, swaps: false })
     }
 
-    /// Returns the year that comes next, and its end. Zero if there is none.
+    /// Returns the year at a position and the position after it, or zero and the position itself if no year
+    /// follows.
     #[inline(never)]
     fn year(&self, at: usize) -> (u16, usize) {
         let comma = at + usize::from(self.byte(at) == b',');

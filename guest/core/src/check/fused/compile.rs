@@ -12,9 +12,9 @@ use super::{
 };
 use crate::parse::Kind;
 
-/// The most members and patterns that compiling a plan reads, for each schema of the contract, and the number added
-/// once.
+/// The members and patterns that the compiler of a plan may read for each schema of the contract.
 const STEPS_PER_SCHEMA: usize = 64;
+/// The members and patterns that it may read in addition.
 const STEPS: usize = 4096;
 
 /// The most nodes for each schema of the contract.
