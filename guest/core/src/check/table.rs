@@ -20,8 +20,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Creates a table. `rows` has the schemas that can match each string, then those that can match any other string, and
-    /// those that can match an object without the member.
+    /// Creates a table. `rows` has the schemas that can match each string, then those that can match any other string,
+    /// and those that can match an object without the member.
     pub(super) fn new(name: &str, strings: Names, rows: Vec<Vec<u32>>) -> Self {
         let (mut ends, mut numbers) = (Vec::new(), Vec::new());
         for row in rows {

@@ -22,7 +22,8 @@ use crate::{
     scan::white_space,
 };
 
-/// The number of bytes that may be read ahead for each byte of the output, to tell an end from data that looks like one.
+/// The number of bytes that may be read ahead for each byte of the output, to tell an end from data that looks
+/// like one.
 const AHEAD_PER_BYTE: usize = 2;
 
 /// The bytes that may be read to recognize brackets that belong to prose, in addition to the length of the output.
