@@ -2,7 +2,7 @@
 //! builds it.
 
 use std::{
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
@@ -42,6 +42,12 @@ const TARGETS: [(&str, &str); 18] = [
 
 /// The target that needs Wasmtime. It is a feature, so that the others are built without.
 const GATE: &str = "gate";
+
+const FUZZ: &str = "seamgate-fuzz";
+
+/// Packages that are named with the target `gate`, and not built. Cargo then gives Wasmtime and what it needs the features that they
+/// have in the tests, and takes them compiled from there: only crates of the workspace are instrumented.
+const SAME_FEATURES: [&str; 3] = ["seamgate-cli", "seamgate-node", "seamgate-tests"];
 
 /// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.
 const FLAGS: [&str; 7] = [
@@ -94,12 +100,15 @@ fn build(has_gate: bool) -> Result<PathBuf> {
     if output(command("c++").arg("--version")).is_none() {
         bail!("libFuzzer needs a C++ compiler, c++; install g++ or clang");
     }
-    // Dependencies are compiled once, for the tests too: only crates of the workspace are instrumented.
-    let build = ["build", "--release", "--locked", "--package", "seamgate-fuzz", "--bins"];
-    let features = if has_gate { &["--features", GATE][..] } else { &[] };
+    let packages = iter::once(FUZZ).chain(has_gate.then_some(SAME_FEATURES).into_iter().flatten());
+    let packages = packages.flat_map(|package| ["--package", package]);
+    let targets =
+        TARGETS.iter().filter(|(target, _)| has_gate || *target != GATE).flat_map(|(target, _)| ["--bin", target]);
+    let features = if has_gate { &["--features", "seamgate-fuzz/gate"][..] } else { &[] };
     let this = std::env::current_exe().context("cannot find this program")?;
     let mut cargo = command("cargo");
-    run(cargo.args(build).args(features).env("RUSTC_WORKSPACE_WRAPPER", this).env(INSTRUMENTS, "1"))?;
+    cargo.args(["build", "--release", "--locked"]).args(packages).args(targets).args(features);
+    run(cargo.env("RUSTC_WORKSPACE_WRAPPER", this).env(INSTRUMENTS, "1"))?;
     Ok(PathBuf::from("target/release"))
 }
 
