@@ -1,7 +1,11 @@
 //! The compiler that builds the component: the ordinary one, if it has the WebAssembly target or may add it. Otherwise
 //! Debian's, with the source of its library.
 
-use std::{path::Path, process::Command};
+use std::{
+    io::{IsTerminal, stdin},
+    path::Path,
+    process::Command,
+};
 
 use anyhow::{Result, bail};
 
@@ -109,7 +113,7 @@ fn install_debian() -> Result<()> {
              or install a Rust toolchain that has it"
         );
     }
-    say(&format!("installing Debian's compiler ({})", DEBIAN.join(" ")));
+    say("the component needs a compiler for WebAssembly, which this machine lacks: Debian's, about 920 MB");
     install(&DEBIAN)?;
     if !has_debian() {
         bail!("Debian's compiler is installed, but the source of its library is missing");
@@ -117,18 +121,24 @@ fn install_debian() -> Result<()> {
     Ok(())
 }
 
-/// Installs packages of Debian.
+/// Installs packages of Debian. On a terminal, a person is asked first. Without the rights for it, says what to run.
 fn install(packages: &[&str]) -> Result<()> {
-    let root = output(command("id").arg("-u")).as_deref() == Some("0");
-    let apt = |arguments: &[&str]| {
-        let mut apt = command(if root { "apt-get" } else { "sudo" });
-        if !root {
-            apt.arg("apt-get");
+    let options = ["install", "--yes", "--quiet", "--no-install-recommends"];
+    let line = format!("apt-get {} {}", options.join(" "), packages.join(" "));
+    if output(command("id").arg("-u")).as_deref() != Some("0") {
+        bail!("only root may install packages; run this, and then the same command again:\n\n    sudo {line}\n");
+    }
+    if stdin().is_terminal() {
+        eprint!("xtask: run `{line}`? [y/N] ");
+        let mut answer = String::new();
+        stdin().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            bail!("nothing was installed; to go on, run `{line}`, and then the same command again");
         }
-        run(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
-    };
+    }
+    let apt = |arguments: &[&str]| run(command("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
     apt(&["update", "--quiet"])?;
-    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat())
+    apt(&[options.as_slice(), packages].concat())
 }
 
 /// A command of `cargo` that some toolchains lack, and Debian's package of it.

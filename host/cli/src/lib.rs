@@ -8,6 +8,7 @@ mod check;
 mod codes;
 mod console;
 mod contracts;
+mod demo;
 mod describe;
 mod diagnostic;
 mod diff;
@@ -54,6 +55,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show what seamgate does, in a few seconds
+    #[command(after_help = demo::HELP)]
+    Demo(demo::Arguments),
     /// Judge one output, or many requests with --ndjson
     Check(check::Arguments),
     /// Run an agent, judge its output, ask again with feedback, and print only a valid document
@@ -169,6 +173,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         seamgate_runner::process::harden();
     }
     let status = match command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Check(arguments) => check::run(arguments, parquet),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),

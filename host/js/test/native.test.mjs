@@ -248,6 +248,10 @@ test("the command line comes with the package", () =>
     assert.equal(JSON.parse(accepted.stdout).disposition, "accepted");
     assert.equal(run("{", ...check).status, 1);
     assert.match(run("", "--version").stdout, /^seamgate \d/);
+    const env = { ...process.env, TMPDIR: made };
+    const demo = spawnSync(bin, ["demo"], { encoding: "utf8", cwd: made, env, timeout: 60_000 });
+    assert.equal(demo.status, 0, demo.stdout + demo.stderr);
+    assert.match(demo.stdout, /c3 refund: ok/);
     assert.equal(run("", "chekc").status, 2);
     // A reader that closes the pipe, and a signal, end it without a message.
     const closed = spawnSync("sh", ["-c", `"${bin}" --help | true`], { encoding: "utf8", timeout: 20_000 });

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import logging
+import os
 import pickle
 import subprocess
 import sys
@@ -264,6 +265,14 @@ def test_a_prompt_has_no_titles_of_pydantic() -> None:
 def test_the_package_is_a_command() -> None:
     ran = subprocess.run([sys.executable, "-m", "seamgate", "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("seamgate ")
+
+
+@native_only
+def test_the_package_has_the_demo(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "seamgate", "demo"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ran = subprocess.run(program, capture_output=True, text=True, check=True, env=environment)
+    assert "c3 refund: ok" in ran.stdout
 
 
 def test_seconds_are_said_in_names(gate: Gate) -> None:

@@ -1,6 +1,7 @@
 //! The command line with real processes: what scripts, agents, servers and people at a terminal see of it.
 
 mod commands;
+mod demo;
 mod diff;
 mod edited_profile;
 mod export;
