@@ -1,4 +1,4 @@
-"""The tools of InjecAgent: of `InjecAgent/data/tools.json`, and of nothing else."""
+"""The tools of InjecAgent: of `data/tools.json`, and of nothing else."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rules import Field, Tool
 
-DATA = "InjecAgent/data"
+DATA = "data"
 
 
 def tools(folder: Path) -> list[Tool]:

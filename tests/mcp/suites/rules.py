@@ -153,7 +153,7 @@ def kind(tool: Tool, bare: set[str]) -> str:
     name = split(tool.name.removeprefix(tool.kit))
     if {name[0], *verbs} & WRITES:
         return "effectful"
-    if verbs and verbs[0] in READS or name[0] in READS or name[-1] == "search":
+    if (verbs and verbs[0] in READS) or name[0] in READS or name[-1] == "search":
         return "read"
     return "effectful"
 
@@ -206,9 +206,13 @@ def lookups(name: str, tool: Tool, tools: list[Tool], labels: dict[str, list[str
                 continue
             if "untrusted" not in labels[other.name]:
                 yield {"tool": other.name, "at": one.path}
-            elif named := next((it for it in other.fields if it.within == one.within and it.name in NAMES), None):
-                if named.path != one.path:
-                    yield {"tool": other.name, "at": one.path, "named": named.path}
+            elif (named := names(one, other)) and named.path != one.path:
+                yield {"tool": other.name, "at": one.path, "named": named.path}
+
+
+def names(one: Field, other: Tool) -> Field | None:
+    """Return the field that names the item in which a field stands."""
+    return next((it for it in other.fields if it.within == one.within and it.name in NAMES), None)
 
 
 def fits(name: str, one: Field, other: Tool) -> bool:
@@ -254,7 +258,7 @@ def stem(verb: str) -> str:
 
 def singular(noun: str) -> str:
     """Return a noun without the ending of the plural."""
-    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3 or noun == "ids" else noun
+    return noun[:-1] if (noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3) or noun == "ids" else noun
 
 
 def split(name: str) -> list[str]:
