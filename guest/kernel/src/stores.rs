@@ -19,7 +19,8 @@ use crate::{
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
-/// The most entries that facts keep. Beyond, the keys of the store with most entries become one entry for the whole store.
+/// The most entries that facts keep. Beyond, the keys of the store with most entries become one entry for the whole
+/// store.
 const MAX_ENTRIES: usize = 256;
 
 /// The longest key that is kept, in bytes, and the most keys of one call.
@@ -205,7 +206,8 @@ mod tests {
     }
 
     fn facts(labels: &[&str], stores: &Value) -> String {
-        json!({"run": "r", "at": 1, "principal": "anna", "nonce": "c0ffee00c0ffee00", "labels": labels, "stores": stores})
+        let nonce = "c0ffee00c0ffee00";
+        json!({"run": "r", "at": 1, "principal": "anna", "nonce": nonce, "labels": labels, "stores": stores})
             .to_string()
     }
 

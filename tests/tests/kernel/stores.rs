@@ -106,3 +106,38 @@ fn a_read_has_the_labels_of_all_writes_to_its_key() {
         }
     }
 }
+
+#[test]
+fn a_store_that_only_a_parent_names_labels_what_its_child_reads_and_writes() {
+    let tools = |store: Value| {
+        let mut tools = json!([
+            {"name": "load", "effect": "read", "permit": "allow", "result": {"labels": []}},
+            {"name": "save", "effect": "effectful", "permit": "allow", "result": {"labels": []}},
+        ]);
+        if !store.is_null() {
+            tools[0]["store"] = store.clone();
+            tools[1]["store"] = store;
+        }
+        tools
+    };
+    let child = json!({"agent": "child", "tools": tools(Value::Null)});
+    let child = Profile::compile(&child.to_string()).expect("a profile");
+    let parent = json!({"agent": "parent", "tools": tools(json!({"name": "files", "key": "$.path"}))});
+    let bounds = json!({
+        "run": "p", "call": "c1", "tools": ["load", "save"], "rules": [{"profile": parent}], "budget": {},
+    });
+    let facts = json!({
+        "run": "p/c1", "at": 1, "principal": "anna", "nonce": "c0ffee00c0ffee00", "labels": ["private"],
+        "stores": [{"store": "files", "key": "a", "labels": ["untrusted"]}], "parent": bounds,
+    });
+    let call = |tool: &str| json!({"key": "c1", "tool": tool, "arguments": {"path": "a"}}).to_string();
+    let read = observe(&child, &facts.to_string(), &call("load"), r#"{"text":"x"}"#).expect("an observation");
+    let read: Value = serde_json::from_str(&read).expect("JSON");
+    assert_eq!(read["labels"], json!(["untrusted"]));
+    let decision = permit(&child, &facts.to_string(), &call("save")).expect("a decision");
+    let decision: Value = serde_json::from_str(&decision).expect("JSON");
+    assert_eq!(
+        decision["facts"]["stores"],
+        json!([{"store": "files", "key": "a", "labels": ["private", "untrusted"]}])
+    );
+}
