@@ -21,16 +21,13 @@ def call(name, a):
     return dict(type="text", text=memory.get(a.get("topic", "").lower(), "nothing") if name == "recall" else text[name])
 "#;
 
-/// Returns a profile of the four tools, which are on a server, or on the host itself.
-fn profile(server: &str, more: &Value) -> String {
+/// Returns a profile of the four tools, with more members.
+fn profile(more: &Value) -> String {
     let store = json!({"name": "memory", "key": "$.topic"});
     let tool = |name: &str, effect: &str, labels: Value, store: &Value| {
         let mut tool = json!({"name": name, "effect": effect, "permit": "allow", "result": {"labels": labels}});
         if !store.is_null() {
             tool["store"] = store.clone();
-        }
-        if !server.is_empty() {
-            tool["server"] = json!(server);
         }
         tool
     };
@@ -52,7 +49,7 @@ const DENIED: &str = "is effectful, which is denied once data labelled \"untrust
 
 #[test]
 fn what_one_session_of_the_gate_stores_another_one_reads_with_its_labels() {
-    let mut served = Served::start("stores", TOOLS, &profile("", &json!({})));
+    let mut served = Served::start("stores", TOOLS, &profile(&json!({})));
     let clean = json!({"topic": "greeting", "text": "Say hello."});
     assert_eq!(served.call_with("remember", &clean), "noted");
     let mail = served.call("mail");
@@ -108,7 +105,7 @@ fn what_one_run_of_an_agent_stores_another_one_reads_with_its_labels() {
         "prompt": {"role": "You help."},
         "final": {"contract": {"agent": "x", "schema": {"type": "object"}}},
     });
-    write("x.profile.json", &profile("", &more));
+    write("x.profile.json", &profile(&more));
     write("model.py", MODEL);
     let tool = json!({"command": ["sh", "-c", "echo '\"text\"'"]});
     let tools = json!({"mail": tool, "remember": tool, "recall": tool, "send": tool});
