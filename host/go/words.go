@@ -398,6 +398,28 @@ func (e SaidEvent) MarshalJSON() ([]byte, error) {
 	}{"said", plain(e)})
 }
 
+// Labels that other runs gave to data in stores. They add to those that the run knows.
+type StoresEvent struct {
+	// At is when, in milliseconds since 1970.
+	At int64 `json:"at"`
+
+	Stores []Stored `json:"stores"`
+}
+
+func (StoresEvent) isRunEvent() {}
+
+// MarshalJSON implements [json.Marshaler].
+func (e StoresEvent) MarshalJSON() ([]byte, error) {
+	type plain StoresEvent
+	if e.Stores == nil {
+		e.Stores = []Stored{}
+	}
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{"stores", plain(e)})
+}
+
 // A declared value changed.
 type ContextEvent struct {
 	// At is when, in milliseconds since 1970.
@@ -672,6 +694,8 @@ func ReadEvent(text []byte) (RunEvent, error) {
 		return read[UserMessageEvent](text)
 	case "said":
 		return read[SaidEvent](text)
+	case "stores":
+		return read[StoresEvent](text)
 	case "context":
 		return read[ContextEvent](text)
 	case "resolution":
@@ -1310,6 +1334,17 @@ type ApprovalRemember struct {
 
 	// How long it holds, in seconds from now.
 	TtlS *int64 `json:"ttl_s,omitzero"`
+}
+
+// The labels of the data below one key of a store.
+type Stored struct {
+	// The name of the store.
+	Store string `json:"store"`
+
+	// The key. Without it: the whole store.
+	Key *string `json:"key,omitzero"`
+
+	Labels []string `json:"labels"`
 }
 
 // What it used. A member that is missing is nothing; without this, it used all that it had.

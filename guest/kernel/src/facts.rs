@@ -15,6 +15,7 @@ use crate::{
     document::{CAPS, Format, number_in, source, text, text_in, texts_in},
     observed::{Observed, bound, bound_said},
     profile::Budget,
+    stores::{self, Entry},
 };
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("formats/facts.json"));
@@ -42,6 +43,8 @@ pub(crate) struct Facts<'t> {
     /// The number of earlier texts that the caller passed.
     pub(crate) said_before: usize,
     pub(crate) observed: Vec<Observed>,
+    /// The labels of data in stores.
+    pub(crate) stores: Vec<Entry>,
     /// The bounds that a parent set.
     pub(crate) above: Option<Arc<Above>>,
     /// `true` if the model of a parent may have written parts of the task.
@@ -148,6 +151,8 @@ pub(crate) struct Kept {
     pub(crate) said: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) observed: Vec<Observed>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) stores: Vec<Entry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Box<RawValue>>,
 }
@@ -190,6 +195,7 @@ impl Kept {
             said: self.said.clone(),
             said_before: 0,
             observed: self.observed.clone(),
+            stores: self.stores.clone(),
             is_child: above.is_some_and(|above| above.has_parent()),
             above: above.cloned(),
         })
@@ -197,7 +203,7 @@ impl Kept {
 
     /// Applies the changes that a decision or an observation made.
     pub(crate) fn take(&mut self, changed: Changed) {
-        let Changed { surface, labels, used, asks, approvals, programs, remembered, observed } = changed;
+        let Changed { surface, labels, used, asks, approvals, programs, remembered, observed, stores } = changed;
         if surface.is_some() {
             self.surface = surface;
         }
@@ -208,6 +214,7 @@ impl Kept {
         self.programs = programs.unwrap_or_else(|| std::mem::take(&mut self.programs));
         self.remembered = remembered.unwrap_or_else(|| std::mem::take(&mut self.remembered));
         self.observed = observed.unwrap_or_else(|| std::mem::take(&mut self.observed));
+        self.stores = stores.unwrap_or_else(|| std::mem::take(&mut self.stores));
     }
 }
 
@@ -230,6 +237,8 @@ pub(crate) struct Changed {
     pub(crate) remembered: Option<Vec<Remembered>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observed: Option<Vec<Observed>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stores: Option<Vec<Entry>>,
 }
 
 impl<'t> Facts<'t> {
@@ -245,6 +254,8 @@ impl<'t> Facts<'t> {
         let said_before = bound_said(&mut said);
         let mut observed = each(&document, "observed", |at| Observed::read(&document, at));
         bound(&mut observed);
+        let stores = stores::with(&[], each(&document, "stores", |at| Entry::read(&document, at)).into_iter());
+        let stores = stores.unwrap_or_default();
         let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {
             is_child: above.as_ref().is_some_and(|above| above.has_parent()),
@@ -285,6 +296,7 @@ impl<'t> Facts<'t> {
             said,
             said_before,
             observed,
+            stores,
             document,
         })
     }
@@ -359,6 +371,8 @@ impl<'t> Facts<'t> {
             said: said.clone(),
             said_before: if is_own { self.said_before } else { 0 },
             observed: observed.clone(),
+            // Those of this run have all rules applied.
+            stores: Vec::new(),
             above: None,
             // Of several rule sets, some belong to agents that are children themselves.
             is_child: self.rules().len() > 1,

@@ -25,7 +25,7 @@ use crate::{
     profile::Profile,
     result::{Body, Given, ToolResult},
     sanitize::{Clean, inspect, inspect_as, sanitize, sanitize_as},
-    surface, time,
+    stores, surface, time,
     tool::{COMPUTED_LABELS, Effect, ResultRule, Template, Tool},
     truncate::{Part, Room},
 };
@@ -104,6 +104,7 @@ pub(crate) fn observe_as(
     let (tool_name, call_key) = (tool.full_name(), call.key.clone());
     let seen = Observed { tool: tool_name, call: call_key, values: std::mem::take(&mut read.observed) };
     observation.facts.observed = observed::with(&facts.observed, seen);
+    observation.labels.extend(stores::labels(facts, tool, call));
     label_by_those_above(&mut observation, profile, facts, tool, call, result)?;
     observation.id = id;
     observation.artifact.clone_from(&artifact);

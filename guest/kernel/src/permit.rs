@@ -24,7 +24,7 @@ use crate::{
     proof::Proof,
     remembered,
     sanitize::{Clean, mark_in},
-    scope, surface,
+    scope, stores, surface,
     tool::{Effect, Tool},
     view::{Background, view},
 };
@@ -67,6 +67,7 @@ pub(crate) fn permit(
     };
     match (tool, checked) {
         (Some(tool), Ok(Passed { same_call, needed })) => {
+            let stores = || stores::written(profile, facts, tool, call);
             let action = action(profile, facts, tool, call);
             let digest = action.digest();
             let class = above::class(tool, facts.above.as_deref());
@@ -78,13 +79,13 @@ pub(crate) fn permit(
                             Some(Used { principal: by.principal.clone(), at: by.at, remembered: false });
                         decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                     }
-                    decision.allow(call, budget::spend(&facts.used, &same_call, class));
+                    decision.allow(call, budget::spend(&facts.used, &same_call, class), stores());
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reasons, .. })) => {
                     if let Some((used, remembered)) = remembered::find(facts, &action, call, &needed) {
                         decision.approval = Some(used);
                         decision.facts.remembered = Some(remembered);
-                        decision.allow(call, budget::spend(&facts.used, &same_call, class));
+                        decision.allow(call, budget::spend(&facts.used, &same_call, class), stores());
                         return Ok(decision);
                     }
                     let why = needed.iter().flat_map(|needed| &needed.reasons).map(|reason| reason.message.as_str());
@@ -114,10 +115,12 @@ pub(crate) fn permit(
 }
 
 impl Decision {
-    fn allow(&mut self, call: &Call, used: crate::facts::Used) {
+    fn allow(&mut self, call: &Call, used: crate::facts::Used, stores: Option<Vec<stores::Entry>>) {
         self.permit = ALLOW;
         self.arguments = Some(call.arguments.clone());
         self.facts.used = Some(used);
+        // A call whose outcome stays unknown may have written.
+        self.facts.stores = stores;
     }
 
     fn deny(&mut self, profile: &Profile, mode: Option<&Mode>, facts: &Facts, reason: Reason) {

@@ -111,6 +111,7 @@ const AUDIT: Table = &[
     ("event", "input", &["at", "key", "principal"]),
     ("event", "user_message", &["at", "principal"]),
     ("event", "said", &["at", "principal"]),
+    ("event", "stores", &["at"]),
     ("event", "context", &["at", "name"]),
     ("event", "resolution", &["at", "call", "outcome", "principal"]),
     ("event", "mode", &["at", "mode", "principal"]),

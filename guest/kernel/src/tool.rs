@@ -13,6 +13,7 @@ use crate::{
     names::Names,
     places::{Folder, Host},
     sanitize::Clean,
+    stores::Store,
     truncate::Room,
 };
 
@@ -55,6 +56,7 @@ pub(crate) struct Tool {
     pub(crate) definition: Option<Definition>,
     pub(crate) effect: Effect,
     pub(crate) egress: bool,
+    pub(crate) store: Option<Store>,
     /// The number of times that equal calls are permitted, if this differs from the budget.
     pub(crate) same_call: Option<u64>,
     /// The schema that applies in addition to that of the definition.

@@ -16,7 +16,7 @@ use seamgate_runner::{
     Error, Result,
     agent::now,
     new_nonce, random,
-    run_dir::{ModelPlan, Plan, Profiles},
+    run_dir::{ModelPlan, Plan, Profiles, Stores},
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,8 @@ const DIGITS: usize = 16;
 pub(crate) struct Session<'g> {
     run: Run<'g, FileJournal>,
     folder: PathBuf,
+    /// The labels that data keeps beyond the session.
+    stores: Stores,
     is_synced: bool,
     is_changed: bool,
     /// It is held until all is written.
@@ -96,7 +98,12 @@ impl<'g> Session<'g> {
             false => start(gate, info, setting, &whole, &folder)?,
         };
         let is_synced = setting.is_synced;
-        Ok(Session { run, folder, is_synced, is_changed: !started, _lock: lock })
+        let stores = Stores::of(&setting.journal, is_synced);
+        let mut session = Session { run, folder, stores, is_synced, is_changed: !started, _lock: lock };
+        for news in session.stores.news(session.run.state())? {
+            session.send(&news.at(now()))?;
+        }
+        Ok(session)
     }
 
     /// Sends an event. It is safe from a crash once the session is closed.
@@ -110,6 +117,9 @@ impl<'g> Session<'g> {
             sent => sent?,
         };
         self.is_changed = true;
+        if actions.iter().any(|action| matches!(action, Action::Execute(_))) {
+            self.stores.keep(self.run.state())?;
+        }
         Ok(Step { records: self.run.records()?, actions })
     }
 

@@ -181,3 +181,48 @@ fn labels_outlast_an_edit_of_the_profile() {
         drop(fs::remove_dir_all(&setting.journal));
     }
 }
+
+/// What one session stores labels what another one reads.
+#[test]
+fn labels_of_stores_outlast_a_session() {
+    let mut setting = setting("stores");
+    setting.profile = json!({
+        "agent": "code",
+        "tools": [
+            {"name": "WebFetch", "effect": "read", "permit": "allow", "result": {"labels": ["untrusted"]}},
+            {"name": "Write", "effect": "idempotent", "permit": "allow", "result": {"labels": []},
+             "store": {"name": "files", "key": "$.file_path"}},
+            {"name": "Read", "effect": "read", "permit": "allow", "result": {"labels": []},
+             "store": {"name": "files", "key": "$.file_path"}},
+            {"name": "Bash", "effect": "effectful", "permit": "allow", "result": {"labels": []}},
+            {"name": "other", "server": "shell", "effect": "effectful", "permit": "allow", "result": {"labels": []}}
+        ],
+        "flows": [{"after": "untrusted", "to": "effectful", "then": "deny"}]
+    })
+    .to_string();
+    let call = |session: &str, event: &str, id: &str, tool: &str, path: &str| {
+        json!({
+            "session_id": session, "cwd": "/work/app", "hook_event_name": event, "tool_name": tool,
+            "tool_use_id": id, "tool_input": {"file_path": path}, "tool_response": "text"
+        })
+        .to_string()
+    };
+    let make = |setting: &Setting, session: &str, id: &str, tool: &str, path: &str| {
+        assert_eq!(decided(setting, &call(session, "PreToolUse", id, tool, path)), "allow", "{session} {id}");
+        let answer = respond(setting, Harness::Claude, call(session, "PostToolUse", id, tool, path).as_bytes());
+        assert_eq!(answer.failure, None, "{session} {id}");
+    };
+    let may_act = |setting: &Setting, session: &str, id: &str| {
+        decided(setting, &bash(id, "make").replace(r#""session_id":"s""#, &format!(r#""session_id":"{session}""#)))
+    };
+    make(&setting, "one", "1", "Write", "/work/app/clean.md");
+    make(&setting, "one", "2", "WebFetch", "");
+    make(&setting, "one", "3", "Write", "/work/app/notes.md");
+    make(&setting, "two", "1", "Read", "/work/app/clean.md");
+    assert_eq!(may_act(&setting, "two", "2"), "allow");
+    make(&setting, "two", "3", "Read", "notes.md");
+    assert_eq!(may_act(&setting, "two", "4"), "deny");
+    fs::write(setting.journal.join("stores.ndjson"), "{}\n").expect("written");
+    assert_eq!(may_act(&setting, "three", "1"), "deny");
+    drop(fs::remove_dir_all(&setting.journal));
+}

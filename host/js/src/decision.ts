@@ -1,5 +1,5 @@
 import { memberText } from "./text.js";
-import type { Action, RunRecord } from "./words.js";
+import type { Action, RunRecord, Stored } from "./words.js";
 
 /** A registered profile. */
 export interface ProfileInfo {
@@ -80,6 +80,8 @@ export interface Facts {
   readonly said?: readonly string[];
   /** Values that results had at the paths that `origins` name. */
   readonly observed?: readonly Observed[];
+  /** The labels of data in stores that the profile's tools name. Keep them for the next run. */
+  readonly stores?: readonly Stored[];
 }
 
 /** Values of one result, as the facts have them: by their paths, a string or the text of a number at a JSON Pointer. */

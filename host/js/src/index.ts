@@ -168,6 +168,8 @@ export type {
   StopCode,
   StopReason,
   StopRecord,
+  Stored,
+  StoresEvent,
   SurfaceRecord,
   TickEvent,
   TokenUsage,

@@ -20,6 +20,7 @@ export type RunEvent =
   | InputEvent
   | UserMessageEvent
   | SaidEvent
+  | StoresEvent
   | ContextEvent
   | ResolutionEvent
   | ModeEvent
@@ -232,6 +233,14 @@ export interface SaidEvent {
   readonly at: number;
   readonly text: string;
   readonly principal?: string;
+}
+
+/** Labels that other runs gave to data in stores. They add to those that the run knows. */
+export interface StoresEvent {
+  readonly type: "stores";
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  readonly stores: readonly Stored[];
 }
 
 /** A declared value changed. */
@@ -836,6 +845,15 @@ export interface ApprovalRemember {
   readonly times?: number;
   /** How long it holds, in seconds from now. */
   readonly ttl_s?: number;
+}
+
+/** The labels of the data below one key of a store. */
+export interface Stored {
+  /** The name of the store. */
+  readonly store: string;
+  /** The key. Without it: the whole store. */
+  readonly key?: string;
+  readonly labels: readonly string[];
 }
 
 /** What it used. A member that is missing is nothing; without this, it used all that it had. */

@@ -463,6 +463,7 @@ impl<'d> Driver<'d> {
             EventKind::ToolsListed(event) => Some(event.listed.as_str().to_owned()),
             _ => None,
         };
+        self.hear_of_stores()?;
         let event = Event { at: now(), kind };
         loop {
             let sent = if is_call { self.begun.run.send_unsynced(&event) } else { self.begun.run.send(&event) };
@@ -473,6 +474,7 @@ impl<'d> Driver<'d> {
                     if is_call && !is_alone {
                         self.begun.run.sync().map_err(StepError::from)?;
                     }
+                    self.keep_stores(&actions)?;
                     let records = self.begun.run.records()?;
                     self.share_labels(&records)?;
                     self.notify(&records, &actions)?;
@@ -486,6 +488,31 @@ impl<'d> Driver<'d> {
                 Err(StepError::Fault(fault)) => return Ok(Outcome::Refused(fault)),
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+
+    /// Lets the run know the labels that other runs gave to data in stores.
+    fn hear_of_stores(&mut self) -> Result<()> {
+        for news in self.begun.stores.news(self.begun.run.state())? {
+            let event = news.at(now());
+            let actions = loop {
+                match self.begun.run.send(&event) {
+                    Err(StepError::Journal(JournalError::Conflict { .. })) => self.catch_up()?,
+                    sent => break sent?,
+                }
+            };
+            let records = self.begun.run.records()?;
+            self.keep_stores(&actions)?;
+            self.core.handle(now(), Input::CaughtUp(records, actions));
+        }
+        Ok(())
+    }
+
+    /// Keeps the labels of data in stores, before a call is sent that may write there.
+    fn keep_stores(&mut self, actions: &[Action]) -> Result<()> {
+        match actions.iter().any(|action| matches!(action, Action::Execute(_))) {
+            true => self.begun.stores.keep(self.begun.run.state()),
+            false => Ok(()),
         }
     }
 
@@ -510,6 +537,7 @@ impl<'d> Driver<'d> {
     /// Takes what others appended: approvals.
     fn catch_up(&mut self) -> Result<()> {
         let actions = self.begun.run.catch_up()?;
+        self.keep_stores(&actions)?;
         let records = self.begun.run.records()?;
         self.core.handle(now(), Input::CaughtUp(records, actions));
         Ok(())

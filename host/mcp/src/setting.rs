@@ -14,7 +14,7 @@ use seamgate_runner::{
     new_nonce,
     notice::Notifier,
     random,
-    run_dir::{Lock, ModelPlan, Plan, Profiles, Servers},
+    run_dir::{Lock, ModelPlan, Plan, Profiles, Servers, Stores},
 };
 use seamgate_text::say;
 use serde_json::{Value, json};
@@ -82,6 +82,8 @@ pub(super) enum Folders<'s> {
 pub(super) struct Begun<'s> {
     pub(super) run: Run<'s, FileJournal>,
     pub(super) folder: PathBuf,
+    /// The labels that data keeps beyond the session.
+    pub(super) stores: Stores,
     pub(super) version: &'s Version,
 }
 
@@ -217,7 +219,7 @@ impl Setting {
         let servers: BTreeMap<String, Value> = self.launches.iter().map(program).collect();
         event.listed = Some(Json::of(&json!({"servers": servers}))?);
         let (run, _) = Run::start(&version.profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
-        Ok(Begun { run, folder, version })
+        Ok(Begun { run, folder, stores: Stores::of(parent, is_kept), version })
     }
 }
 

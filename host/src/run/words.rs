@@ -35,6 +35,7 @@ impl Serialize for Event {
             EventKind::Input(body) => write(serializer, Some(self.at), "input", body),
             EventKind::UserMessage(body) => write(serializer, Some(self.at), "user_message", body),
             EventKind::Said(body) => write(serializer, Some(self.at), "said", body),
+            EventKind::Stores(body) => write(serializer, Some(self.at), "stores", body),
             EventKind::Context(body) => write(serializer, Some(self.at), "context", body),
             EventKind::Resolution(body) => write(serializer, Some(self.at), "resolution", body),
             EventKind::Mode(body) => write(serializer, Some(self.at), "mode", body),
@@ -93,6 +94,8 @@ pub enum EventKind {
     UserMessage(UserMessageEvent),
     /// What a person said elsewhere, by which `origins` are proven. The model is not told it.
     Said(SaidEvent),
+    /// Labels that other runs gave to data in stores. They add to those that the run knows.
+    Stores(StoresEvent),
     /// A declared value changed.
     Context(ContextEvent),
     /// A person says what became of an uncertain call.
@@ -133,6 +136,7 @@ impl EventKind {
             EventKind::Input(_) => "input",
             EventKind::UserMessage(_) => "user_message",
             EventKind::Said(_) => "said",
+            EventKind::Stores(_) => "stores",
             EventKind::Context(_) => "context",
             EventKind::Resolution(_) => "resolution",
             EventKind::Mode(_) => "mode",
@@ -166,6 +170,7 @@ impl EventKind {
             "input" => serde_json::from_str(text).map(EventKind::Input),
             "user_message" => serde_json::from_str(text).map(EventKind::UserMessage),
             "said" => serde_json::from_str(text).map(EventKind::Said),
+            "stores" => serde_json::from_str(text).map(EventKind::Stores),
             "context" => serde_json::from_str(text).map(EventKind::Context),
             "resolution" => serde_json::from_str(text).map(EventKind::Resolution),
             "mode" => serde_json::from_str(text).map(EventKind::Mode),
@@ -262,6 +267,12 @@ impl From<UserMessageEvent> for EventKind {
 impl From<SaidEvent> for EventKind {
     fn from(body: SaidEvent) -> Self {
         EventKind::Said(body)
+    }
+}
+
+impl From<StoresEvent> for EventKind {
+    fn from(body: StoresEvent) -> Self {
+        EventKind::Stores(body)
     }
 }
 
@@ -726,6 +737,24 @@ impl SaidEvent {
     /// Makes one with the members that it must have.
     pub fn new(text: impl Into<Large<String>>) -> Self {
         SaidEvent { text: text.into(), principal: None }
+    }
+
+    /// Returns it as an event at a time, in milliseconds since 1970.
+    pub fn at(self, at: u64) -> Event {
+        Event { at, kind: self.into() }
+    }
+}
+
+/// Labels that other runs gave to data in stores. They add to those that the run knows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoresEvent {
+    pub stores: Vec<Stored>,
+}
+
+impl StoresEvent {
+    /// Makes one with the members that it must have.
+    pub fn new(stores: Vec<Stored>) -> Self {
+        StoresEvent { stores }
     }
 
     /// Returns it as an event at a time, in milliseconds since 1970.
@@ -1868,6 +1897,17 @@ pub struct ApprovalRemember {
     /// How long it holds, in seconds from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_s: Option<u64>,
+}
+
+/// The labels of the data below one key of a store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stored {
+    /// The name of the store.
+    pub store: String,
+    /// The key. Without it: the whole store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    pub labels: Vec<String>,
 }
 
 /// What it used. A member that is missing is nothing; without this, it used all that it had.

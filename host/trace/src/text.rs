@@ -262,6 +262,13 @@ impl Known {
             }
             EventKind::Said(event) => plain(format!("{} said, not to the model", somebody(&event.principal)))
                 .part("text", steps.text(&event.text)),
+            EventKind::Stores(event) => {
+                let stored = event.stores.iter().map(|entry| {
+                    let key = entry.key.as_ref().map(|key| format!("/{key}")).unwrap_or_default();
+                    format!("{}{key}: {}", entry.store, entry.labels.join(", "))
+                });
+                plain("other runs stored data with labels").part("stores", stored.collect::<Vec<_>>().join("; "))
+            }
             EventKind::Context(event) => {
                 plain(format!("the context {} changed", event.name)).part("value", event.value.as_str())
             }

@@ -12,6 +12,7 @@ mod replay;
 mod run;
 mod served;
 mod servers;
+mod stores;
 mod terminal;
 mod trace;
 mod type_schemas;

@@ -45,6 +45,17 @@ impl Served {
         fs::create_dir_all(&folder).expect("a folder");
         fs::write(folder.join("server.py"), format!("{tools}{LOOP}")).expect("a file");
         fs::write(folder.join("x.profile.json"), profile).expect("a file");
+        Served::open(folder)
+    }
+
+    /// Starts another gate in the same folder, after the end of this one.
+    pub(crate) fn again(self) -> Self {
+        let folder = self.folder.clone();
+        self.end();
+        Served::open(folder)
+    }
+
+    fn open(folder: PathBuf) -> Self {
         let mut command =
             seamgate(&folder, &["mcp", "-p", "x.profile.json", "--journal", "runs", "--", "python3", "server.py"]);
         let stderr = fs::File::create(folder.join("stderr")).expect("a file");
@@ -73,7 +84,12 @@ impl Served {
 
     /// Calls a tool. Returns the text, or the message of the error.
     pub(crate) fn call(&mut self, tool: &str) -> String {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": {}}));
+        self.call_with(tool, &json!({}))
+    }
+
+    /// Calls a tool with arguments. Returns the text, or the message of the error.
+    pub(crate) fn call_with(&mut self, tool: &str, arguments: &Value) -> String {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let text = answer["result"]["content"][0]["text"].as_str().or(answer["error"]["message"].as_str());
         text.expect("a text").to_owned()
     }

@@ -27,6 +27,7 @@ use crate::{
     places::{Folder, Host},
     render::sanitized,
     sanitize::Clean,
+    stores::Store,
     tool::{
         Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, Source, Support, Template, Tool,
         Within,
@@ -379,6 +380,7 @@ impl Reader<'_, '_> {
             // The child's run has the key of the call, so the same call twice is one run.
             effect: Effect::Idempotent,
             egress: false,
+            store: None,
             same_call: None,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
@@ -408,11 +410,14 @@ impl Reader<'_, '_> {
         let permit = self.cases(at, groups, definition.as_ref(), arguments.as_ref());
         let mut names = names(definition.as_ref(), arguments.as_ref(), &scope, &origins);
         permit.paths().iter().for_each(|path| names.add(path));
+        let store = self.store(at);
+        store.iter().filter_map(|store| store.key.as_ref()).for_each(|path| names.add(&path.selectors));
         Tool {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: self.effect(at, pinned),
             same_call: number_in(document, at, "same_call"),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
+            store,
             names,
             definition,
             arguments,
@@ -454,6 +459,12 @@ impl Reader<'_, '_> {
             "annotated" => pinned.map_or(Effect::Effectful, |pinned| definition::annotated(self.document, pinned)),
             word => Effect::of(word),
         }
+    }
+
+    fn store(&mut self, tool: NodeId) -> Option<Store> {
+        let at = self.member(tool, "store")?;
+        let name = text_in(self.document, at, "name").unwrap_or_default().to_owned();
+        Some(Store { name, key: self.path(at, "key") })
     }
 
     /// Returns what `format` means in the schemas of a tool's definition.

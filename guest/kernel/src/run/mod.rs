@@ -58,6 +58,7 @@ use crate::{
     observe::united,
     profile::{Budget, Profile},
     sanitize::sanitize,
+    stores::{self, Entry},
     tool::Tool,
 };
 
@@ -258,6 +259,7 @@ impl<'p> Run<'p> {
             remembered: Vec::new(),
             said: Vec::new(),
             observed: Vec::new(),
+            stores: Vec::new(),
             parent: event.source("parent").map(raw),
         };
         let state = State::new(profile, facts);
@@ -312,6 +314,7 @@ impl<'p> Run<'p> {
             "input" => self.input(event)?,
             "user_message" => self.user_message(event)?,
             "said" => self.hear(event.text("text").unwrap_or_default()),
+            "stores" => self.stores_changed(event),
             "context" => self.context_changed(event)?,
             "resolution" => self.resolution(event)?,
             "mode" => self.mode_changed(event)?,
@@ -388,6 +391,14 @@ impl<'p> Run<'p> {
     /// Returns the key of the next action.
     fn key(&self) -> String {
         format!("{}/{}/{}", self.state.facts.run, self.state.step, self.actions.len())
+    }
+
+    /// Takes labels that other runs gave to data in stores.
+    fn stores_changed(&mut self, event: &Event) {
+        let entries = event.items("stores").map(|at| Entry::read(event.document(), at));
+        if let Some(all) = stores::with(&self.state.facts.stores, entries) {
+            self.state.facts.stores = all;
+        }
     }
 
     fn user_message(&mut self, event: &Event) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use seamgate_core::kernel_api::json;
 
 use super::{Run, state::EntryKind, step::Record};
-use crate::decision::Reason;
+use crate::{decision::Reason, stores::Entry};
 
 /// The number of entries of the history that stay, whatever their size.
 const KEPT: usize = 4;
@@ -84,7 +84,8 @@ impl Run<'_> {
         let given = self.given.len() + parent + state.frame.as_ref().map_or(0, String::len);
         let said: usize = state.facts.said.iter().map(|text| text.len() + 8).sum();
         let observed = state.facts.observed.iter().map(|result| 1024 + result.most_bytes()).sum::<usize>();
-        let given = given + said + observed;
+        let stores = state.facts.stores.iter().map(Entry::most_bytes).sum::<usize>();
+        let given = given + said + observed + stores;
         // Each byte of a text takes two at the most. Bytes that would take more were escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }

@@ -76,6 +76,7 @@ class Facts(TypedDict, total=False):
         remembered: Approvals that persons gave for further calls of the run.
         said: What people said in this run, by which `origins` are proven. The host writes it, never the model.
         observed: Values that results had at the paths that `origins` name.
+        stores: The labels of data in stores that the profile's tools name. Keep them for the next run.
     """
 
     run: str
@@ -96,6 +97,7 @@ class Facts(TypedDict, total=False):
     remembered: list[Mapping[str, Any]]
     said: list[str]
     observed: list[Mapping[str, Any]]
+    stores: list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -237,6 +237,22 @@ class ApprovalRemember(TypedDict, total=False):
     ttl_s: int
 
 
+class _Stored(TypedDict):
+    store: str
+    labels: list[str]
+
+
+class Stored(_Stored, total=False):
+    """The labels of the data below one key of a store.
+
+    Attributes:
+        store: The name of the store.
+        key: The key. Without it: the whole store.
+    """
+
+    key: str
+
+
 class ChildUse(TypedDict, total=False):
     """What it used. A member that is missing is nothing; without this, it used all that it had.
 
@@ -842,6 +858,14 @@ class SaidEvent(_SaidEvent, total=False):
     principal: str
 
 
+class StoresEvent(TypedDict):
+    """Labels that other runs gave to data in stores. They add to those that the run knows."""
+
+    type: Literal["stores"]
+    at: int
+    stores: list[Stored]
+
+
 class ContextEvent(TypedDict):
     """A declared value changed."""
 
@@ -1005,6 +1029,7 @@ RunEvent = (
     | InputEvent
     | UserMessageEvent
     | SaidEvent
+    | StoresEvent
     | ContextEvent
     | ResolutionEvent
     | ModeEvent

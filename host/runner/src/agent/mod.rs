@@ -34,7 +34,7 @@ pub use self::{
 use crate::{
     error::{Error, Result, bail},
     random::{new_nonce, random},
-    run_dir::{Lock, Plan},
+    run_dir::{Lock, Plan, Stores},
 };
 
 /// How a run begins.
@@ -109,9 +109,16 @@ impl Opened<'_> {
     ) -> Result<T, E> {
         let Opened { context, run, actions, folder, _lock } = self;
         thread::scope(|scope| {
-            let mut runner = Runner::new(context, (run, actions), &folder);
+            let mut runner = Runner::new(context, (run, actions), &folder, Stores::of(&parent_of(&folder), true));
             first(&mut runner)?;
             ended(runner.go_on(scope))
         })
     }
+}
+
+/// Returns the folder in which the folder of a run is.
+fn parent_of(folder: &Path) -> PathBuf {
+    // A relative name, or `..` at its end, says nothing about it.
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    whole.parent().map_or(whole.clone(), Path::to_owned)
 }

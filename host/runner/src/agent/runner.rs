@@ -29,6 +29,7 @@ use crate::{
     error::{Error, Result, bail},
     notice::{Notice, tool_of},
     process::Stop,
+    run_dir::Stores,
 };
 
 /// The longest result that an event holds whole, in bytes. Of a longer one, the event has the beginning and the end, and the journal
@@ -60,6 +61,8 @@ pub struct Runner<'s> {
     context: &'s Context,
     run: Run<'s, FileJournal>,
     folder: PathBuf,
+    /// The labels that data keeps beyond the run.
+    stores: Stores,
     todo: VecDeque<Action>,
     /// The calls in flight, by their keys.
     under_way: HashMap<String, Stop>,
@@ -83,12 +86,14 @@ impl<'s> Runner<'s> {
         context: &'s Context,
         (run, actions): (Run<'s, FileJournal>, Vec<Action>),
         folder: &Path,
+        stores: Stores,
     ) -> Self {
         let (sender, inputs) = mpsc::channel();
         Runner {
             context,
             run,
             folder: folder.to_owned(),
+            stores,
             todo: actions.into(),
             under_way: HashMap::new(),
             asked: None,
@@ -285,6 +290,10 @@ impl<'s> Runner<'s> {
 
     /// Sends an event, and returns the fault if the kernel does not take it.
     fn try_send(&mut self, event: impl Into<EventKind>) -> Result<Result<(), Fault>> {
+        for stores in self.stores.news(self.run.state())? {
+            let actions = self.run.send(&stores.at(now()))?;
+            self.todo.extend(actions);
+        }
         match self.run.send(&Event { at: now(), kind: event.into() }) {
             Ok(actions) => {
                 progress::tell(&self.run)?;
@@ -382,6 +391,7 @@ impl<'s> Runner<'s> {
     fn execute<'e>(&mut self, execute: ExecuteAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
         // A remembered approval may cover a call that waited.
         self.waiting.remove(&execute.call);
+        self.stores.keep(self.run.state())?;
         if !self.start(&execute.call)? {
             return Ok(());
         }
@@ -478,10 +488,10 @@ impl<'s> Runner<'s> {
         }
         self.begin(&delegate.call);
         let (context, sender) = (self.context, self.sender.clone());
-        let (folder, state) = (self.folder.clone(), self.run.state().to_owned());
+        let (folder, state, stores) = (self.folder.clone(), self.run.state().to_owned(), self.stores.again());
         scope.spawn(move || {
             let go_on = |started: (Run<'s, FileJournal>, Vec<Action>), folder: &Path| {
-                Runner::new(context, started, folder).go_on(scope)
+                Runner::new(context, started, folder, stores).go_on(scope)
             };
             let end = child::run(context, &delegate, &folder, &state, go_on);
             let _ = sender.send(Input::Child { call: delegate.call, end });

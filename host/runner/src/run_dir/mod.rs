@@ -11,6 +11,7 @@ mod servers;
 mod signing;
 mod ssh_agent;
 mod ssh_wire;
+mod stores;
 
 pub use self::{
     approval_token::{Claims, MAX_TOKEN, verify},
@@ -20,4 +21,5 @@ pub use self::{
     profiles::{Pinned, Profiles, Registered},
     servers::{Command, Server, Servers},
     signing::{Decision, SigningKey},
+    stores::Stores,
 };

@@ -20,6 +20,7 @@ public sealed interface RunEvent
         InputEvent,
         UserMessageEvent,
         SaidEvent,
+        StoresEvent,
         ContextEvent,
         ResolutionEvent,
         ModeEvent,
@@ -54,6 +55,7 @@ public sealed interface RunEvent
       case "input" -> InputEvent.read(json);
       case "user_message" -> UserMessageEvent.read(json);
       case "said" -> SaidEvent.read(json);
+      case "stores" -> StoresEvent.read(json);
       case "context" -> ContextEvent.read(json);
       case "resolution" -> ResolutionEvent.read(json);
       case "mode" -> ModeEvent.read(json);
