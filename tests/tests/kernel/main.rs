@@ -12,4 +12,6 @@ mod origins;
 mod patterns;
 mod permits;
 mod polls;
+mod private;
+mod search;
 mod truncation;
