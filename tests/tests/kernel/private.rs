@@ -1,16 +1,17 @@
 //! Non-interference: where a flow denies `egress` after `private`, two runs that differ only in private data send the
 //! same bytes to the tools with `egress`.
 //!
-//! Each profile and each order of events is random. Two runs get the same events, except for the results of tools whose label is
-//! `private` (their content, status and length) and the values of contexts with this label. The steps of both must be the
-//! same as far as the other side sees them: which calls are sent to tools with `egress`, when, with which arguments, the
-//! decisions that allowed them, and their cancellations.
+//! Each profile and each order of events is random. Two runs get the same events, except for the results of tools whose
+//! label is `private` (their content, status and length) and the values of contexts with this label. The steps of both
+//! must be the same as far as the other side sees them: which calls are sent to tools with `egress`, when, with which
+//! arguments, the decisions that allowed them, and their cancellations.
 //!
-//! The model decides nothing here: which calls are made, and when, is the same in both runs. Its arguments are the same,
-//! too, or else it is the worst model: it writes a digest of all steps so far into each argument.
+//! The model decides nothing here: which calls are made, and when, is the same in both runs. Its arguments are the
+//! same, too, or else it is the worst model: it writes a digest of all steps so far into each argument.
 //!
-//! Not claimed: flows with `unless: origins` or an approval; a model that makes another call, or none, because of what it read;
-//! a tool without the label that returns private data; the time that a step takes; the end of a run whose budget private data used up.
+//! Not claimed: flows with `unless: origins` or an approval; a model that makes another call, or none, because of what
+//! it read; a tool without the label that returns private data; the time that a step takes; the end of a run whose
+//! budget private data used up.
 
 use seamgate_core::kernel_api::digest;
 use seamgate_kernel::{Profile, advance};
@@ -84,7 +85,10 @@ fn profile(random: &mut Random) -> Value {
         "agent": "a",
         "approvers": {"staff": [{"principal": "anna"}]},
         "context": [{"name": "diary", "schema": true, "labels": ["private"]}, {"name": "plan", "schema": true}],
-        "modes": {"all": {"tools": ["*"], "by": ["staff"]}, "some": {"tools": ["vault", "page", "post"], "by": ["staff"]}},
+        "modes": {
+            "all": {"tools": ["*"], "by": ["staff"]},
+            "some": {"tools": ["vault", "page", "post"], "by": ["staff"]},
+        },
         "tools": tools,
         "flows": flows,
         "budget": {"tool_calls": 4 + random.below(8), "same_call": 1 + random.below(3), "ms": 900_000},
@@ -171,6 +175,8 @@ struct Run<'p> {
     seen: Vec<String>,
     /// `true` once private data came.
     has_private: bool,
+    /// `true` if something was sent out after that.
+    is_late: bool,
 }
 
 impl Run<'_> {
@@ -200,7 +206,7 @@ impl Run<'_> {
                 Some("execute") => {
                     self.calls[index].2 = true;
                     if is_egress(&self.calls[index].0) {
-                        assert!(!self.has_private, "it is sent after private data was read: {action}");
+                        self.is_late |= self.has_private;
                         self.seen.push(format!("{} {action}", self.at));
                     }
                 }
@@ -284,10 +290,20 @@ fn pair(seed: u64, leaks: bool, figures: &mut Figures) {
     let diaries = [json!(text(&mut random)), data(&mut random)];
     let made = moves(&mut random);
     let runs = [0, 1].map(|side| {
-        let (read, calls, seen) = (String::new(), Vec::new(), Vec::new());
-        let mut run = Run { profile: &profile, side, leaks, at: 1_000_000, state: None, read, calls, seen, has_private: has_diary };
-        let mut started = json!({"type": "started", "run": "r", "principal": "zoe", "nonce": "c0ffee00c0ffee00", "mode": "all",
-            "context": {"plan": "the plan"}});
+        let mut run = Run {
+            profile: &profile,
+            side,
+            leaks,
+            at: 1_000_000,
+            state: None,
+            read: String::new(),
+            calls: Vec::new(),
+            seen: Vec::new(),
+            has_private: has_diary,
+            is_late: false,
+        };
+        let mut started = json!({"type": "started", "run": "r", "principal": "zoe", "nonce": "c0ffee00c0ffee00"});
+        (started["mode"], started["context"]) = (json!("all"), json!({"plan": "the plan"}));
         if has_diary {
             started["context"]["diary"] = diaries[side].clone();
         }
@@ -301,14 +317,16 @@ fn pair(seed: u64, leaks: bool, figures: &mut Figures) {
     figures.sent += one.seen.len();
     figures.different += usize::from(one.read != other.read);
     figures.after += usize::from(one.has_private && one.calls.iter().any(|(tool, ..)| is_egress(tool)));
-    assert_eq!(one.seen, other.seen, "seed {seed}, a model that leaks: {leaks}\n{source}");
+    let told = format!("seed {seed}, a model that leaks: {leaks}\n{source}");
+    assert_eq!(one.seen, other.seen, "{told}");
+    assert!(!one.is_late && !other.is_late, "it is sent after private data was read: {told}\n{:?}", one.seen);
 }
 
 #[test]
 fn private_data_changes_nothing_that_is_sent_out() {
     let mut figures = Figures::default();
     for seed in 0..rounds() {
-        for leaks in [false, true] {
+        for leaks in [true, false] {
             pair(seed, leaks, &mut figures);
         }
     }

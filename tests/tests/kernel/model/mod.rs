@@ -173,8 +173,9 @@ fn explore_from(profile: &Profile, first: Vec<Reached>, depth: usize) -> Result<
     let mut figures = Figures::default();
     let mut frontier = Vec::new();
     for reached in first {
-        visited.insert(reached.key);
-        frontier.push(reached.node);
+        if visited.insert(reached.key) {
+            frontier.push(reached.node);
+        }
     }
     let start = Instant::now();
     for level in 1..=depth {

@@ -220,9 +220,9 @@ impl Seeing<'_> {
                 if text(event, "type") == "resolution" && is_about && was_uncertain && !is_ok {
                     call.counts = false;
                 }
+                let is_found = call.tool == "find" && is_ok && is_about;
                 call.stage = Stage::Settled;
                 world.is_untrusted = true;
-                let is_found = call.tool == "find" && is_ok && is_about;
                 for known in world.known.iter_mut().filter(|_| is_found) {
                     let items = items(event, "result");
                     known
@@ -349,7 +349,7 @@ impl Seeing<'_> {
                 call.approvals.iter().any(|approval| holds(&approval))
             };
             ensure!(call.tool == "send" || is_remembered || of(&ONCALL), "no approval by oncall holds");
-            let needs_lead = is_untrusted && !is_proven(&known, call);
+            let needs_lead = is_untrusted && !is_proven(known.as_ref(), call);
             ensure!(!needs_lead || of(&LEAD), "no approval by lead holds, after untrusted data was read");
             ensure!(!is_remembered || covered.is_some(), "no approval for the run covers it");
         } else {
@@ -359,8 +359,8 @@ impl Seeing<'_> {
             self.world.remembered.remove(place);
         }
         let call = self.call(key)?;
-        if is_remembered {
-            // It does not depend on the ask that nobody answered.
+        if is_remembered || (call.tool == "send" && action["approval"].is_null()) {
+            // It does not depend on the ask that nobody answered, or on one from before its targets had an origin.
             call.ask = None;
         }
         if !(call.counts && call.stage == Stage::Started) {
@@ -483,8 +483,8 @@ impl Seeing<'_> {
 }
 
 /// Returns whether each target of a call has an origin.
-fn is_proven(known: &Option<Known>, call: &Call) -> bool {
-    let Some(known) = known.as_ref().filter(|_| call.tool == "send") else { return false };
+fn is_proven(known: Option<&Known>, call: &Call) -> bool {
+    let Some(known) = known.filter(|_| call.tool == "send") else { return false };
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     let mut targets = items(&arguments, "to").peekable();
     targets.peek().is_some() && targets.all(|target| target.as_str().is_some_and(|target| known.proves(target)))

@@ -119,11 +119,10 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Returns whether a person said a word, in any case.
+    /// Returns whether a person said a word. Case means nothing in addresses.
     fn says(&self, word: &str) -> bool {
-        let mut words = self.said.iter().flat_map(|text| text.split([' ', ',', '.']).map(|part| (text, part)));
-        // The full stops of an address end no word.
-        words.any(|(text, part)| part == word || text.split(' ').any(|part| part.eq_ignore_ascii_case(word)))
+        let mut parts = self.said.iter().flat_map(|text| text.split(' ')).map(|part| part.trim_end_matches([',', '.']));
+        parts.any(|part| part == word || (word.contains('@') && part.eq_ignore_ascii_case(word)))
     }
 
     /// Returns whether a target comes from people, or from an item that they named and whose name has one address.

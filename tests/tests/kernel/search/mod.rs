@@ -1,13 +1,13 @@
 //! An adaptive search for effects with a value that has no origin: against the real kernel, with the profiles of
 //! `tests/mcp/agentdojo` and with random ones.
 //!
-//! A climb begins with a user, results that can be trusted, and a value of the attacker. Each try changes what untrusted
-//! tools return or what the call says. It stays if the decision came nearer to `allow`, or gives a reason that the climb has not
-//! seen. [`tricks`] has the changes. [`oracle`] says which values may have an origin.
+//! A climb begins with a user, results that can be trusted, and a value of the attacker. Each try changes what
+//! untrusted tools return or what the call says. It stays if the decision came nearer to `allow`, or gives a reason
+//! that the climb has not seen. [`tricks`] has the changes. [`oracle`] says which values may have an origin.
 //!
-//! `SEARCH_TRIES=1000000` goes further than CI does:
-//! `SEARCH_TRIES=1000000 cargo test --release -p seamgate-tests --test kernel -- search --nocapture`. `SEARCH_SEED=N` begins with another
-//! climb. `tests/results/origins.md` has the figures.
+//! `SEARCH_TRIES=1000000` goes further than CI does: `SEARCH_TRIES=1000000 cargo test --release -p seamgate-tests
+//! --test kernel -- search --nocapture`. `SEARCH_SEED=N` begins with another climb. `tests/results/origins.md` has the
+//! figures.
 
 mod oracle;
 mod tricks;
@@ -436,8 +436,8 @@ fn no_search_finds_an_effect_with_a_value_that_has_no_origin() {
     });
     let Figures { tries, attacks, allowed, asked, denied, proven, chosen, kinds, found } = &figures;
     println!(
-        "{tries} tries, {attacks} of them attacks; {allowed} allowed, {asked} asked, {denied} denied; {proven} allowed \
-         as the user said, {chosen} by a name that the attacker chose; {kinds} kinds of decisions; {} effects found; {} s",
+        "{tries} tries, {attacks} of them attacks; {allowed} allowed, {asked} asked, {denied} denied; {proven} allowed as \
+         the user said, {chosen} by a name that the attacker chose; {kinds} kinds of decisions; {} effects found; {} s",
         found.len(),
         start.elapsed().as_secs()
     );

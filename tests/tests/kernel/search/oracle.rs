@@ -1,5 +1,5 @@
-//! Decides by the rules of `docs/permissions.md`, written a second time, whether a value may have an origin. It is simple
-//! and generous: a value for which it finds no origin must not have one.
+//! Decides by the rules of `docs/permissions.md`, written a second time, whether a value may have an origin. It is
+//! simple and generous: a value for which it finds no origin must not have one.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Changes of a value that an attacker would try: what reads like another value, or what a careless comparison takes for
-//! one.
+//! Changes of a value that an attacker would try: what reads like another value, or what a careless comparison takes
+//! for one.
 
 use seamgate_tests::Random;
 use serde_json::{Value, json};

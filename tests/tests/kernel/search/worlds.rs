@@ -75,7 +75,8 @@ impl Effect {
             text = text.replacen(&format!("\"@{number}@\""), &literal, 1);
         }
         if is_twice {
-            // Each member again, with a value that the user named: the first one counts for some programs, and the last for others.
+            // Each member again, with a value that the user named: the first one counts for some programs, and the last
+            // for others.
             let names: Vec<String> =
                 self.arguments.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
             let again: String =
@@ -241,7 +242,10 @@ pub(crate) fn generated(random: &mut Random) -> Setting {
             {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}}),
         _ => json!({"labels": labels, "max_bytes": 256, "items": "$[*]"}),
     };
-    let flow = |after: &str, to: &str, random: &mut Random| json!({"after": after, "to": to, "unless": "origins", "then": random.one(&["approval", "deny"])});
+    let flow = |after: &str, to: &str, random: &mut Random| {
+        let then = random.one(&["approval", "deny"]);
+        json!({"after": after, "to": to, "unless": "origins", "then": then})
+    };
     let trusted = random.one(&[json!([]), json!(["private"])]);
     Setting::new(json!({
         "agent": "a",
