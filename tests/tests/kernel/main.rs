@@ -12,5 +12,7 @@ mod origins;
 mod patterns;
 mod permits;
 mod polls;
+mod private;
+mod search;
 mod stores;
 mod truncation;

@@ -22,7 +22,7 @@ use seamgate_core::kernel_api::digest;
 use seamgate_kernel::Profile;
 use seamgate_tests::runs::member;
 use serde_json::{Value, json};
-use world::World;
+use world::{Known, World};
 
 /// How deep CI goes.
 const DEPTH: usize = 4;
@@ -136,14 +136,46 @@ fn prefixes(profile: &Profile, has_loop: bool, parent: Option<&Value>) -> Result
     Ok(found)
 }
 
+/// Returns the states from which the search for origins begins: at the start, and after the result of `find` beside a call that
+/// waits, runs, or was made before.
+fn found(profile: &Profile) -> Result<Vec<Reached>> {
+    let first: [&[&str]; 3] = [
+        &["call \"find\" {\"q\":1}", "c1 result", "call \"send\" {\"to\":[\"bob@x.com\"]}"],
+        &["call \"find\" {\"q\":1}", "said Ask Bob", "c1 result with Bob eve@evil.org"],
+        &["said Ask Bob", "call \"find\" {\"q\":1}", "c1 result", "call \"send\" {\"to\":[\"bob@x.com\"]}"],
+    ];
+    let mut all = Vec::new();
+    for labels in first {
+        let start = Move { label: "started".to_owned(), event: started(false, None) };
+        let world =
+            World { now: 1_000_000, mode: "operate".to_owned(), known: Some(Known::default()), ..World::default() };
+        let mut reached = step(profile, None, &world, &start, None)?;
+        for label in labels {
+            let Node { state, world, trail } = &reached.node;
+            let made = moves(world).into_iter().find(|made| made.label == *label);
+            let next =
+                step(profile, Some(state), world, &made.with_context(|| format!("no move {label}"))?, Some(trail))?;
+            all.push(reached);
+            reached = next;
+        }
+        all.push(reached);
+    }
+    Ok(all)
+}
+
 fn explore(source: &str, has_loop: bool, parent: Option<&Value>, depth: usize) -> Result<Figures> {
     let profile = &Profile::compile(source).map_err(|fault| anyhow!(fault.to_json()))?;
+    explore_from(profile, prefixes(profile, has_loop, parent)?, depth)
+}
+
+fn explore_from(profile: &Profile, first: Vec<Reached>, depth: usize) -> Result<Figures> {
     let mut visited = HashSet::new();
     let mut figures = Figures::default();
     let mut frontier = Vec::new();
-    for reached in prefixes(profile, has_loop, parent)? {
-        visited.insert(reached.key);
-        frontier.push(reached.node);
+    for reached in first {
+        if visited.insert(reached.key) {
+            frontier.push(reached.node);
+        }
     }
     let start = Instant::now();
     for level in 1..=depth {
@@ -219,6 +251,16 @@ fn no_order_of_events_breaks_a_rule_in_a_loop() -> Result<()> {
 #[test]
 fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
     let figures = explore(include_str!("gate.json"), false, None, depth()?)?;
+    ensure!(figures.states > 300, "only {} states", figures.states);
+    Ok(())
+}
+
+#[test]
+fn no_order_of_events_sends_to_a_target_without_an_origin() -> Result<()> {
+    let profile = Profile::compile(include_str!("origins.json")).map_err(|fault| anyhow!(fault.to_json()))?;
+    let first = found(&profile)?;
+    // At the depth of the other searches, it has more states than they have together.
+    let figures = explore_from(&profile, first, depth()? - 1)?;
     ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }

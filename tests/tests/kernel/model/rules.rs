@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::{
     moves::NONCE,
-    world::{Approval, Ask, Call, LEAD, MS, ONCALL, Remembered, SAME_CALL, STEPS, Stage, TOKENS, World},
+    world::{
+        Approval, Ask, Call, Known, LEAD, MS, ONCALL, Remembered, SAME_CALL, STEPS, Stage, TOKENS, World, has_effect,
+    },
 };
 
 /// It stands in everything that nobody may trust.
@@ -84,6 +86,9 @@ impl Seeing<'_> {
                 self.world.model = None;
                 let usage = &event["usage"];
                 self.world.tokens += usage["input"].as_u64().unwrap_or(0) + usage["output"].as_u64().unwrap_or(0);
+            }
+            "said" if !before.is_finished => {
+                self.world.known.iter_mut().for_each(|known| known.said.push(text(event, "text").to_owned()));
             }
             "input" => drop(self.world.question.take_if(|(key, _)| key == call)),
             "resumed" => self.world.model = None,
@@ -215,8 +220,15 @@ impl Seeing<'_> {
                 if text(event, "type") == "resolution" && is_about && was_uncertain && !is_ok {
                     call.counts = false;
                 }
+                let is_found = call.tool == "find" && is_ok && is_about;
                 call.stage = Stage::Settled;
                 world.is_untrusted = true;
+                for known in world.known.iter_mut().filter(|_| is_found) {
+                    let items = items(event, "result");
+                    known
+                        .items
+                        .extend(items.map(|item| (text(item, "name").to_owned(), text(item, "email").to_owned())));
+                }
             }
             "settled" => {
                 let now = self.world.now;
@@ -224,7 +236,7 @@ impl Seeing<'_> {
                 let call = self.call(key)?;
                 match code {
                     "uncertain" => {
-                        ensure!(call.tool == "act" && call.was_started, "it has no effect, or was never sent");
+                        ensure!(has_effect(&call.tool) && call.was_started, "it has no effect, or was never sent");
                         call.stage = Stage::Uncertain;
                         call.expires = Some(now + 7 * 86_400_000);
                     }
@@ -239,7 +251,7 @@ impl Seeing<'_> {
                     }
                     "cancelled" => {
                         let may_have_happened =
-                            call.tool == "act" && call.was_started && self.event["effect"] != "none";
+                            has_effect(&call.tool) && call.was_started && self.event["effect"] != "none";
                         ensure!(!may_have_happened, "it may have had its effect");
                         // A call behind one that did not run is denied.
                         let is_denied = text(record, "message").starts_with("Call denied");
@@ -304,7 +316,7 @@ impl Seeing<'_> {
         let key = text(action, "call");
         let (now, is_untrusted, kind) = (self.world.now, self.world.is_untrusted, self.kind().to_owned());
         let (mode, tokens, ms) = (self.world.mode.clone(), self.world.tokens, self.world.ms);
-        let limits_tokens = self.world.has_loop;
+        let (limits_tokens, known) = (self.world.has_loop, self.world.known.clone());
         let is_remembered = action["approval"]["remembered"] == true;
         let covers = |one: &Remembered| ONCALL.contains(&one.principal) && now < one.until && one.mode == mode;
         let covered = self.world.remembered.iter().position(covers);
@@ -324,7 +336,7 @@ impl Seeing<'_> {
         let is_again = matches!(call.stage, Stage::Executed | Stage::Started);
         ensure!(is_again || matches!(call.stage, Stage::New | Stage::Asked), "it is {:?}", call.stage);
         ensure!(!is_again || kind == "resumed", "the host is told twice to send it");
-        if call.tool == "act" {
+        if has_effect(&call.tool) {
             ensure!(!call.was_started, "an effect runs twice");
             ensure!(mode == "operate", "the mode does not have this tool");
             ensure!(!call.is_rejected, "it was rejected");
@@ -336,18 +348,19 @@ impl Seeing<'_> {
                 };
                 call.approvals.iter().any(|approval| holds(&approval))
             };
-            ensure!(is_remembered || of(&ONCALL), "no approval by oncall holds");
-            ensure!(!is_untrusted || of(&LEAD), "no approval by lead holds, after untrusted data was read");
+            ensure!(call.tool == "send" || is_remembered || of(&ONCALL), "no approval by oncall holds");
+            let needs_lead = is_untrusted && !is_proven(known.as_ref(), call);
+            ensure!(!needs_lead || of(&LEAD), "no approval by lead holds, after untrusted data was read");
             ensure!(!is_remembered || covered.is_some(), "no approval for the run covers it");
         } else {
-            ensure!(call.tool == "look", "nothing allows this tool");
+            ensure!(matches!(call.tool.as_str(), "look" | "find"), "nothing allows this tool");
         }
         if is_remembered && let Some(place) = covered {
             self.world.remembered.remove(place);
         }
         let call = self.call(key)?;
-        if is_remembered {
-            // It does not depend on the ask that nobody answered.
+        if is_remembered || (call.tool == "send" && action["approval"].is_null()) {
+            // It does not depend on the ask that nobody answered, or on one from before its targets had an origin.
             call.ask = None;
         }
         if !(call.counts && call.stage == Stage::Started) {
@@ -416,7 +429,7 @@ impl Seeing<'_> {
         for call in &mut world.calls {
             if call.stage.is_under_way() {
                 ensure!(cancelled.contains(&call.key.as_str()), "{} is under way, and not cancelled", call.key);
-                call.stage = if call.tool == "act" && call.was_started { Stage::GivenUp } else { Stage::Settled };
+                call.stage = if has_effect(&call.tool) && call.was_started { Stage::GivenUp } else { Stage::Settled };
             }
             match call.stage {
                 Stage::Uncertain | Stage::GivenUp => {
@@ -467,6 +480,14 @@ impl Seeing<'_> {
         ensure!(!is_tick || world.lapses() > before.lapses() || !waits, "what lapsed did not");
         Ok(())
     }
+}
+
+/// Returns whether each target of a call has an origin.
+fn is_proven(known: Option<&Known>, call: &Call) -> bool {
+    let Some(known) = known.filter(|_| call.tool == "send") else { return false };
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let mut targets = items(&arguments, "to").peekable();
+    targets.peek().is_some() && targets.all(|target| target.as_str().is_some_and(|target| known.proves(target)))
 }
 
 /// Returns whether a model is asked under this key and may still answer.

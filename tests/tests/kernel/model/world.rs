@@ -107,11 +107,40 @@ pub(crate) struct World {
     pub(crate) steps: u64,
     pub(crate) tokens: u64,
     pub(crate) is_finished: bool,
+    /// What can prove an origin, if the effect of the profile needs one.
+    pub(crate) known: Option<Known>,
+}
+
+/// What people said, and the items that `find` returned: a name and an address each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) said: Vec<String>,
+    pub(crate) items: Vec<(String, String)>,
+}
+
+impl Known {
+    /// Returns whether a person said a word. Case means nothing in addresses.
+    fn says(&self, word: &str) -> bool {
+        let mut parts = self.said.iter().flat_map(|text| text.split(' ')).map(|part| part.trim_end_matches([',', '.']));
+        parts.any(|part| part == word || (word.contains('@') && part.eq_ignore_ascii_case(word)))
+    }
+
+    /// Returns whether a target comes from people, or from an item that they named and whose name has one address.
+    pub(crate) fn proves(&self, target: &str) -> bool {
+        let is_one = |name: &str| self.items.iter().all(|(other, address)| other != name || address == target);
+        let mut items = self.items.iter();
+        self.says(target) || items.any(|(name, address)| address == target && self.says(name) && is_one(name))
+    }
+}
+
+/// Returns whether a tool has effects.
+pub(crate) fn has_effect(tool: &str) -> bool {
+    matches!(tool, "act" | "send")
 }
 
 impl World {
     pub(crate) fn max_tool_calls(&self) -> usize {
-        if self.has_loop { 3 } else { 2 }
+        if self.has_loop || self.known.is_some() { 3 } else { 2 }
     }
 
     pub(crate) fn call(&self, key: &str) -> Option<&Call> {
