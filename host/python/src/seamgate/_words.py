@@ -87,6 +87,7 @@ ReasonCode = Literal[
     "arguments",
     "deny",
     "mark",
+    "secret",
     "scope",
     "origin",
     "flow",
@@ -363,6 +364,18 @@ class ApprovalDict(_ApprovalDict, total=False):
     remembered: bool
 
 
+class SecretDict(TypedDict):
+    """A secret whose value the host puts in place of a reference when it sends the call.
+
+    Attributes:
+        at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+        name: Its name.
+    """
+
+    at: str
+    name: str
+
+
 class _AskDict(TypedDict):
     key: str
     digest: str
@@ -485,7 +498,8 @@ class ProofDict(_ProofDict, total=False):
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
+            has it.
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
@@ -1062,11 +1076,14 @@ class ExecuteAction(_ExecuteAction, total=False):
         idempotency_key: The same one however often the call is sent.
         expires: Later results of a read do not count; an effect is then uncertain.
         approval: The approval that it uses.
+        secrets: The secrets whose values the host puts into the arguments, in the order of the arguments. A host
+            that has no secrets must not send the call.
     """
 
     server: str
     digest: str
     approval: ApprovalDict
+    secrets: list[SecretDict]
 
 
 class AskApprovalAction(TypedDict):
@@ -1456,6 +1473,19 @@ class Approval:
 
 
 @dataclass(frozen=True)
+class Secret:
+    """A secret whose value the host puts in place of a reference when it sends the call.
+
+    Attributes:
+        at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+        name: Its name.
+    """
+
+    at: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Ask:
     """What a person is asked.
 
@@ -1514,7 +1544,8 @@ class Proof:
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
+            has it.
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
@@ -1659,6 +1690,8 @@ class AllowedDecision:
         approval: The approval that the call uses.
         origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
             most 64 of them are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
+            send such a call.
     """
 
     permit: Literal["allow"]
@@ -1673,6 +1706,7 @@ class AllowedDecision:
     server: str | None = None
     approval: Approval | None = None
     origins: tuple[Proof, ...] | None = None
+    secrets: tuple[Secret, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 
@@ -1725,6 +1759,8 @@ class ApprovalDecision:
         facts: The members of the facts that changed.
         origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
             most 64 of them are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
+            send such a call.
     """
 
     permit: Literal["approval"]
@@ -1739,6 +1775,7 @@ class ApprovalDecision:
     facts: dict[str, Any]
     server: str | None = None
     origins: tuple[Proof, ...] | None = None
+    secrets: tuple[Secret, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 
