@@ -976,6 +976,9 @@ type DecisionRecord struct {
 
 	// Where values of the arguments come from. See decision.schema.json.
 	Origins []Proof `json:"origins,omitzero"`
+
+	// The secrets that the call takes. See decision.schema.json.
+	Secrets []Secret `json:"secrets,omitzero"`
 }
 
 func (DecisionRecord) isRunRecord() {}

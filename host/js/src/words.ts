@@ -557,6 +557,8 @@ export interface DecisionRecord {
   readonly approval?: Approval;
   /** Where values of the arguments come from. See decision.schema.json. */
   readonly origins?: readonly Proof[];
+  /** The secrets that the call takes. See decision.schema.json. */
+  readonly secrets?: readonly Secret[];
 }
 
 /**

@@ -468,7 +468,7 @@ mod tests {
             let Ok(secrets) = secrets(&[("one", &text(length)), ("two", &text(length + 1))]) else { continue };
             let values: Vec<&String> = secrets.values.values().collect();
             let inner = format!("{}{}{}{}", text(3), values[0], text(2), values[1]);
-            let nested = serde_json::json!({ "a": inner, values[0].as_str(): 1 }).to_string();
+            let nested = serde_json::json!({ "a": inner, (values[0].as_str()): 1 }).to_string();
             let line = serde_json::json!({ "result": { "text": nested, "same": inner } }).to_string();
             let hidden = secrets.hide(line.clone());
             let read: serde_json::Value = serde_json::from_str(&hidden).expect("JSON");

@@ -1472,6 +1472,9 @@ pub struct DecisionRecord {
     /// Where values of the arguments come from. See decision.schema.json.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
+    /// The secrets that the call takes. See decision.schema.json.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<Secret>>,
 }
 
 /// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's

@@ -1278,6 +1278,7 @@ class DecisionRecord(_DecisionRecord, total=False):
         message: What the model is told.
         approval: The approval that it uses.
         origins: Where values of the arguments come from. See decision.schema.json.
+        secrets: The secrets that the call takes. See decision.schema.json.
     """
 
     server: str
@@ -1285,6 +1286,7 @@ class DecisionRecord(_DecisionRecord, total=False):
     digest: str
     approval: ApprovalDict
     origins: list[ProofDict]
+    secrets: list[SecretDict]
 
 
 class JoinedRecord(TypedDict):
