@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 fn decide(profile: &Value, arguments: &Value) -> Value {
     let profile = Profile::compile(&profile.to_string()).unwrap_or_else(|fault| panic!("{fault}"));
-    let facts = json!({"run": "r", "principal": "anna", "at": 1, "nonce": "n".repeat(43)});
+    let facts = json!({"run": "r", "principal": "anna", "at": 1, "nonce": "c0ffee00c0ffee00"});
     let call = json!({"key": "c1", "tool": "login", "arguments": arguments});
     let decision = permit(&profile, &facts.to_string(), &call.to_string()).unwrap_or_else(|fault| panic!("{fault}"));
     serde_json::from_str(&decision).expect("JSON")
