@@ -76,8 +76,8 @@ impl Secrets {
             if value.chars().any(char::is_control) {
                 bail!("the secret {name:?}: its value must be one line without control characters");
             }
-            if let Some(other) = values.keys().find(|other| reference(other).contains(value.as_str())) {
-                bail!("the secret {name:?}: its value must not be part of \"{}\"", reference(other));
+            if values.keys().any(|other| reference(other).contains(value.as_str())) {
+                bail!("the secret {name:?}: its value must not be a part of what replaces the value of a secret");
             }
         }
         Ok(Secrets { values })

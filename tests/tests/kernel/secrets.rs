@@ -4,10 +4,11 @@ use seamgate_kernel::{Profile, permit};
 use serde_json::{Value, json};
 
 fn decide(profile: &Value, arguments: &Value) -> Value {
-    let profile = Profile::compile(&profile.to_string()).unwrap_or_else(|fault| panic!("{fault}"));
+    let profile = Profile::compile(&profile.to_string()).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     let facts = json!({"run": "r", "principal": "anna", "at": 1, "nonce": "c0ffee00c0ffee00"});
     let call = json!({"key": "c1", "tool": "login", "arguments": arguments});
-    let decision = permit(&profile, &facts.to_string(), &call.to_string()).unwrap_or_else(|fault| panic!("{fault}"));
+    let decision =
+        permit(&profile, &facts.to_string(), &call.to_string()).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     serde_json::from_str(&decision).expect("JSON")
 }
 
