@@ -770,6 +770,10 @@ type ExecuteAction struct {
 
 	// The approval that it uses.
 	Approval *Approval `json:"approval,omitzero"`
+
+	// The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no secrets
+	// must not send the call.
+	Secrets []Secret `json:"secrets,omitzero"`
 }
 
 func (ExecuteAction) isAction() {}
@@ -996,6 +1000,9 @@ type DecisionRecord struct {
 
 	// Where values of the arguments come from. See decision.schema.json.
 	Origins []Proof `json:"origins,omitzero"`
+
+	// The secrets that the call takes. See decision.schema.json.
+	Secrets []Secret `json:"secrets,omitzero"`
 }
 
 func (DecisionRecord) isRunRecord() {}
@@ -1217,6 +1224,10 @@ type Decision struct {
 	// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
 	// are listed.
 	Origins []Proof `json:"origins,omitzero"`
+
+	// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
+	// call.
+	Secrets []Secret `json:"secrets,omitzero"`
 
 	// The members of the facts that changed.
 	Facts json.RawMessage `json:"facts"`
@@ -1453,6 +1464,15 @@ type Approval struct {
 	Remembered *bool `json:"remembered,omitzero"`
 }
 
+// A secret whose value the host puts in place of a reference when it sends the call.
+type Secret struct {
+	// A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+	At string `json:"at"`
+
+	// Its name.
+	Name string `json:"name"`
+}
+
 // What a person is asked.
 type Ask struct {
 	// The run's own key of a call: c1, c2, ….
@@ -1549,7 +1569,7 @@ type Proof struct {
 	// A JSON Pointer into the arguments.
 	Pointer string `json:"pointer"`
 
-	// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+	// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it.
 	Origin *string `json:"origin,omitzero"`
 
 	// The number of the text among those that people said, from 1.
@@ -1983,6 +2003,8 @@ const (
 	ReasonCodeDeny ReasonCode = "deny"
 
 	ReasonCodeMark ReasonCode = "mark"
+
+	ReasonCodeSecret ReasonCode = "secret"
 
 	ReasonCodeScope ReasonCode = "scope"
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seamgate_core::{Violation, kernel_api::json};
 use serde::Serialize;
 
-use crate::{facts::Changed, proof::Proof};
+use crate::{facts::Changed, proof::Proof, secret::Secret};
 
 /// The reason why a call may not run, or why it needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,6 +64,9 @@ pub(crate) struct Decision {
     pub(crate) approval: Option<Used>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) origins: Vec<Proof>,
+    /// The secrets whose values the host puts in when it sends the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) secrets: Vec<Secret>,
     pub(crate) facts: Changed,
 }
 

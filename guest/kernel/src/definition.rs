@@ -281,7 +281,7 @@ fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) ->
 }
 
 /// The members of an object as JSON text, in their order. A name may occur twice.
-struct Members(Vec<(String, Box<RawValue>)>);
+pub(crate) struct Members(pub(crate) Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

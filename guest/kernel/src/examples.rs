@@ -13,6 +13,7 @@ use crate::{
     permit,
     profile::{Profile, tools_of},
     scope,
+    secret::References,
     tool::Tool,
 };
 
@@ -65,7 +66,8 @@ fn denied(profile: &Profile, tool: &Tool, arguments: &str) -> Result<(), Reason>
     };
     let arguments = permit::arguments(profile, tool, &call)?;
     // Without facts, no list can be missing.
-    scope::check(tool, &arguments, None).unwrap_or(Ok(()))?;
+    let references = References::find(tool, &arguments)?;
+    scope::check(tool, &arguments, &references, None).unwrap_or(Ok(()))?;
     match tool.permit.decide(&tool.full_name(), &arguments) {
         Decided::Denied(reason) => Err(Reason::new("permit", reason)),
         Decided::Approvals(_) => Ok(()),

@@ -46,6 +46,7 @@ mod result;
 mod run;
 pub mod sanitize;
 mod scope;
+mod secret;
 mod stores;
 mod surface;
 mod time;

@@ -14,7 +14,7 @@ use crate::{
     facts::{Changed, Facts, Programs},
     profile::{Mode, Profile},
     render::sanitized,
-    surface,
+    secret, surface,
     tool::{Definition, Tool},
 };
 
@@ -114,11 +114,11 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
         }
         match offered {
             Ok(definition) => tools.push(Visible {
+                definition: definition.map(|definition| secret::shown(tool, definition)),
                 server: tool.server.clone(),
                 tool: tool.name.clone(),
                 effect: above::effect(tool, facts.above.as_deref()).as_str(),
                 permit: if tool.permit.may_ask() { "approval" } else { "allow" },
-                definition,
             }),
             Err(Unseen { code, message }) => {
                 hidden.push(Hidden { server: tool.server.clone(), tool: tool.name.clone(), code, message });

@@ -13,6 +13,7 @@ use crate::{
     profile::Profile,
     proof::{Place, Proof, Span},
     reached::{Held, Why},
+    secret::References,
     tool::{Origin, OriginRule, Otherwise, ResultOrigin, Source, Tool},
     words::{Word, decimal, numbers},
 };
@@ -55,7 +56,12 @@ pub(crate) struct Proofs {
 /// # Errors
 ///
 /// `bad_request`: the facts lack a list that a rule names.
-pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<Proofs, Fault> {
+pub(crate) fn prove(
+    tool: &Tool,
+    arguments: &Document,
+    references: &References,
+    facts: &Facts,
+) -> Result<Proofs, Fault> {
     if tool.origins.is_empty() {
         return Ok(Proofs::default());
     }
@@ -78,6 +84,10 @@ pub(crate) fn prove(tool: &Tool, arguments: &Document, facts: &Facts) -> Result<
                     let limit = format!("one of the first {MAX_VALUES} values");
                     (format!("at most {MAX_VALUES} values"), format!("must be {limit}"))
                 });
+            } else if let Some(name) = references.name(at) {
+                // The rule that lets the argument take the secret is a rule of the same profile.
+                let place = Place { origin: format!("secret {name}"), ..Place::default() };
+                outcome.values.push((rule, at, Some(Found { place, named: None })));
             } else if let Some(found) = search.find(rule, arguments, at)? {
                 outcome.values.push((rule, at, Some(found)));
             } else {

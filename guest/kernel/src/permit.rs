@@ -1,5 +1,5 @@
-//! Decides whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, scope, origins,
-//! flows, budget, permit. A denial wins, and is the default.
+//! Decides whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, secrets, scope,
+//! origins, flows, budget, permit. A denial wins, and is the default.
 
 use std::ops::Range;
 
@@ -24,7 +24,9 @@ use crate::{
     proof::Proof,
     remembered,
     sanitize::{Clean, mark_in},
-    scope, stores, surface,
+    scope,
+    secret::{self, References, Secret},
+    stores, surface,
     tool::{Effect, Tool},
     view::{Background, view},
 };
@@ -63,10 +65,12 @@ pub(crate) fn permit(
         ask: None,
         approval: None,
         origins,
+        secrets: Vec::new(),
         facts: Changed::default(),
     };
     match (tool, checked) {
-        (Some(tool), Ok(Passed { same_call, needed })) => {
+        (Some(tool), Ok(Passed { same_call, needed, secrets })) => {
+            decision.secrets = secrets;
             let stores = || stores::written(profile, facts, tool, call);
             let action = action(profile, facts, tool, call);
             let digest = action.digest();
@@ -128,6 +132,7 @@ impl Decision {
         let some = fitting::sentence(&allowed, &self.tool, self.effect.map(Effect::of));
         self.message = short(format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
         self.reasons = vec![reason];
+        self.secrets.clear();
         self.allowed = Some(allowed.into_iter().map(Tool::full_name).collect());
     }
 }
@@ -135,6 +140,8 @@ impl Decision {
 /// A call that nothing denies.
 struct Passed {
     same_call: String,
+    /// The secrets that the call takes.
+    secrets: Vec<Secret>,
     /// The approvers, all of which must approve, and the reasons.
     needed: Vec<Needed>,
 }
@@ -174,13 +181,18 @@ fn check(
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
         match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call, &mut Vec::new())? {
-            Ok(more) => passed.needed.extend(more.needed.into_iter().map(|one| {
-                let theirs = |reason| match is_edit {
-                    true => by(reason),
-                    false => Reason { code: "parent", ..by(reason) },
-                };
-                Needed { reasons: one.reasons.into_iter().map(theirs).collect(), ..one }
-            })),
+            Ok(more) => {
+                if let Some(reason) = secret::withheld(&passed.secrets, &more.secrets) {
+                    return Ok(Err(by(reason)));
+                }
+                passed.needed.extend(more.needed.into_iter().map(|one| {
+                    let theirs = |reason| match is_edit {
+                        true => by(reason),
+                        false => Reason { code: "parent", ..by(reason) },
+                    };
+                    Needed { reasons: one.reasons.into_iter().map(theirs).collect(), ..one }
+                }));
+            }
             Err(reason) => return Ok(Err(by(reason))),
         }
     }
@@ -221,10 +233,14 @@ fn judge(
         Ok(arguments) => arguments,
         Err(reason) => return Ok(Err(reason)),
     };
-    if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
+    let references = match References::find(tool, &arguments) {
+        Ok(references) => references,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if let Err(reason) = scope::check(tool, &arguments, &references, Some(facts))? {
         return Ok(Err(reason));
     }
-    let proofs = origins::prove(tool, &arguments, facts)?;
+    let proofs = origins::prove(tool, &arguments, &references, facts)?;
     *origins = proofs.listed;
     let decided = permit.map(|permit| permit.decide(&tool.full_name(), &arguments));
     let own = decided.as_ref().and_then(Decided::approval);
@@ -252,7 +268,7 @@ fn judge(
         ttl_s: approval.ttl_s,
         reasons: vec![reason],
     });
-    Ok(Ok(Passed { same_call, needed: needed.collect() }))
+    Ok(Ok(Passed { same_call, needed: needed.collect(), secrets: references.listed(&arguments) }))
 }
 
 /// Reads the arguments of a call as a document, and checks it against both schemas and the deny rules.

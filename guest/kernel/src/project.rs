@@ -74,6 +74,7 @@ const AUDIT: Table = &[
             "codes",
             "approval",
             "origins",
+            "secrets",
         ],
     ),
     (

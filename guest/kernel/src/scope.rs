@@ -12,6 +12,7 @@ use crate::{
     facts::Facts,
     places::{Folder, Host},
     reached::{Held, Why},
+    secret::References,
     tool::{Scope, Source, Tool, Within},
     words::is_word_of,
 };
@@ -20,12 +21,18 @@ use crate::{
 /// decides.
 ///
 /// A rule covers the values to which its path leads. If something of another kind stands on the way, the rule cannot
-/// cover it, and the call is denied unless another rule reaches that value. An absent value needs no rule.
+/// cover it, and the call is denied unless another rule reaches that value. An absent value needs no rule, and a
+/// reference to a secret needs only that its argument may take the secret.
 ///
 /// # Errors
 ///
 /// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside of its scope.
-pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) -> Result<Result<(), Reason>, Fault> {
+pub(crate) fn check(
+    tool: &Tool,
+    arguments: &Document,
+    references: &References,
+    facts: Option<&Facts>,
+) -> Result<Result<(), Reason>, Fault> {
     let mut found = Vec::new();
     let held = Held::of(tool.scope.iter().map(|scope| &scope.path.selectors[..]), arguments);
     for (scope, values) in tool.scope.iter().zip(held.values) {
@@ -54,7 +61,8 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
             }
         };
         let room = MAX_SHOWN.saturating_sub(found.len());
-        let wrong = values.into_iter().filter(|&at| !is_within(at)).take(room);
+        let is_wrong = |at: &NodeId| references.name(*at).is_none() && !is_within(*at);
+        let wrong = values.into_iter().filter(is_wrong).take(room);
         found.extend(wrong.map(|at| outside(arguments, at, scope)));
     }
     for unheld in held.unheld.into_iter().take(MAX_SHOWN - found.len()) {

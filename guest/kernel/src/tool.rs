@@ -65,6 +65,8 @@ pub(crate) struct Tool {
     pub(crate) names: Names,
     pub(crate) scope: Vec<Scope>,
     pub(crate) origins: Vec<OriginRule>,
+    /// The arguments that may name secrets.
+    pub(crate) secrets: Vec<SecretRule>,
     /// The paths of its results at which rules of this profile look for origins.
     pub(crate) observed: Vec<Path>,
     pub(crate) permit: Cases,
@@ -141,6 +143,13 @@ pub(crate) struct OriginRule {
     pub(crate) from: Vec<Origin>,
     /// `None` if the flows decide about values without an origin.
     pub(crate) otherwise: Option<Otherwise>,
+}
+
+/// A rule that values of the arguments may be references to secrets.
+pub(crate) struct SecretRule {
+    pub(crate) path: Path,
+    /// The secrets, by the names that the host has for them.
+    pub(crate) names: Vec<String>,
 }
 
 /// The decision about a call with a value that has no origin.

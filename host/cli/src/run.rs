@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
 
@@ -281,6 +281,7 @@ impl Agent<'_> {
             stop: process::Stop::default(),
             told_as: None,
             paths: None,
+            secrets: Arc::default(),
         };
         let start = Instant::now();
         let ended = process::run(&run, &self.signals, &mut |bytes| {

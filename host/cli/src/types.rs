@@ -1,6 +1,6 @@
 //! `seamgate types`: the types of documents that a contract accepts, written by a generator of the language.
 
-use std::{ffi::OsString, fs, io, io::IsTerminal, path::PathBuf, time::Duration};
+use std::{ffi::OsString, fs, io, io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::ValueEnum;
@@ -180,6 +180,7 @@ fn generated(generator: &Generator, name: &str, schema: &str, timeout: u64) -> R
         stop: process::Stop::default(),
         told_as: Some(program),
         paths: None,
+        secrets: Arc::default(),
     };
     let ended = process::run(&run, &signals, &mut |_| ());
     let failed = |how: String| Err(anyhow!(NoVerdict(format!("{program} {how}; no types were written"))));

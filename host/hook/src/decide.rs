@@ -45,6 +45,14 @@ pub(crate) fn before(session: &mut Session, call: &Call, calls: &Calls, can_ask:
             denials.push("the run of this session takes no call any more".to_owned());
             break;
         };
+        if let Some(secret) = record.secrets.iter().flatten().next().filter(|_| record.permit != Permit::Deny) {
+            asked.push(record.call.clone());
+            denials.push(format!(
+                "the call takes the secret {:?}, and a hook cannot put its value in: use 'seamgate mcp' or 'seamgate agent'",
+                secret.name
+            ));
+            continue;
+        }
         match record.permit {
             Permit::Deny => denials.push(without_tools(&record.message).to_owned()),
             Permit::Allow => allowed.push(record.call.clone()),

@@ -160,6 +160,7 @@ export type {
   RunStatus,
   RunUse,
   SaidEvent,
+  Secret,
   SettledCode,
   SettledRecord,
   Shown,

@@ -401,6 +401,11 @@ export interface ExecuteAction {
   readonly expires: number;
   /** The approval that it uses. */
   readonly approval?: Approval;
+  /**
+   * The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no
+   * secrets must not send the call.
+   */
+  readonly secrets?: readonly Secret[];
 }
 
 /** Ask a person, and send the decision as `approval`. */
@@ -561,6 +566,8 @@ export interface DecisionRecord {
   readonly approval?: Approval;
   /** Where values of the arguments come from. See decision.schema.json. */
   readonly origins?: readonly Proof[];
+  /** The secrets that the call takes. See decision.schema.json. */
+  readonly secrets?: readonly Secret[];
 }
 
 /**
@@ -702,6 +709,11 @@ export interface AllowedDecision {
    * are listed.
    */
   readonly origins?: readonly Proof[];
+  /**
+   * The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
+   * call.
+   */
+  readonly secrets?: readonly Secret[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -760,6 +772,11 @@ export interface ApprovalDecision {
    * are listed.
    */
   readonly origins?: readonly Proof[];
+  /**
+   * The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
+   * call.
+   */
+  readonly secrets?: readonly Secret[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -940,6 +957,14 @@ export interface Approval {
   readonly remembered?: boolean;
 }
 
+/** A secret whose value the host puts in place of a reference when it sends the call. */
+export interface Secret {
+  /** A JSON Pointer into the arguments. The value there is the text `secret:NAME`. */
+  readonly at: string;
+  /** Its name. */
+  readonly name: string;
+}
+
 /** What a person is asked. */
 export interface Ask {
   /** The run's own key of a call: c1, c2, …. */
@@ -1019,7 +1044,7 @@ export interface NamePlace {
 export interface Proof {
   /** A JSON Pointer into the arguments. */
   readonly pointer: string;
-  /** `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it. */
+  /** `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it. */
   readonly origin?: string;
   /** The number of the text among those that people said, from 1. */
   readonly message?: number;
@@ -1221,6 +1246,7 @@ export type ReasonCode =
   | "arguments"
   | "deny"
   | "mark"
+  | "secret"
   | "scope"
   | "origin"
   | "flow"

@@ -1,6 +1,6 @@
 //! A profile, as far as the gate reads it itself.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use seamgate_runner::{
     Error, Result,
@@ -74,6 +74,7 @@ impl Document {
                 paths: None,
                 endpoint: None,
                 described: server.described().unwrap_or_default(),
+                secrets: Arc::clone(&servers.secrets),
                 name,
             };
             match server {

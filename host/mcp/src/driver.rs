@@ -11,7 +11,9 @@ use std::{
     time::Duration,
 };
 
-use seamgate::{Action, CancelledEvent, Event, EventKind, JournalError, ProfileEvent, Record, StepError, TickEvent};
+use seamgate::{
+    Action, CancelledEvent, Event, EventKind, JournalError, ProfileEvent, Record, Secret, StepError, TickEvent,
+};
 use seamgate_runner::{
     Error, Result,
     agent::now,
@@ -27,7 +29,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     acceptance::is_accepted,
-    core::{Core, Effect, End, Input, Outcome, UpstreamId},
+    core::{Core, Effect, End, Input, Message, Outcome, UpstreamId},
     launch::Launch,
     setting::{Begun, Folders, Setting},
     watch::{Edit, Watch},
@@ -352,7 +354,7 @@ impl<'d> Driver<'d> {
                 // The loop sees a client that has gone.
                 let _ = self.client.push_waiting(message.to_line(), || self.is_over.load(Ordering::Relaxed));
             }
-            Effect::ToUpstream(server, message) => self.write(server, message.to_line()),
+            Effect::ToUpstream(server, message, secrets) => self.send(server, &message, &secrets),
             Effect::Start(server) => match self.spawn(server.0) {
                 Ok(()) => self.core.handle(now(), Input::UpstreamStarted(server)),
                 Err(why) => self.core.handle(now(), Input::UpstreamEnded(server, &why)),
@@ -401,6 +403,22 @@ impl<'d> Driver<'d> {
 
     fn connection(&self, server: UpstreamId) -> Option<&Connection> {
         self.upstreams.get(server.0).and_then(|upstream| upstream.connection.as_ref())
+    }
+
+    /// Writes a message to a server, with the values of secrets in the arguments of its call.
+    fn send(&mut self, server: UpstreamId, message: &Message, secrets: &[Secret]) {
+        let line = message.to_line();
+        if secrets.is_empty() {
+            return self.write(server, line);
+        }
+        match (self.setting.secrets.fill(&line, "/params/arguments", secrets), message) {
+            (Ok(line), _) => self.write(server, line),
+            (Err(why), Message::Request { id, .. }) => {
+                self.core.handle(now(), Input::Unanswered(server, id.as_str(), &why, false));
+            }
+            // Only calls have secrets.
+            (Err(_), _) => {}
+        }
     }
 
     /// Writes a line to a server.

@@ -1,12 +1,13 @@
 //! How a server of a gate is started.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use seamgate_runner::{
     Error, Result,
     mcp::{Client, Endpoint, ServerInfo},
     process::{Inherited, Paths, Program, can_confine},
     run_dir::Command,
+    secrets::Secrets,
 };
 use seamgate_text::say;
 use serde_json::value::RawValue;
@@ -35,6 +36,8 @@ pub struct Launch {
     pub(super) endpoint: Option<Endpoint>,
     /// How the server is run, for a person who approves its calls.
     pub(super) described: String,
+    /// The secrets that are hidden in what it writes.
+    pub(super) secrets: Arc<Secrets>,
 }
 
 /// A server's description of itself, with the definitions of its tools.
@@ -51,7 +54,17 @@ impl Launch {
         let folder = std::env::current_dir().map_err(|error| Error::caused("cannot find the working folder", error))?;
         let described = Command::new(command.clone()).described();
         let (environment, paths, endpoint) = (BTreeMap::new(), None, None);
-        Ok(Launch { name, command, environment, inherited, folder, paths, endpoint, described })
+        Ok(Launch {
+            name,
+            command,
+            environment,
+            inherited,
+            folder,
+            paths,
+            endpoint,
+            described,
+            secrets: Arc::default(),
+        })
     }
 
     /// Returns the server's name in the profile. It may be empty.
@@ -103,6 +116,7 @@ impl Launch {
             folder: &self.folder,
             told_as: if self.name.is_empty() { "server" } else { &self.name },
             paths: self.paths.as_ref(),
+            secrets: &self.secrets,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::SystemTime,
 };
 
@@ -15,6 +15,7 @@ use seamgate_runner::{
     notice::Notifier,
     random,
     run_dir::{Lock, ModelPlan, Plan, Profiles, Servers, Stores},
+    secrets::Secrets,
 };
 use seamgate_text::say;
 use serde_json::{Value, json};
@@ -47,6 +48,8 @@ pub struct Setting {
     pub(super) launches: Vec<Launch>,
     /// The program that gets each call that waits for approval.
     pub(super) notifier: Option<Notifier>,
+    /// The secrets that calls may take.
+    pub(super) secrets: Arc<Secrets>,
     /// The profile with which the gate started. Those that a person has accepted since follow it.
     first: Version,
     /// The lists that the profile's `scope` names.
@@ -113,13 +116,19 @@ impl Setting {
     /// Registers the profile at `path`, whose whole text is `text`. `principal` is whom the client works for.
     pub fn new(path: &Path, text: &str, servers: Reach, principal: String) -> Result<Self> {
         let document = Document::of(path, text)?;
-        let (launches, file, notifier) = match servers {
+        let named = Policy::read(text).secrets();
+        let (launches, file, notifier, secrets) = match servers {
             Reach::File(file) => {
                 let mut servers = Servers::read(file)?;
-                let notifier = servers.notifier.take();
-                (document.launches(servers, file)?, Some(file.to_owned()), notifier)
+                servers.read_secrets(&named)?;
+                let (notifier, secrets) = (servers.notifier.take(), Arc::clone(&servers.secrets));
+                (document.launches(servers, file)?, Some(file.to_owned()), notifier, secrets)
             }
-            Reach::Command(command) => (vec![document.launch(command)?], None, None),
+            Reach::Command(command) => {
+                // Without a servers file, no secret has a value.
+                let secrets = Secrets::read(&named, &BTreeMap::new(), Path::new(""))?;
+                (vec![document.launch(command)?], None, None, Arc::new(secrets))
+            }
         };
         let first = Version::read(path, text.to_owned(), file.as_deref(), &principal)?;
         if first.policy().lacks_user_messages() {
@@ -132,6 +141,7 @@ impl Setting {
             principal,
             launches,
             notifier,
+            secrets,
             first,
             lists: BTreeMap::new(),
             mode: None,
@@ -183,6 +193,9 @@ impl Setting {
         let version = Version::read(&self.path, text.to_owned(), self.servers.as_deref(), &self.principal)?;
         if version.policy().servers() != last.policy().servers() {
             return Err(Error::invalid("it names other servers than before: start the gate again"));
+        }
+        if !version.policy().secrets().is_subset(&self.first.policy().secrets()) {
+            return Err(Error::invalid("it names other secrets than before: start the gate again"));
         }
         let mut version = Box::new(version);
         // Another session may have accepted one meanwhile.

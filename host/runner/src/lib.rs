@@ -13,6 +13,7 @@ pub mod notice;
 pub mod process;
 mod random;
 pub mod run_dir;
+pub mod secrets;
 pub mod terminal;
 mod variables;
 

@@ -1,6 +1,6 @@
 //! Notices of calls that wait for approval: a program gets each as JSON.
 
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use seamgate::{Ask, Record};
 use seamgate_text::{escape_terminal, say, tool_name};
@@ -70,6 +70,7 @@ impl Notifier {
                 stop: Stop::default(),
                 told_as: Some("notify"),
                 paths: self.paths.as_ref(),
+                secrets: Arc::default(),
             },
             signals,
             &mut |_| {},

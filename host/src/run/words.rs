@@ -1164,6 +1164,10 @@ pub struct ExecuteAction {
     /// The approval that it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no secrets
+    /// must not send the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<Secret>>,
 }
 
 /// Ask a person, and send the decision as `approval`.
@@ -1497,6 +1501,9 @@ pub struct DecisionRecord {
     /// Where values of the arguments come from. See decision.schema.json.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
+    /// The secrets that the call takes. See decision.schema.json.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<Secret>>,
 }
 
 /// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
@@ -1737,6 +1744,10 @@ pub struct AllowedDecision {
     /// are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
+    /// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
+    /// call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<Secret>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -1789,6 +1800,10 @@ pub struct ApprovalDecision {
     /// are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
+    /// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
+    /// call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<Secret>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -2015,6 +2030,15 @@ pub struct Approval {
     pub remembered: Option<bool>,
 }
 
+/// A secret whose value the host puts in place of a reference when it sends the call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Secret {
+    /// A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+    pub at: String,
+    /// Its name.
+    pub name: String,
+}
+
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
@@ -2106,7 +2130,7 @@ pub struct NamePlace {
 pub struct Proof {
     /// A JSON Pointer into the arguments.
     pub pointer: String,
-    /// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+    /// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// The number of the text among those that people said, from 1.
@@ -2731,6 +2755,7 @@ pub enum ReasonCode {
     Arguments,
     Deny,
     Mark,
+    Secret,
     Scope,
     Origin,
     Flow,
@@ -2761,6 +2786,7 @@ impl ReasonCode {
             ReasonCode::Arguments => "arguments",
             ReasonCode::Deny => "deny",
             ReasonCode::Mark => "mark",
+            ReasonCode::Secret => "secret",
             ReasonCode::Scope => "scope",
             ReasonCode::Origin => "origin",
             ReasonCode::Flow => "flow",

@@ -10,6 +10,7 @@ mod mcp_files;
 mod mistakes;
 mod replay;
 mod run;
+mod secrets;
 mod served;
 mod servers;
 mod stores;

@@ -217,6 +217,17 @@ fn members() -> Vec<(&'static str, Member)> {
             ),
         ),
         (
+            "tools.secrets",
+            Member::Judges(Case {
+                parent: |parent| {
+                    parent["tools"][0]["secrets"] = json!([{"path": "$.service", "names": ["other"]}]);
+                },
+                child: |child| child["tools"][0]["secrets"] = json!([{"path": "$.service", "names": ["own"]}]),
+                calls: &[("act", r#"{"service":"secret:own"}"#)],
+                outcome: "secret",
+            }),
+        ),
+        (
             "tools.permit",
             judges(
                 |parent| {

@@ -14,5 +14,6 @@ mod permits;
 mod polls;
 mod private;
 mod search;
+mod secrets;
 mod stores;
 mod truncation;

@@ -93,8 +93,10 @@ impl<'g> Session<'g> {
                     }
                     self.came.push(format!("< {line}"));
                 }
-                Effect::ToUpstream(server, message) => {
-                    self.came.push(format!("{}< {}", self.names[server.0], message.to_line()));
+                Effect::ToUpstream(server, message, secrets) => {
+                    let secrets: String =
+                        secrets.iter().map(|secret| format!(" with {} at {}", secret.name, secret.at)).collect();
+                    self.came.push(format!("{}< {}{secrets}", self.names[server.0], message.to_line()));
                 }
                 Effect::Start(server) => {
                     self.came.push(format!("{} starts", self.names[server.0]));

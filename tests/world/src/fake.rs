@@ -340,6 +340,7 @@ fn execute(call: &Call) -> Action {
         idempotency_key: String::new(),
         expires: call.expires,
         approval: None,
+        secrets: None,
     })
 }
 
@@ -359,6 +360,7 @@ fn decision(call: &Call, permit: Permit, code: Option<ReasonCode>) -> Record {
         reasons: code.into_iter().map(reason).collect(),
         approval: None,
         origins: None,
+        secrets: None,
     })
 }
 

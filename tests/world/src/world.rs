@@ -176,7 +176,7 @@ impl<K: Kernel> World<K> {
     fn apply(&mut self, effect: Effect, choices: &mut impl Choices) {
         match effect {
             Effect::ToDownstream(message) => self.write_to_client(&message),
-            Effect::ToUpstream(server, message) => self.write_to_server(server.0, &message),
+            Effect::ToUpstream(server, message, _) => self.write_to_server(server.0, &message),
             Effect::Start(UpstreamId(place)) => {
                 self.tell(|| format!("{place}: start"));
                 assert!(self.sides[place].process == Process::Down, "a server is started that runs");

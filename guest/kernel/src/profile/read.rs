@@ -29,8 +29,8 @@ use crate::{
     sanitize::Clean,
     stores::Store,
     tool::{
-        Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, Source, Support, Template, Tool,
-        Within,
+        Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, SecretRule, Source, Support,
+        Template, Tool, Within,
     },
 };
 
@@ -386,6 +386,7 @@ impl Reader<'_, '_> {
             names: Names::default(),
             scope: Vec::new(),
             origins: Vec::new(),
+            secrets: Vec::new(),
             observed: Vec::new(),
             permit: self.permit(at, groups).into(),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
@@ -407,8 +408,12 @@ impl Reader<'_, '_> {
         self.reachable((at, "scope"), paths, definition.as_ref(), arguments.as_ref());
         let paths = origins.iter().map(|rule| (&rule.path, rule.kinds())).collect();
         self.reachable((at, "origins"), paths, definition.as_ref(), arguments.as_ref());
+        let secrets = self.secrets(at);
+        let paths = secrets.iter().map(|rule| (&rule.path, &[Kind::String][..])).collect();
+        self.reachable((at, "secrets"), paths, definition.as_ref(), arguments.as_ref());
         let permit = self.cases(at, groups, definition.as_ref(), arguments.as_ref());
         let mut names = names(definition.as_ref(), arguments.as_ref(), &scope, &origins);
+        secrets.iter().for_each(|rule| names.add(&rule.path.selectors));
         permit.paths().iter().for_each(|path| names.add(path));
         let store = self.store(at);
         store.iter().filter_map(|store| store.key.as_ref()).for_each(|path| names.add(&path.selectors));
@@ -423,6 +428,7 @@ impl Reader<'_, '_> {
             arguments,
             scope,
             origins,
+            secrets,
             observed: Vec::new(),
             permit,
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
@@ -508,6 +514,14 @@ impl Reader<'_, '_> {
             }
         }
         scopes
+    }
+
+    /// Reads `secrets` of a tool.
+    fn secrets(&mut self, tool: NodeId) -> Vec<SecretRule> {
+        let document = self.document;
+        let rules: Vec<NodeId> = self.member(tool, "secrets").into_iter().flat_map(|at| document.items(at)).collect();
+        let rule = |rule| Some(SecretRule { path: self.path(rule, "path")?, names: texts_in(document, rule, "names") });
+        rules.into_iter().filter_map(rule).collect()
     }
 
     /// Reads each text of a list. A text that cannot be read is an error.

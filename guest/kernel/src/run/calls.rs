@@ -23,6 +23,7 @@ use crate::{
     permit::{action, needed, permit},
     remembered,
     sanitize::sanitize,
+    secret::{References, Secret},
     surface,
     tool::{Effect, Tool},
 };
@@ -229,6 +230,7 @@ impl Run<'_> {
             reasons: decision.reasons.clone(),
             approval: decision.approval.clone(),
             origins: decision.origins.clone(),
+            secrets: decision.secrets.clone(),
         });
     }
 
@@ -243,6 +245,7 @@ impl Run<'_> {
 
     /// Tells the host to send a call. The same call has the same idempotency key, however often it is sent.
     pub(super) fn execute(&mut self, index: usize, approval: Option<Used>) {
+        let secrets = self.secrets(index);
         let (key, call) = (self.key(), &self.state.calls[index]);
         self.actions.push(Action::Execute {
             key,
@@ -255,7 +258,16 @@ impl Run<'_> {
             idempotency_key: format!("{}/{}", self.state.facts.run, call.key),
             expires: call.expires.unwrap_or_default(),
             approval,
+            secrets,
         });
+    }
+
+    /// Returns the secrets that a permitted call takes.
+    fn secrets(&self, index: usize) -> Vec<Secret> {
+        let call = self.as_call(index);
+        let Ok(tool) = surface::known(self.profile, &call) else { return Vec::new() };
+        let Ok(arguments) = call.document(tool.max_arguments_bytes) else { return Vec::new() };
+        References::find(tool, &arguments).map(|references| references.listed(&arguments)).unwrap_or_default()
     }
 
     fn denied(&mut self, index: usize, message: String, reasons: Vec<Reason>) {
@@ -556,6 +568,7 @@ impl Decision {
             ask: None,
             approval: None,
             origins: Vec::new(),
+            secrets: Vec::new(),
             facts: crate::facts::Changed::default(),
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
     proof::Proof,
+    secret::Secret,
 };
 
 /// An action that the host must do next. See `schemas/action.schema.json`.
@@ -38,6 +39,9 @@ pub(crate) enum Action {
         expires: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         approval: Option<Used>,
+        /// The secrets whose values the host puts in.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        secrets: Vec<Secret>,
     },
     AskApproval {
         key: String,
@@ -144,6 +148,8 @@ pub(crate) enum Record {
         approval: Option<Used>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         origins: Vec<Proof>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        secrets: Vec<Secret>,
     },
     /// The host answers a call with the result of an equal one.
     Joined { same: String },

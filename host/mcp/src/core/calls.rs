@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use seamgate::{
     Ask, CallCancelledEvent, CallEvent, DecisionRecord, Effect as ToolEffect, Json, Limitation, ObservationRecord,
-    ObservationStatus, PossibleEffect, Record, ResultStatus, SaidEvent, SettledCode, SettledRecord, ToolFailedEvent,
-    ToolResultEvent, ToolStartedEvent, digest,
+    ObservationStatus, PossibleEffect, Record, ResultStatus, SaidEvent, Secret, SettledCode, SettledRecord,
+    ToolFailedEvent, ToolResultEvent, ToolStartedEvent, digest,
 };
 use seamgate_runner::agent::result_ends;
 use serde::Deserialize;
@@ -60,6 +60,8 @@ struct Call {
     phase: Phase,
     /// The arguments that were judged.
     arguments: String,
+    /// The secrets that they name.
+    secrets: Vec<Secret>,
     /// The server's result, while the kernel judges it.
     answered: Option<Raw>,
     /// The reason for which there is no result.
@@ -196,6 +198,7 @@ impl Calls {
                         waiters: vec![waiter],
                         phase: Phase::Deciding,
                         arguments: String::new(),
+                        secrets: Vec::new(),
                         answered: None,
                         failure: None,
                         settle_at: None,
@@ -240,9 +243,9 @@ impl Calls {
     }
 
     /// A call may run with these arguments. It does when somebody waits for it.
-    pub(super) fn on_execute(&mut self, key: &str, arguments: String, links: &mut Links) {
+    pub(super) fn on_execute(&mut self, key: &str, (arguments, secrets): (String, Vec<Secret>), links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
-        call.arguments = arguments;
+        (call.arguments, call.secrets) = (arguments, secrets);
         match call.waiters.is_empty() {
             true => call.phase = Phase::Held,
             false => self.start(key, links),
@@ -292,7 +295,7 @@ impl Calls {
         ];
         let params = format!("{{{}}}", members.into_iter().flatten().collect::<Vec<_>>().join(","));
         let asked = Asked::Call { key: key.to_owned(), since: links.now };
-        match links.ask(server, "tools/call", Some(params), asked) {
+        match links.ask_with(server, "tools/call", Some(params), call.secrets.clone(), asked) {
             Ok(id) => call.phase = Phase::Running(Some(id)),
             Err(why) => {
                 let effect = if has_answers { PossibleEffect::Unknown } else { PossibleEffect::None };

@@ -1,6 +1,6 @@
 //! The inputs of a gate's core, and the effects that it requests.
 
-use seamgate::{Action, EventKind, Fault, Record};
+use seamgate::{Action, EventKind, Fault, Record, Secret};
 
 use super::{message::Message, policy::Policy};
 
@@ -61,8 +61,8 @@ pub enum Outcome {
 pub enum Effect {
     /// Write a message to the client.
     ToDownstream(Message),
-    /// Write a message to a server.
-    ToUpstream(UpstreamId, Message),
+    /// Write a message to a server, with the values of these secrets in the arguments of its call.
+    ToUpstream(UpstreamId, Message, Vec<Secret>),
     /// Start a server again.
     Start(UpstreamId),
     /// Let a server end by itself: nothing is sent to it any more.

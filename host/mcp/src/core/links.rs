@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use seamgate::{EventKind, Fault, Json, MessageEvent, Party, digest};
+use seamgate::{EventKind, Fault, Json, MessageEvent, Party, Secret, digest};
 
 use super::{
     call_request::CallRequest,
@@ -376,20 +376,32 @@ impl Links {
         params: Option<String>,
         asked: Asked,
     ) -> Result<u64, String> {
+        self.ask_with(server, method, params, Vec::new(), asked)
+    }
+
+    /// Sends a request to a server, with secrets in the arguments of its call.
+    pub(super) fn ask_with(
+        &mut self,
+        server: UpstreamId,
+        method: &str,
+        params: Option<String>,
+        secrets: Vec<Secret>,
+        asked: Asked,
+    ) -> Result<u64, String> {
         let now = self.now;
         let Some(own) = self.servers.get_mut(server.0) else { return Err("there is no such server".to_owned()) };
         if let Some(why) = own.is_down(now) {
             return Err(why);
         }
         let id = own.insert(asked);
-        self.add(Effect::ToUpstream(server, Message::request(Id::number(id), method, params)));
+        self.add(Effect::ToUpstream(server, Message::request(Id::number(id), method, params), secrets));
         Ok(id)
     }
 
     /// Sends a server a message that it does not have to answer, if it is up.
     pub(super) fn tell(&mut self, server: UpstreamId, message: Message) {
         if self.servers.get(server.0).is_some_and(Server::is_open) {
-            self.add(Effect::ToUpstream(server, message));
+            self.add(Effect::ToUpstream(server, message, Vec::new()));
         }
     }
 

@@ -1,6 +1,6 @@
 //! A profile, as far as the gate decides by it itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seamgate::{matches_tool, tool_pattern_rank};
 use serde::Deserialize;
@@ -39,6 +39,14 @@ struct Tool {
     equal_calls: EqualCalls,
     #[serde(default)]
     origins: Vec<OriginRule>,
+    #[serde(default)]
+    secrets: Vec<SecretRule>,
+}
+
+#[derive(Clone, Deserialize)]
+struct SecretRule {
+    #[serde(default)]
+    names: Vec<String>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -90,6 +98,12 @@ impl Policy {
     /// Returns the variables of the environment that a server gets.
     pub(crate) fn environment(&self, server: &str) -> Vec<String> {
         self.servers.get(server).map(|server| server.environment.clone()).unwrap_or_default()
+    }
+
+    /// Returns the names of the secrets that tools may take.
+    pub(crate) fn secrets(&self) -> BTreeSet<String> {
+        let rules = self.tools.iter().flat_map(|tool| &tool.secrets);
+        rules.flat_map(|rule| rule.names.iter().cloned()).collect()
     }
 
     /// Returns whether results of a tool may be truncated.

@@ -108,7 +108,8 @@ impl Core {
         for action in actions {
             match action {
                 Action::Execute(action) => {
-                    self.calls.on_execute(&action.call, action.arguments, &mut self.links);
+                    let secrets = action.secrets.unwrap_or_default();
+                    self.calls.on_execute(&action.call, (action.arguments, secrets), &mut self.links);
                 }
                 Action::Cancel(action) => {
                     self.calls.take_back(&action.call, "the gate ended the call", &mut self.links);

@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         Reason,
         RunEvent,
         RunRecord,
+        Secret,
         Shown,
     )
 
@@ -212,6 +213,7 @@ __all__ = [
     "RunRecord",
     "SeamgateError",
     "SeamgateFault",
+    "Secret",
     "Seen",
     "Session",
     "Shown",
@@ -352,6 +354,7 @@ _MODULES = {
             "Reason",
             "RunEvent",
             "RunRecord",
+            "Secret",
             "Shown",
         ],
     }.items()

@@ -87,6 +87,7 @@ ReasonCode = Literal[
     "arguments",
     "deny",
     "mark",
+    "secret",
     "scope",
     "origin",
     "flow",
@@ -379,6 +380,18 @@ class ApprovalDict(_ApprovalDict, total=False):
     remembered: bool
 
 
+class SecretDict(TypedDict):
+    """A secret whose value the host puts in place of a reference when it sends the call.
+
+    Attributes:
+        at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+        name: Its name.
+    """
+
+    at: str
+    name: str
+
+
 class _AskDict(TypedDict):
     key: str
     digest: str
@@ -501,7 +514,8 @@ class ProofDict(_ProofDict, total=False):
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
+            has it.
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
@@ -1087,11 +1101,14 @@ class ExecuteAction(_ExecuteAction, total=False):
         idempotency_key: The same one however often the call is sent.
         expires: Later results of a read do not count; an effect is then uncertain.
         approval: The approval that it uses.
+        secrets: The secrets whose values the host puts into the arguments, in the order of the arguments. A host
+            that has no secrets must not send the call.
     """
 
     server: str
     digest: str
     approval: ApprovalDict
+    secrets: list[SecretDict]
 
 
 class AskApprovalAction(TypedDict):
@@ -1286,6 +1303,7 @@ class DecisionRecord(_DecisionRecord, total=False):
         message: What the model is told.
         approval: The approval that it uses.
         origins: Where values of the arguments come from. See decision.schema.json.
+        secrets: The secrets that the call takes. See decision.schema.json.
     """
 
     server: str
@@ -1293,6 +1311,7 @@ class DecisionRecord(_DecisionRecord, total=False):
     digest: str
     approval: ApprovalDict
     origins: list[ProofDict]
+    secrets: list[SecretDict]
 
 
 class JoinedRecord(TypedDict):
@@ -1481,6 +1500,19 @@ class Approval:
 
 
 @dataclass(frozen=True)
+class Secret:
+    """A secret whose value the host puts in place of a reference when it sends the call.
+
+    Attributes:
+        at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
+        name: Its name.
+    """
+
+    at: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Ask:
     """What a person is asked.
 
@@ -1539,7 +1571,8 @@ class Proof:
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH` and others, as the rule has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
+            has it.
         message: The number of the text among those that people said, from 1.
         call: The call whose result has it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
@@ -1684,6 +1717,8 @@ class AllowedDecision:
         approval: The approval that the call uses.
         origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
             most 64 of them are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
+            send such a call.
     """
 
     permit: Literal["allow"]
@@ -1698,6 +1733,7 @@ class AllowedDecision:
     server: str | None = None
     approval: Approval | None = None
     origins: tuple[Proof, ...] | None = None
+    secrets: tuple[Secret, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 
@@ -1750,6 +1786,8 @@ class ApprovalDecision:
         facts: The members of the facts that changed.
         origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
             most 64 of them are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
+            send such a call.
     """
 
     permit: Literal["approval"]
@@ -1764,6 +1802,7 @@ class ApprovalDecision:
     facts: dict[str, Any]
     server: str | None = None
     origins: tuple[Proof, ...] | None = None
+    secrets: tuple[Secret, ...] | None = None
     json: str = field(default="", repr=False, compare=False)
     """The document as JSON text, the same bytes as in every other runtime."""
 

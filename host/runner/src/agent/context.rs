@@ -40,6 +40,7 @@ impl Context {
             ModelPlan::Client => bail!("the run is of 'seamgate mcp', and ends with it: it cannot be resumed"),
         };
         let profiles = Profiles::read(&plan.profiles)?;
+        servers.read_secrets(&profiles.secrets())?;
         servers.start(profiles.environment(), &secret)?;
         Ok(Context { profiles, servers, model, signals, person: Person::new(principal) })
     }

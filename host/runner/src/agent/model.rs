@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -72,6 +73,7 @@ fn ask_command(
         stop,
         told_as: Some("model"),
         paths: None,
+        secrets: Arc::default(),
     };
     let unreachable = |message: String| Err(NoAnswer::Unreachable(message));
     let program = || command.first().map(|word| word.to_string_lossy()).unwrap_or_default();

@@ -400,13 +400,17 @@ impl<'s> Runner<'s> {
         scope.spawn(move || {
             let start = Instant::now();
             let (servers, name) = (&context.servers, execute.server.as_deref().unwrap_or_default());
-            let outcome = match (servers.command(name, &execute.tool), servers.running(name)) {
-                (Some(command), _) => {
-                    let inherited = servers.inherited(name, command);
-                    tool::run((servers, command), &run, &execute, now(), (&inherited, &context.signals, stop))
+            let arguments = tool::arguments(&servers.secrets, &execute);
+            let outcome = match (arguments, servers.command(name, &execute.tool), servers.running(name)) {
+                (Err(not_sent), ..) => not_sent,
+                (Ok(arguments), Some(command), _) => {
+                    let (inherited, what) = (servers.inherited(name, command), (&execute, &arguments[..]));
+                    tool::run((servers, command), &run, what, now(), (&inherited, &context.signals, stop))
                 }
-                (None, Some(server)) => tool::call(server, &execute, now(), &stop),
-                (None, None) => Outcome::not_sent(format!("the servers file has no tool {name}/{}", execute.tool)),
+                (Ok(arguments), None, Some(server)) => tool::call(server, &execute, &arguments, now(), &stop),
+                (Ok(_), None, None) => {
+                    Outcome::not_sent(format!("the servers file has no tool {name}/{}", execute.tool))
+                }
             };
             let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
             let _ = sender.send(Input::Tool { call: execute.call, ms, outcome });

@@ -1,6 +1,9 @@
 //! Sends one call to a tool, and returns the outcome.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use seamgate::{ExecuteAction, Json};
 
@@ -9,6 +12,7 @@ use crate::{
     mcp::{Client, Unanswered},
     process::{self, Ended, Inherited, Signals, Stop},
     run_dir::{Command, Servers},
+    secrets::Secrets,
 };
 
 /// The longest result, in bytes: what a journal keeps.
@@ -44,6 +48,14 @@ impl Body {
             Err(_) => Body::Text(String::from_utf8_lossy(bytes).into_owned()),
         }
     }
+
+    /// Returns what a tool wrote, with the values of secrets hidden.
+    fn hidden(bytes: &[u8], secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return Body::of(bytes);
+        }
+        Body::of(secrets.hide(String::from_utf8_lossy(bytes).into_owned()).as_bytes())
+    }
 }
 
 impl Outcome {
@@ -52,10 +64,22 @@ impl Outcome {
     }
 }
 
+/// Puts the values of secrets into the arguments of a call. The run, which has sent them, does not have the values.
+pub(super) fn arguments(secrets: &Secrets, execute: &ExecuteAction) -> Result<String, Outcome> {
+    let named = execute.secrets.as_deref().unwrap_or_default();
+    secrets.fill(&execute.arguments, "", named).map_err(Outcome::not_sent)
+}
+
 /// Calls a tool of a server that speaks MCP.
-pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteAction, now: u64, stop: &Stop) -> Outcome {
+pub(super) fn call(
+    (server, timeout): (&Client, Duration),
+    execute: &ExecuteAction,
+    arguments: &str,
+    now: u64,
+    stop: &Stop,
+) -> Outcome {
     let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
-    match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
+    match server.call(&execute.tool, arguments, &execute.idempotency_key, timeout, stop) {
         Ok(Ok(called)) => {
             let text = || Body::Text(called.text());
             let body = called.structured.clone().map_or_else(text, |value| Body::Json(value.into()));
@@ -81,7 +105,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteActi
 pub(super) fn run(
     (servers, tool): (&Servers, &Command),
     run: &str,
-    execute: &ExecuteAction,
+    (execute, arguments): (&ExecuteAction, &str),
     now: u64,
     (inherited, signals, stop): (&[String], &Signals, Stop),
 ) -> Outcome {
@@ -105,23 +129,25 @@ pub(super) fn run(
         command: &command,
         inherited: Inherited::Only(inherited),
         environment: &environment,
-        input: execute.arguments.as_bytes(),
+        input: arguments.as_bytes(),
         timeout,
         limit: MAX_RESULT,
         folder: Some(&servers.folder),
         stop,
         told_as: Some(&execute.tool),
         paths: tool.paths.as_ref(),
+        secrets: Arc::clone(&servers.secrets),
     };
     let start = Instant::now();
+    let body = |output: &[u8]| Body::hidden(output, &servers.secrets);
     let failed = |message: String| Outcome::Failed { message, may_have_run: true };
     match process::run(&run, signals, &mut |_| {}) {
-        Ok(Ended::Exited { output }) => Outcome::Result { is_error: false, body: Body::of(&output) },
+        Ok(Ended::Exited { output }) => Outcome::Result { is_error: false, body: body(&output) },
         // A tool that ends by itself has answered, even if it says that it failed.
         Ok(Ended::Failed { status, output }) if status.code().is_some() => {
             let body = match output.trim_ascii() {
                 b"" => Body::Text(format!("The tool failed: {status}")),
-                _ => Body::of(&output),
+                _ => body(&output),
             };
             Outcome::Result { is_error: true, body }
         }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::remote::{Endpoint, Received, Remote, RemoteInput};
-use crate::process::{LineWriter, Program, Refused, Service};
+use crate::{
+    process::{LineWriter, Program, Refused, Service, Wrote},
+    secrets::Secrets,
+};
 
 /// The place of a server.
 #[derive(Clone, Copy)]
@@ -35,8 +38,14 @@ pub enum Input {
 }
 
 impl Connection {
-    /// Starts a program, or a connection to an address. `take` gets what comes from the server, and returns whether it takes more.
+    /// Starts a program, or a connection to an address. `take` gets what comes from the server, with the values of secrets hidden, and
+    /// returns whether it takes more.
     pub fn start(target: Target, mut take: impl FnMut(Received) -> bool + Send + 'static) -> Result<Self, String> {
+        let secrets = match target {
+            Target::Program(program) => Arc::clone(program.secrets),
+            Target::Address(endpoint) => Arc::clone(&endpoint.secrets),
+        };
+        let mut take = move |received| take(hidden(received, &secrets));
         match target {
             Target::Program(program) => Service::start(program, move |wrote| take(Received::Wrote(wrote)))
                 .map(Connection::Process)
@@ -97,6 +106,19 @@ impl Connection {
         match self {
             Connection::Process(service) => service.end_after(grace),
             Connection::Address(remote) => remote.end_after(grace),
+        }
+    }
+}
+
+/// Hides the values of secrets in what a server wrote.
+fn hidden(received: Received, secrets: &Secrets) -> Received {
+    match received {
+        Received::Wrote(Wrote::Line(line)) => Received::Wrote(Wrote::Line(secrets.hide(line))),
+        Received::Wrote(Wrote::Unended(line)) => Received::Wrote(Wrote::Unended(secrets.hide(line))),
+        Received::Wrote(Wrote::NotText(shown)) => Received::Wrote(Wrote::NotText(secrets.hide_cut(shown))),
+        Received::Wrote(wrote @ (Wrote::TooLong | Wrote::End)) => Received::Wrote(wrote),
+        Received::Unanswered { id, message, may_have_run } => {
+            Received::Unanswered { id, message: secrets.hide(message), may_have_run }
         }
     }
 }

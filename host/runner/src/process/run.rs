@@ -21,6 +21,7 @@ use super::{
     signals::Signals,
     spawn,
 };
+use crate::secrets::Secrets;
 
 /// The time that a run waits for the end of output once the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -52,6 +53,8 @@ pub struct Run<'a> {
     /// The paths that the child may reach. `None`: all that this process may. Otherwise the thread must end after the run,
     /// because it is confined, too.
     pub paths: Option<&'a Paths>,
+    /// The secrets that are hidden in its standard error.
+    pub secrets: Arc<Secrets>,
 }
 
 /// Ends one run from another thread.
@@ -165,7 +168,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
         Ok(child) => child,
         Err(error) => return Ok(Ended::NotStarted(error)),
     };
-    let told = tell_errors(child.stderr.take(), run.told_as.unwrap_or_default());
+    let told = tell_errors(child.stderr.take(), run.told_as.unwrap_or_default(), &run.secrets);
     let mut supervised = Supervised {
         child,
         events,

@@ -23,6 +23,7 @@ use super::{
     spawn,
     until_exit::{Exits, UntilExit, exit_pair},
 };
+use crate::secrets::Secrets;
 
 /// The interval at which the exit of a program is checked on systems that do not report it.
 #[cfg(not(unix))]
@@ -42,6 +43,8 @@ pub struct Program<'a> {
     pub told_as: &'a str,
     /// The paths that it may reach. `None`: all that this process may.
     pub paths: Option<&'a Paths>,
+    /// The secrets that are hidden in what it writes.
+    pub secrets: &'a Arc<Secrets>,
 }
 
 impl Program<'_> {
@@ -86,7 +89,7 @@ impl Service {
         process.watch(&input, exits)?;
         // From here on, dropping the service ends the child.
         let service = Service { process, _keeper: keeper, input };
-        tell_errors(stderr, program.told_as)?;
+        tell_errors(stderr, program.told_as, program.secrets)?;
         if let Some(stdout) = stdout {
             spawn(move || read_lines(UntilExit::new(stdout, exited), take))?;
         }
@@ -262,6 +265,7 @@ mod tests {
             folder: Path::new("/"),
             told_as: "script",
             paths: None,
+            secrets: &Arc::default(),
         };
         let service = Service::start(&program, move |wrote| {
             let line = match wrote {

@@ -1,6 +1,10 @@
 //! The profiles of a run, registered in a gate.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use seamgate::{FileError, Gate, Json, ProfileInfo, read_profile};
 use serde::{Deserialize, Serialize};
@@ -48,6 +52,15 @@ pub struct Pinned {
     pub server: String,
     /// The definition that is pinned.
     pub definition: Option<Box<RawValue>>,
+    /// The arguments that may name secrets.
+    #[serde(default)]
+    secrets: Vec<SecretRule>,
+}
+
+/// A rule of a tool about secrets, as far as a run needs it.
+#[derive(Deserialize)]
+struct SecretRule {
+    names: Vec<String>,
 }
 
 impl Registered {
@@ -122,6 +135,12 @@ impl Profiles {
             named.entry(server.clone()).or_default().extend_from_slice(&reached.environment);
         }
         named
+    }
+
+    /// Returns the names of the secrets that tools may take.
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let rules = self.all.iter().flat_map(|profile| &profile.tools).flat_map(|tool| &tool.secrets);
+        rules.flat_map(|rule| rule.names.iter().cloned()).collect()
     }
 
     /// Returns the profile of an agent.

@@ -1,8 +1,9 @@
 //! The servers file: how the host reaches the tools that a profile names.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +17,7 @@ use crate::{
     mcp::{Client, Endpoint},
     notice::Notifier,
     process::{Inherited, Paths, Program, can_confine},
+    secrets::{SecretSource, Secrets},
 };
 
 /// The default timeout of a tool, in seconds.
@@ -39,6 +41,10 @@ pub struct Servers {
     pub all: BTreeMap<String, Server>,
     /// The program that gets each call that waits for approval.
     pub notifier: Option<Notifier>,
+    /// The secrets of the user, once they are [read](Servers::read_secrets).
+    pub secrets: Arc<Secrets>,
+    /// Where the values of secrets come from.
+    sources: BTreeMap<String, SecretSource>,
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
     /// The clients of running servers that speak MCP.
@@ -94,6 +100,8 @@ struct File {
     #[serde(rename = "$schema", default)]
     _schema: Option<String>,
     servers: BTreeMap<String, Entry>,
+    #[serde(default)]
+    secrets: BTreeMap<String, SecretSource>,
     notify: Option<Command>,
 }
 
@@ -144,7 +152,26 @@ impl Servers {
             })
         });
         let notifier = notifier.transpose().with_context(context)?;
-        Ok(Servers { folder, all: all.with_context(context)?, notifier, ..Servers::default() })
+        let variables = file.secrets.values().filter_map(SecretSource::variable);
+        if let Some(variable) = variables.into_iter().find(|variable| !is_variable(variable)) {
+            bail!(
+                "--servers {}: \"secrets\": {variable:?} cannot be the name of a variable: use letters, digits and _",
+                path.display()
+            );
+        }
+        let (all, sources) = (all.with_context(context)?, file.secrets);
+        Ok(Servers { folder, all, notifier, sources, ..Servers::default() })
+    }
+
+    /// Reads the values of the secrets that profiles name. They are hidden in what any of the servers writes.
+    pub fn read_secrets(&mut self, names: &BTreeSet<String>) -> Result<()> {
+        self.secrets = Arc::new(Secrets::read(names, &self.sources, &self.folder)?);
+        for server in self.all.values_mut() {
+            if let Server::Address(endpoint) = server {
+                endpoint.secrets = Arc::clone(&self.secrets);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the names of the variables of this process's environment that a program of a server gets.
@@ -162,6 +189,10 @@ impl Servers {
             bail!(
                 "\"notify\": {variable} has a secret of the model server, which no program gets: take it out of \"environment\""
             );
+        }
+        let variables = self.sources.values().filter_map(SecretSource::variable);
+        if let Some(variable) = variables.into_iter().find(|variable| secret.iter().any(|one| one == variable)) {
+            bail!("\"secrets\": {variable} has a secret of the model server, which no tool gets");
         }
         for (name, server) in &self.all {
             let inherited = server.commands().flat_map(|command| self.inherited(name, command));
@@ -188,6 +219,7 @@ impl Servers {
                     folder: &self.folder,
                     told_as: name,
                     paths: command.paths.as_ref(),
+                    secrets: &self.secrets,
                 }),
                 Server::Address(endpoint) => Client::connect(endpoint),
             };

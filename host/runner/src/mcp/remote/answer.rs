@@ -58,7 +58,7 @@ pub(super) fn read(link: &Link, flight: &Flight, head: &Head, response: Response
     }
     if !kind.eq_ignore_ascii_case("application/json") {
         let is_accepted = status.is_success();
-        let message = describe(&url, response);
+        let message = describe(&url, response, &link.endpoint.secrets);
         let failure = match status {
             _ if is_accepted => Failure::unknown(format!("{message}: expected application/json or text/event-stream")),
             _ if status.is_client_error() => Failure::refused(message),

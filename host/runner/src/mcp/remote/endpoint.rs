@@ -1,6 +1,6 @@
 //! The description of a server by its address, as a servers file has it.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::Deserialize;
 use ureq::http::{HeaderName, HeaderValue};
@@ -8,6 +8,7 @@ use ureq::http::{HeaderName, HeaderValue};
 use super::url::{Reach, Url};
 use crate::{
     header::header,
+    secrets::Secrets,
     variables::{Part, expand, parts, variables},
 };
 
@@ -52,6 +53,9 @@ pub struct Endpoint {
     /// The command that logs in to the server, for messages.
     #[serde(skip)]
     pub login: String,
+    /// The secrets that are hidden in what the server writes.
+    #[serde(skip)]
+    pub secrets: Arc<Secrets>,
 }
 
 /// A client that is registered with an authorization server.

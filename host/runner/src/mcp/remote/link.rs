@@ -349,6 +349,7 @@ impl Link {
     /// Reports something about the server to a person.
     pub(super) fn say(&self, message: &str) {
         let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
+        let message = self.endpoint.secrets.hide(message.to_owned());
         say(&format!("seamgate: {}: {message}", escape_terminal(name)));
     }
 }

@@ -18,6 +18,7 @@ use ureq::{
 };
 
 use super::url::{Reach, Url, refusal};
+use crate::secrets::Secrets;
 
 /// The longest time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -126,11 +127,13 @@ pub(super) fn read_all(mut body: impl Read, limit: u64) -> io::Result<Option<Vec
 }
 
 /// Describes an answer whose status is an error: with the beginning of its body, escaped.
-pub(super) fn describe(url: &Url, response: Response<Body>) -> String {
+pub(super) fn describe(url: &Url, response: Response<Body>, secrets: &Secrets) -> String {
     let status = response.status().as_u16();
     let mut bytes = Vec::new();
     let _ = response.into_body().into_reader().take(MAX_READ_TO_SHOW).read_to_end(&mut bytes);
-    let text = shown(&String::from_utf8_lossy(&bytes));
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let is_whole = (bytes.len() as u64) < MAX_READ_TO_SHOW;
+    let text = shown(&if is_whole { secrets.hide(text) } else { secrets.hide_cut(text) });
     let colon = if text.is_empty() { "" } else { ": " };
     format!("{url} answered with status {status}{colon}{text}")
 }

@@ -112,7 +112,7 @@ pub(super) fn send(
             }
             StatusCode::NOT_FOUND if head.session.is_some() => return Err(NoAnswer::SessionLost),
             status if status.is_redirection() => {
-                return Err(Failure::refused(describe(&url, response)).into());
+                return Err(Failure::refused(describe(&url, response, &link.endpoint.secrets)).into());
             }
             _ => return Ok(response),
         }

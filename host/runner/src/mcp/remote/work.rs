@@ -94,7 +94,7 @@ fn tell(link: &Link, agent: &Agent, line: &str) {
         Ok(response) if response.status().is_success() => {}
         Ok(response) => {
             let url = link.state().url.clone();
-            link.say(&format!("a message was not accepted: {}", describe(&url, response)));
+            link.say(&format!("a message was not accepted: {}", describe(&url, response, &link.endpoint.secrets)));
         }
         Err(NoAnswer::SessionLost) => session_lost(link),
         Err(NoAnswer::Failed(failure)) if !link.is_stopped() => {

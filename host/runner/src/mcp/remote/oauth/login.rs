@@ -20,6 +20,7 @@ use super::{
     store::{Store, Stored},
     token::{Client, encode, request},
 };
+use crate::secrets::Secrets;
 
 /// The largest answer to a registration, in bytes.
 const MAX_ANSWER: u64 = 256 * 1024;
@@ -225,7 +226,7 @@ fn register(
     let answer = request.header("content-type", "application/json").send(document.to_string());
     let response = answer.map_err(|error| Failure::of(&error, &endpoint).message)?;
     if !response.status().is_success() {
-        return Err(format!("the client cannot be registered: {}", describe(&endpoint, response)));
+        return Err(format!("the client cannot be registered: {}", describe(&endpoint, response, &Secrets::default())));
     }
     #[derive(Deserialize)]
     struct Registered {

@@ -15,6 +15,7 @@ use super::{
     challenge::{self, Challenge},
     discovery::LIMIT,
 };
+use crate::secrets::Secrets;
 
 /// The version of requests in a session.
 const VERSION: &str = "2025-11-25";
@@ -63,7 +64,7 @@ pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
         }
         StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::FORBIDDEN => Ok(probe),
         _ if probe.is_open => Ok(probe),
-        _ => Err(describe(url, greeted)),
+        _ => Err(describe(url, greeted, &Secrets::default())),
     }
 }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param approval The approval that the call uses.
  * @param origins Where the values come from that the {@code origins} of the tool hold: those without an origin first.
  * At most 64 of them are listed.
+ * @param secrets The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
+ * send such a call.
  * @param facts The members of the facts that changed.
  * @param allowed Where it is denied: the tools that are not.
  * @param ask What a person is asked.
@@ -33,6 +35,7 @@ public record Decision(
     List<Reason> reasons,
     @Nullable Approval approval,
     @Nullable List<Proof> origins,
+    @Nullable List<Secret> secrets,
     String facts,
     @Nullable List<String> allowed,
     @Nullable Ask ask,
@@ -41,6 +44,7 @@ public record Decision(
   public Decision {
     reasons = List.copyOf(reasons);
     origins = origins == null ? null : List.copyOf(origins);
+    secrets = secrets == null ? null : List.copyOf(secrets);
     allowed = allowed == null ? null : List.copyOf(allowed);
   }
 
@@ -57,6 +61,7 @@ public record Decision(
         json.need("reasons", Json.list(Reason::read)),
         json.find("approval", Approval::read),
         json.find("origins", Json.list(Proof::read)),
+        json.find("secrets", Json.list(Secret::read)),
         json.need("facts", Json::raw),
         json.find("allowed", Json.list(Json::asText)),
         json.find("ask", Ask::read),

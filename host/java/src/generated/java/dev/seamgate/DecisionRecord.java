@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param message What the model is told.
  * @param approval The approval that it uses.
  * @param origins Where values of the arguments come from. See decision.schema.json.
+ * @param secrets The secrets that the call takes. See decision.schema.json.
  */
 public record DecisionRecord(
     String call,
@@ -33,11 +34,13 @@ public record DecisionRecord(
     String message,
     List<Reason> reasons,
     @Nullable Approval approval,
-    @Nullable List<Proof> origins) implements RunRecord {
+    @Nullable List<Proof> origins,
+    @Nullable List<Secret> secrets) implements RunRecord {
   /** Copies what could change. */
   public DecisionRecord {
     reasons = List.copyOf(reasons);
     origins = origins == null ? null : List.copyOf(origins);
+    secrets = secrets == null ? null : List.copyOf(secrets);
   }
 
   static DecisionRecord read(Json json) {
@@ -54,6 +57,7 @@ public record DecisionRecord(
         json.need("message", Json::asText),
         json.need("reasons", Json.list(Reason::read)),
         json.find("approval", Approval::read),
-        json.find("origins", Json.list(Proof::read)));
+        json.find("origins", Json.list(Proof::read)),
+        json.find("secrets", Json.list(Secret::read)));
   }
 }

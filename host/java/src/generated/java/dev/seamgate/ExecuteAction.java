@@ -2,6 +2,7 @@
 
 package dev.seamgate;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param idempotencyKey The same one however often the call is sent.
  * @param expires Later results of a read do not count; an effect is then uncertain.
  * @param approval The approval that it uses.
+ * @param secrets The secrets whose values the host puts into the arguments, in the order of the arguments. A host that
+ * has no secrets must not send the call.
  */
 public record ExecuteAction(
     String key,
@@ -27,7 +30,13 @@ public record ExecuteAction(
     @Nullable String digest,
     String idempotencyKey,
     long expires,
-    @Nullable Approval approval) implements Action {
+    @Nullable Approval approval,
+    @Nullable List<Secret> secrets) implements Action {
+  /** Copies what could change. */
+  public ExecuteAction {
+    secrets = secrets == null ? null : List.copyOf(secrets);
+  }
+
   static ExecuteAction read(Json json) {
     return new ExecuteAction(
         json.need("key", Json::asText),
@@ -39,6 +48,7 @@ public record ExecuteAction(
         json.find("digest", Json::asText),
         json.need("idempotency_key", Json::asText),
         json.need("expires", Json::asLong),
-        json.find("approval", Approval::read));
+        json.find("approval", Approval::read),
+        json.find("secrets", Json.list(Secret::read)));
   }
 }

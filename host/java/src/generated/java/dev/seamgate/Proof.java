@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Where a value of a call comes from, or where it was looked for.
  *
  * @param pointer A JSON Pointer into the arguments.
- * @param origin {@code user}, {@code task}, {@code context.NAME}, {@code list NAME}, {@code TOOL at PATH} and others,
- * as the rule has it.
+ * @param origin {@code user}, {@code task}, {@code context.NAME}, {@code list NAME}, {@code TOOL at PATH}, {@code
+ * secret NAME} and others, as the rule has it.
  * @param message The number of the text among those that people said, from 1.
  * @param call The call whose result has it.
  * @param at A JSON Pointer into the task, the value of the context, the list or the result.

@@ -28,6 +28,8 @@ public enum ReasonCode implements Word {
 
   MARK("mark"),
 
+  SECRET("secret"),
+
   SCOPE("scope"),
 
   ORIGIN("origin"),
