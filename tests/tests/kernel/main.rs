@@ -12,4 +12,5 @@ mod origins;
 mod patterns;
 mod permits;
 mod polls;
+mod rates;
 mod truncation;

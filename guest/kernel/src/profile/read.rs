@@ -25,6 +25,7 @@ use crate::{
     document::{number_in, source, text, text_in, texts_in},
     names::Names,
     places::{Folder, Host},
+    rate::Rate,
     render::sanitized,
     sanitize::Clean,
     tool::{
@@ -380,6 +381,7 @@ impl Reader<'_, '_> {
             effect: Effect::Idempotent,
             egress: false,
             same_call: None,
+            rate: None,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
@@ -412,6 +414,7 @@ impl Reader<'_, '_> {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: self.effect(at, pinned),
             same_call: number_in(document, at, "same_call"),
+            rate: self.rate(at),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
             names,
             definition,
@@ -454,6 +457,17 @@ impl Reader<'_, '_> {
             "annotated" => pinned.map_or(Effect::Effectful, |pinned| definition::annotated(self.document, pinned)),
             word => Effect::of(word),
         }
+    }
+
+    fn rate(&mut self, tool: NodeId) -> Option<Rate> {
+        let at = self.member(tool, "rate")?;
+        let rate = Rate::read(self.document.string(at));
+        if rate.is_none() {
+            let message =
+                "must be a number of calls, 1 to 1000, and a unit (second, minute, hour, day), as 10/minute is";
+            self.say(at, "a rate", message);
+        }
+        rate
     }
 
     /// Returns what `format` means in the schemas of a tool's definition.
