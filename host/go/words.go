@@ -1269,6 +1269,9 @@ type ParentRules struct {
 	// `same_call`. A call that waits for approval counts.
 	Calls map[string]int64 `json:"calls,omitzero"`
 
+	// When the last calls of each tool with a `rate` were permitted in its run and below it before the child started.
+	Recent map[string][]int64 `json:"recent,omitzero"`
+
 	// How often other children, which run at the same time, may make each call that does more than read.
 	Reserved *int64 `json:"reserved,omitzero"`
 }
@@ -1370,6 +1373,9 @@ type ChildUse struct {
 
 	// How often each call was permitted. The parent counts them as its own.
 	Calls map[string]int64 `json:"calls,omitzero"`
+
+	// When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
+	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
 type UncertainCall struct {
@@ -1514,6 +1520,9 @@ type RunUse struct {
 
 	// How often each call was permitted, by a digest of the call: for the parent of a child.
 	Calls map[string]int64 `json:"calls,omitzero"`
+
+	// When the last calls of each tool with a `rate` were permitted: for the parent of a child.
+	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
 // What a child asked of its parent's context, and was denied.
@@ -1629,6 +1638,9 @@ type BudgetUse struct {
 
 	// How often each call was permitted, by a digest of the call.
 	Calls map[string]int64 `json:"calls"`
+
+	// When the last calls of each tool with a `rate` were permitted.
+	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
 // Where it was cut: how many items or lines of how many are shown.
@@ -2015,6 +2027,8 @@ const (
 	ReasonCodeBudget ReasonCode = "budget"
 
 	ReasonCodeSameCall ReasonCode = "same_call"
+
+	ReasonCodeRate ReasonCode = "rate"
 
 	ReasonCodeStateBytes ReasonCode = "state_bytes"
 

@@ -17,6 +17,7 @@ use crate::{
     counts::{self, Calls, Class},
     observed::{Observed, bound, bound_said},
     profile::{self, Budget, Profile},
+    rate::{self, Rate, Recent},
     tool::{Effect, Tool},
 };
 
@@ -63,6 +64,10 @@ pub(crate) struct Handed {
     /// The number of times that each call was permitted in its run and in the runs below it, before the child started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: Calls,
+    /// The times of the last permitted calls of tools with a rate, in its run and in the runs below it, before the
+    /// child started.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) recent: Recent,
     /// The number of times that other children, which run at the same time, may make each call that does more than
     /// read.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -106,6 +111,7 @@ pub(crate) struct Rules {
     pub(crate) said: Vec<String>,
     pub(crate) observed: Vec<Observed>,
     pub(crate) calls: Calls,
+    pub(crate) recent: Recent,
     pub(crate) reserved: u64,
 }
 
@@ -251,10 +257,17 @@ impl Above {
 
     /// Returns the rules that a child of the child gets. Their counts include the calls that were made meanwhile, and
     /// those that other children may make. An edited profile judges by what was said and read in its run.
-    pub(crate) fn handed(&self, calls: &Calls, reserved: u64, said: &[String], observed: &[Observed]) -> Vec<Handed> {
+    pub(crate) fn handed(
+        &self,
+        calls: &Calls,
+        recent: &Recent,
+        reserved: u64,
+        heard: (&[String], &[Observed]),
+    ) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
         let more = |one: Handed| Handed {
             calls: counts::then(&one.calls, calls),
+            recent: rate::merged(&one.recent, recent),
             reserved: one.reserved.saturating_add(reserved),
             ..one
         };
@@ -262,7 +275,7 @@ impl Above {
         if let (Some(edited), Some(last)) = (self.edited(), handed.last_mut())
             && edited.profile.has_origins()
         {
-            (last.said, last.observed) = (said.to_vec(), observed.to_vec());
+            (last.said, last.observed) = (heard.0.to_vec(), heard.1.to_vec());
         }
         handed
     }
@@ -280,7 +293,7 @@ impl Rules {
             context: &'h BTreeMap<String, Box<RawValue>>,
             lists: &'h BTreeMap<String, Vec<String>>,
         }
-        let Handed { profile, task, context, lists, said, observed, calls, reserved } = handed;
+        let Handed { profile, task, context, lists, said, observed, calls, recent, reserved } = handed;
         let (mut said, mut observed) = (said.clone(), observed.clone());
         bound_said(&mut said);
         bound(&mut observed);
@@ -296,6 +309,7 @@ impl Rules {
             said,
             observed,
             calls: calls.clone(),
+            recent: recent.clone(),
             reserved: *reserved,
         })
     }
@@ -321,6 +335,12 @@ pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
         (false, true) if !tool.is_delegate => Class::Effect,
         _ => Class::Either,
     }
+}
+
+/// Returns the rates of a tool, by all profiles that judge its calls.
+pub(crate) fn rates<'a>(tool: &'a Tool, above: Option<&'a Above>) -> Vec<&'a Rate> {
+    let theirs = above.into_iter().flat_map(|above| above.tools(tool));
+    [tool].into_iter().chain(theirs).filter_map(|tool| tool.rate.as_ref()).collect()
 }
 
 /// Returns whether a tool sends data out, by any profile that judges its calls.

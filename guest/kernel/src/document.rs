@@ -59,7 +59,12 @@ pub(crate) fn text_in<'d>(document: &'d Document, at: NodeId, name: &str) -> Opt
 
 /// Returns the number of a member. The format bounds it, and permits forms such as `1e3`.
 pub(crate) fn number_in(document: &Document, at: NodeId, name: &str) -> Option<u64> {
-    let number = Number(document.source(document.member(at, name)?));
+    document.member(at, name).and_then(|at| number_at(document, at))
+}
+
+/// Returns a number, which the format bounds.
+pub(crate) fn number_at(document: &Document, at: NodeId) -> Option<u64> {
+    let number = Number(document.source(at));
     number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
 }
 

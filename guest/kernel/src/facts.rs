@@ -12,9 +12,10 @@ use serde_json::value::RawValue;
 use crate::{
     above::{Above, Rules},
     counts::{self, Calls},
-    document::{CAPS, Format, number_in, source, text, text_in, texts_in},
+    document::{CAPS, Format, number_at, number_in, source, text, text_in, texts_in},
     observed::{Observed, bound, bound_said},
     profile::Budget,
+    rate::{Recent, merged},
     stores::{self, Entry},
 };
 
@@ -63,6 +64,9 @@ pub(crate) struct Used {
     pub(crate) ms: u64,
     /// The number of times that each call was permitted.
     pub(crate) calls: Calls,
+    /// The times of the last permitted calls of tools with a rate.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) recent: Recent,
 }
 
 /// A question to a person whether a call may run.
@@ -363,7 +367,11 @@ impl<'t> Facts<'t> {
             mode: None,
             surface: None,
             labels: read.to_vec(),
-            used: Used { calls: counts::then(&rules.calls, &self.used.calls), ..Used::default() },
+            used: Used {
+                calls: counts::then(&rules.calls, &self.used.calls),
+                recent: merged(&rules.recent, &self.used.recent),
+                ..Used::default()
+            },
             asks: Vec::new(),
             approvals: Vec::new(),
             programs: Programs::new(),
@@ -396,7 +404,24 @@ fn used(document: &Document) -> Used {
             (name.to_owned(), number_in(document, calls, name).unwrap_or_default())
         })
     });
-    Used { tool_calls: number("tool_calls"), tokens: number("tokens"), ms: number("ms"), calls: calls.collect() }
+    Used {
+        tool_calls: number("tool_calls"),
+        tokens: number("tokens"),
+        ms: number("ms"),
+        calls: calls.collect(),
+        recent: recent_in(document, at),
+    }
+}
+
+/// Reads the member `recent` of an object.
+pub(crate) fn recent_in(document: &Document, at: NodeId) -> Recent {
+    let members = document.member(at, "recent").into_iter().flat_map(|at| document.members(at));
+    let recent = members.map(|(name, at)| {
+        let mut times: Vec<u64> = document.items(at).filter_map(|at| number_at(document, at)).collect();
+        times.sort_unstable();
+        (document.string(name).to_owned(), times)
+    });
+    recent.collect()
 }
 
 fn programs(document: &Document) -> Programs {

@@ -38,6 +38,7 @@ mod places;
 mod profile;
 mod project;
 mod proof;
+mod rate;
 mod reached;
 mod registry;
 mod remembered;

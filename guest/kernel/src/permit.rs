@@ -1,5 +1,5 @@
 //! Decides whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, secrets, scope,
-//! origins, flows, budget, permit. A denial wins, and is the default.
+//! origins, flows, budget, rate, permit. A denial wins, and is the default.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ use crate::{
     origins,
     profile::{Budget, Deny, Mode, Profile},
     proof::Proof,
-    remembered,
+    rate, remembered,
     sanitize::{Clean, mark_in},
     scope,
     secret::{self, References, Secret},
@@ -74,7 +74,12 @@ pub(crate) fn permit(
             let stores = || stores::written(profile, facts, tool, call);
             let action = action(profile, facts, tool, call);
             let digest = action.digest();
-            let class = above::class(tool, facts.above.as_deref());
+            let spend = || {
+                let mut used = budget::spend(&facts.used, &same_call, above::class(tool, facts.above.as_deref()));
+                let rates = above::rates(tool, facts.above.as_deref());
+                rate::add_now(&mut used.recent, &tool.full_name(), &rates, facts.at);
+                used
+            };
             decision.digest = Some(digest.clone());
             match approval::find_all(facts, call, &digest, &needed) {
                 Ok(places) => {
@@ -83,13 +88,13 @@ pub(crate) fn permit(
                             Some(Used { principal: by.principal.clone(), at: by.at, remembered: false });
                         decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
                     }
-                    decision.allow(call, budget::spend(&facts.used, &same_call, class), stores());
+                    decision.allow(call, spend(), stores());
                 }
                 Err((State::Asked(ask, why_not), Needed { by, reasons, .. })) => {
                     if let Some((used, remembered)) = remembered::find(facts, &action, call, &needed) {
                         decision.approval = Some(used);
                         decision.facts.remembered = Some(remembered);
-                        decision.allow(call, budget::spend(&facts.used, &same_call, class), stores());
+                        decision.allow(call, spend(), stores());
                         return Ok(decision);
                     }
                     let why = needed.iter().flat_map(|needed| &needed.reasons).map(|reason| reason.message.as_str());
@@ -256,6 +261,11 @@ fn judge(
     let own = Budget { same_call: tool.same_call.or(profile.budget.same_call), ..profile.budget.clone() };
     if let Err(reason) = budget::check(&facts.budget(&own), &facts.used, &same_call, reserved) {
         return Ok(Err(reason));
+    }
+    if let Some(rate) = &tool.rate
+        && let Err(message) = rate.check(&tool.full_name(), &facts.used.recent, facts.at)
+    {
+        return Ok(Err(Reason::new("rate", message)));
     }
     let own = match decided {
         Some(Decided::Denied(reason)) => return Ok(Err(Reason::new("permit", reason))),

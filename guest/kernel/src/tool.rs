@@ -12,6 +12,7 @@ use crate::{
     known::Known,
     names::Names,
     places::{Folder, Host},
+    rate::Rate,
     sanitize::Clean,
     stores::Store,
     truncate::Room,
@@ -59,6 +60,7 @@ pub(crate) struct Tool {
     pub(crate) store: Option<Store>,
     /// The number of times that equal calls are permitted, if this differs from the budget.
     pub(crate) same_call: Option<u64>,
+    pub(crate) rate: Option<Rate>,
     /// The schema that applies in addition to that of the definition.
     pub(crate) arguments: Option<Schema>,
     /// The names of arguments in both, in the scope, and in the deny rules.

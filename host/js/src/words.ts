@@ -800,6 +800,8 @@ export interface ParentRules {
    * `same_call`. A call that waits for approval counts.
    */
   readonly calls?: Readonly<Record<string, number>>;
+  /** When the last calls of each tool with a `rate` were permitted in its run and below it before the child started. */
+  readonly recent?: Readonly<Record<string, readonly number[]>>;
   /** How often other children, which run at the same time, may make each call that does more than read. */
   readonly reserved?: number;
 }
@@ -881,6 +883,8 @@ export interface ChildUse {
   readonly ms?: number;
   /** How often each call was permitted. The parent counts them as its own. */
   readonly calls?: Readonly<Record<string, number>>;
+  /** When the last calls of each tool with a `rate` were permitted. The parent counts them as its own. */
+  readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface UncertainCall {
@@ -999,6 +1003,8 @@ export interface RunUse {
   readonly tokens: number;
   /** How often each call was permitted, by a digest of the call: for the parent of a child. */
   readonly calls?: Readonly<Record<string, number>>;
+  /** When the last calls of each tool with a `rate` were permitted: for the parent of a child. */
+  readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** What a child asked of its parent's context, and was denied. */
@@ -1089,6 +1095,8 @@ export interface BudgetUse {
   readonly ms: number;
   /** How often each call was permitted, by a digest of the call. */
   readonly calls: Readonly<Record<string, number>>;
+  /** When the last calls of each tool with a `rate` were permitted. */
+  readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Where it was cut: how many items or lines of how many are shown. */
@@ -1252,6 +1260,7 @@ export type ReasonCode =
   | "flow"
   | "budget"
   | "same_call"
+  | "rate"
   | "state_bytes"
   | "permit"
   | "rejected"

@@ -1832,6 +1832,9 @@ pub struct ParentRules {
     /// `same_call`. A call that waits for approval counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
+    /// When the last calls of each tool with a `rate` were permitted in its run and below it before the child started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<BTreeMap<String, Vec<u64>>>,
     /// How often other children, which run at the same time, may make each call that does more than read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
@@ -1939,6 +1942,9 @@ pub struct ChildUse {
     /// How often each call was permitted. The parent counts them as its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
+    /// When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2076,6 +2082,9 @@ pub struct RunUse {
     /// How often each call was permitted, by a digest of the call: for the parent of a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
+    /// When the last calls of each tool with a `rate` were permitted: for the parent of a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
 /// What a child asked of its parent's context, and was denied.
@@ -2185,6 +2194,9 @@ pub struct BudgetUse {
     pub ms: u64,
     /// How often each call was permitted, by a digest of the call.
     pub calls: BTreeMap<String, u64>,
+    /// When the last calls of each tool with a `rate` were permitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
 /// Where it was cut: how many items or lines of how many are shown.
@@ -2761,6 +2773,7 @@ pub enum ReasonCode {
     Flow,
     Budget,
     SameCall,
+    Rate,
     StateBytes,
     Permit,
     Rejected,
@@ -2792,6 +2805,7 @@ impl ReasonCode {
             ReasonCode::Flow => "flow",
             ReasonCode::Budget => "budget",
             ReasonCode::SameCall => "same_call",
+            ReasonCode::Rate => "rate",
             ReasonCode::StateBytes => "state_bytes",
             ReasonCode::Permit => "permit",
             ReasonCode::Rejected => "rejected",

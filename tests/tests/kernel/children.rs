@@ -254,6 +254,7 @@ fn members() -> Vec<(&'static str, Member)> {
         ("tools.examples", JudgesNone("they are tried when the profile is loaded")),
         ("tools.equal_calls", JudgesNone("it is for the gate for MCP, whose calls have no children")),
         ("tools.same_call", judges(|parent| parent["tools"][0]["same_call"] = json!(1), &[ACT, ACT], "same_call")),
+        ("tools.rate", judges(|parent| parent["tools"][0]["rate"] = json!("1/hour"), &[ACT, ACT], "rate")),
         ("budget.steps", JudgesNone(carved)),
         ("budget.tool_calls", JudgesNone(carved)),
         ("budget.tokens", JudgesNone(carved)),
@@ -595,6 +596,69 @@ fn children_that_run_at_once_share_the_limit_of_equal_calls() {
         assert_eq!(second.len(), 1);
         assert_eq!(second[0]["parent"]["rules"][0]["calls"]["0123456789abcdef0123456789abcdef"], 1);
     }
+}
+
+#[test]
+fn a_rate_counts_over_the_whole_tree() {
+    let child = agent("child");
+    let mut parent = agent("parent");
+    parent["tools"][0]["rate"] = json!("3/hour");
+    let parent = with_child(parent, &child);
+    // The parent, a child, the parent again: by its report, or without one.
+    for is_reported in [true, false] {
+        let mut run = Run::new(&parent);
+        run.start("p1", None);
+        assert_eq!(run.calls(&[ACT]).0, "allow");
+        let (mut below, action) = delegate(&mut run, &child);
+        run.send(json!({"type": "tool_started", "call": action["call"]}));
+        assert_eq!(below.calls(&[ACT]).0, "allow");
+        let end = below.send(json!({"type": "cancelled", "principal": "joe"}));
+        let finish = of_type(&end["actions"], "finish").expect("an end");
+        let recent = finish["used"]["recent"]["act"].as_array().map(Vec::len);
+        assert_eq!(recent, Some(1), "a child reports its own calls");
+        let mut result = json!({"type": "child_result", "call": action["call"], "status": "final", "document": {}});
+        if is_reported {
+            result["used"] = finish["used"].clone();
+        }
+        run.send(result);
+        let (next, last) = (run.calls(&[ACT]).0, run.calls(&[ACT]).0);
+        let expected = if is_reported { ("allow", "rate") } else { ("rate", "rate") };
+        assert_eq!((next.as_str(), last.as_str()), expected);
+    }
+}
+
+#[test]
+fn of_children_that_may_use_the_same_tool_with_a_rate_one_runs_at_a_time() {
+    let child = agent("child");
+    let mut parent = agent("parent");
+    parent["tools"][0]["effect"] = json!("read");
+    parent["tools"][0]["rate"] = json!("2/hour");
+    parent["tools"][1]["permit"] = json!("deny");
+    let mut run = Run::new(&with_child(parent, &child));
+    run.start("p1", None);
+    let key = run.model.clone();
+    let call = |reason: &str| json!({"tool": "delegate_child", "arguments": {"reason": reason}});
+    let delegated = |step: &Value| -> Vec<Value> {
+        let actions = step["actions"].as_array().expect("actions").iter();
+        actions.filter(|one| one["type"] == "delegate").cloned().collect()
+    };
+    let own = json!({"tool": "act", "arguments": {}});
+    let step = run.send(json!({"type": "model_output", "key": key, "calls": [call("a"), call("b"), own]}));
+    let first = delegated(&step);
+    assert_eq!(first.len(), 1);
+    // It knows the call of its parent, and the second child knows both.
+    let mut below = Run::new(&child);
+    below.start("p1/c1", Some(&first[0]["parent"]));
+    assert_eq!([below.calls(&[ACT]).0, below.calls(&[ACT]).0], ["allow", "rate"]);
+    run.send(json!({"type": "tool_started", "call": "c1"}));
+    let finish = below.send(json!({"type": "cancelled", "principal": "joe"}));
+    let used = of_type(&finish["actions"], "finish").expect("an end")["used"].clone();
+    let step = run.send(json!({"type": "child_result", "call": "c1", "status": "final", "document": {}, "used": used}));
+    let second = delegated(&step);
+    assert_eq!(second.len(), 1);
+    let mut below = Run::new(&child);
+    below.start("p1/c2", Some(&second[0]["parent"]));
+    assert_eq!(below.calls(&[ACT]).0, "rate");
 }
 
 #[test]

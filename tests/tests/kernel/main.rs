@@ -13,6 +13,7 @@ mod patterns;
 mod permits;
 mod polls;
 mod private;
+mod rates;
 mod search;
 mod secrets;
 mod stores;

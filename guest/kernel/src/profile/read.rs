@@ -25,6 +25,7 @@ use crate::{
     document::{number_in, source, text, text_in, texts_in},
     names::Names,
     places::{Folder, Host},
+    rate::Rate,
     render::sanitized,
     sanitize::Clean,
     stores::Store,
@@ -382,6 +383,7 @@ impl Reader<'_, '_> {
             egress: false,
             store: None,
             same_call: None,
+            rate: None,
             arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
             names: Names::default(),
             scope: Vec::new(),
@@ -421,6 +423,7 @@ impl Reader<'_, '_> {
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: self.effect(at, pinned),
             same_call: number_in(document, at, "same_call"),
+            rate: self.rate(at),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
             store,
             names,
@@ -471,6 +474,17 @@ impl Reader<'_, '_> {
         let at = self.member(tool, "store")?;
         let name = text_in(self.document, at, "name").unwrap_or_default().to_owned();
         Some(Store { name, key: self.path(at, "key") })
+    }
+
+    fn rate(&mut self, tool: NodeId) -> Option<Rate> {
+        let at = self.member(tool, "rate")?;
+        let rate = Rate::read(self.document.string(at));
+        if rate.is_none() {
+            let message =
+                "must be a number of calls, 1 to 1000, and a unit (second, minute, hour, day), as 10/minute is";
+            self.say(at, "a rate", message);
+        }
+        rate
     }
 
     /// Returns what `format` means in the schemas of a tool's definition.

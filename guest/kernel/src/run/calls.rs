@@ -21,11 +21,11 @@ use crate::{
     document::{CAPS, number_in, texts_in},
     facts::{Decided, Remembered, Verdict},
     permit::{action, needed, permit},
-    remembered,
+    rate, remembered,
     sanitize::sanitize,
     secret::{References, Secret},
     surface,
-    tool::{Effect, Tool},
+    tool::{Effect, Tool, full_name},
 };
 
 /// The most bytes of arguments that a record shows.
@@ -354,6 +354,7 @@ impl Run<'_> {
         let server = call.server.as_deref().unwrap_or_default();
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
+        rate::undo(&mut used.recent, &full_name(server, &call.tool));
         if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
             counts::undo(&mut used.calls, &same_call(server, &call.tool, &arguments));
         }
@@ -525,6 +526,7 @@ impl Run<'_> {
                 }
                 (Phase::Dispatched | Phase::Started, _) => {
                     self.cancel(index);
+                    self.fill_rates(index);
                     self.settle(index, Phase::Cancelled, "cancelled", "The run ended before a result came.");
                 }
                 (Phase::Asked, _) => {

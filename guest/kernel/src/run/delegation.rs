@@ -17,14 +17,15 @@ use super::{
     written,
 };
 use crate::{
-    above::{Bounds, Granted, Handed, effect},
+    above::{Bounds, Granted, Handed, effect, rates},
     counts::{self, Calls},
     digest::same_call,
     document::{CAPS, number_in, source, text_in, texts_in},
-    facts::MAX_NUMBER,
+    facts::{MAX_NUMBER, recent_in},
     flow::{self, Flowing},
     observe::united,
     profile::{Budget, DELEGATE, Delegate, passed_as},
+    rate,
     result::{Body, ToolResult},
     surface,
     tool::{Effect, Source, Tool},
@@ -84,17 +85,58 @@ impl Run<'_> {
         others.filter_map(|(_, call)| call.carved.as_ref()?.same_call).fold(0, u64::saturating_add)
     }
 
+    /// Returns the tools with a rate that a child may use.
+    fn limited_tools(&self, index: usize) -> Vec<String> {
+        let Some(delegate) = self.delegate_of(index) else { return Vec::new() };
+        let is_named = |tool: &&Tool| !tool.is_delegate && delegate.tools.iter().any(|word| tool.is_named(word));
+        let tools = self.profile.tools.iter().filter(is_named);
+        tools.filter(|tool| !rates(tool, self.above.as_deref()).is_empty()).map(Tool::full_name).collect()
+    }
+
+    /// Returns the tools with a rate of which calls may be permitted before a child ends that would start now: those
+    /// that children in flight may use, and those of this run's own calls that wait.
+    fn limited_in_use(&self) -> Vec<String> {
+        let calls = self.state.calls.iter().enumerate();
+        let in_use = calls.flat_map(|(index, call)| match call.phase {
+            Phase::Dispatched | Phase::Started if !call.is_child_to_start() => self.limited_tools(index),
+            Phase::Asked | Phase::Held => {
+                surface::known(self.profile, &call.as_call()).map(Tool::full_name).into_iter().collect()
+            }
+            _ => Vec::new(),
+        });
+        in_use.collect()
+    }
+
+    /// Counts a rate as used up for each tool that a child may have used. Its calls are unknown.
+    pub(super) fn fill_rates(&mut self, index: usize) {
+        let limited = self.limited_tools(index);
+        for tool in self.profile.tools.iter().filter(|tool| limited.contains(&tool.full_name())) {
+            let (name, rates) = (tool.full_name(), rates(tool, self.above.as_deref()));
+            rate::fill(&mut self.state.facts.used.recent, &name, &rates, self.state.facts.at);
+        }
+    }
+
     /// Starts the children that may start now, after the rest of a step, so that they get the counts of all earlier
     /// calls.
     ///
     /// Children that run at once do not know each other's calls. Each therefore has a share of the limit of equal
-    /// calls, and a child for which nothing is left waits until another one has ended.
+    /// calls, and a child for which nothing is left waits until another one has ended. Of the children that may use the
+    /// same tool with a rate, one runs at a time.
     pub(super) fn start_children(&mut self) {
         let mut to_start: Vec<usize> =
             (0..self.state.calls.len()).filter(|&index| self.state.calls[index].is_child_to_start()).collect();
         if to_start.is_empty() {
             return;
         }
+        let mut in_use = self.limited_in_use();
+        to_start.retain(|&index| {
+            let limited = self.limited_tools(index);
+            let is_free = !limited.iter().any(|name| in_use.contains(name));
+            if is_free {
+                in_use.extend(limited);
+            }
+            is_free
+        });
         let sharing: Vec<usize> = to_start.iter().copied().filter(|&index| self.shares_calls(index)).collect();
         let mut left = self.same_call_limit().saturating_sub(self.shared(None));
         for (place, &index) in sharing.iter().enumerate() {
@@ -265,6 +307,8 @@ impl Run<'_> {
         context.retain(|name, _| sources().any(|source| matches!(source, Source::Context(other) if other == name)));
         lists.retain(|name, _| handed.iter().any(|tool| tool.lists().any(|other| other == name)));
         let calls = self.calls_made();
+        let mut recent = facts.used.recent.clone();
+        recent.retain(|name, _| handed.iter().any(|tool| tool.full_name() == *name));
         let own = Handed {
             profile: self.profile.handed(tools),
             task: facts.task.clone().filter(|_| sources().any(|source| *source == Source::Task)),
@@ -273,9 +317,11 @@ impl Run<'_> {
             said: self.said_for(&handed),
             observed: self.observed_for(&handed),
             calls: if self.budget.same_call.is_some() { calls.clone() } else { Calls::new() },
+            recent: recent.clone(),
             reserved,
         };
-        let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved, &facts.said, &facts.observed));
+        let heard = (&facts.said[..], &facts.observed[..]);
+        let above = self.above.iter().flat_map(|above| above.handed(&calls, &recent, reserved, heard));
         [own].into_iter().chain(above).collect()
     }
 
@@ -297,8 +343,14 @@ impl Run<'_> {
         let document = event.document();
         let is_delegate =
             event.text("call").and_then(|key| self.state.call(key)).is_some_and(|at| self.is_delegate(at));
-        let calls = event.member("used").and_then(|used| document.member(used, "calls")).filter(|_| is_delegate);
-        let Some(calls) = calls else { return };
+        let Some(used) = event.member("used").filter(|_| is_delegate) else { return };
+        for (name, times) in recent_in(document, used) {
+            if let Some(tool) = self.profile.tools.iter().find(|tool| tool.full_name() == name) {
+                let recent = &mut self.state.facts.used.recent;
+                rate::add(recent, &name, &rates(tool, self.above.as_deref()), &times, self.state.facts.at);
+            }
+        }
+        let Some(calls) = document.member(used, "calls") else { return };
         let made = document.members(calls).map(|(name, _)| {
             let name = document.string(name);
             (name.to_owned(), number_in(document, calls, name).unwrap_or_default())
@@ -326,6 +378,9 @@ impl Run<'_> {
                 same_call: None,
             }
         });
+        if used.is_none() {
+            self.fill_rates(index);
+        }
         self.return_carved(index, used);
         for at in event.items("requests") {
             let call = self.state.calls[index].key.clone();

@@ -454,6 +454,7 @@ impl<'p> Run<'p> {
             said: Vec::new(),
             observed: Vec::new(),
             calls: BTreeMap::new(),
+            recent: BTreeMap::new(),
             reserved: 0,
         };
         let tools = self.profile.tools.iter().map(Tool::full_name).collect();

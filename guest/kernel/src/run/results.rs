@@ -47,6 +47,8 @@ impl Run<'_> {
         }
         if self.is_delegate(index) && event.text("effect") == Some("none") {
             self.never_began(index);
+        } else {
+            self.fill_rates(index);
         }
         self.failed(index, message, None)
     }
@@ -62,6 +64,7 @@ impl Run<'_> {
             self.uncertain(index, "the host cancelled it after it was started");
         } else {
             let was_started = self.state.calls[index].phase == Phase::Started;
+            self.fill_rates(index);
             self.ended(index, Outcome::Cancelled);
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
             if !was_started {
@@ -103,11 +106,13 @@ impl Run<'_> {
         self.failed(index, &format!("The call had no effect, says {by}.{more}"), None)
     }
 
-    /// Removes a call that had no effect from the count of equal ones. Its approval stays spent.
+    /// Removes a call that had no effect from the count of equal ones. Its approval stays spent, and it counts for the
+    /// rate of its tool, because it was sent.
     fn undo_count(&mut self, index: usize) {
-        let approvals = self.state.facts.approvals.clone();
+        let (approvals, recent) = (self.state.facts.approvals.clone(), self.state.facts.used.recent.clone());
         self.undo(index);
         self.state.facts.approvals = approvals;
+        self.state.facts.used.recent = recent;
     }
 
     /// Records a failure as an error that the model reads, sanitized, and that is no evidence.

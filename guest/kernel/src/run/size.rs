@@ -83,9 +83,10 @@ impl Run<'_> {
         let parent = self.state.facts.parent.as_ref().map_or(0, |parent| parent.get().len());
         let given = self.given.len() + parent + state.frame.as_ref().map_or(0, String::len);
         let said: usize = state.facts.said.iter().map(|text| text.len() + 8).sum();
+        let times: usize = state.facts.used.recent.values().map(|times| 512 + 17 * times.len()).sum();
         let observed = state.facts.observed.iter().map(|result| 1024 + result.most_bytes()).sum::<usize>();
         let stores = state.facts.stores.iter().map(Entry::most_bytes).sum::<usize>();
-        let given = given + said + observed + stores;
+        let given = given + said + observed + stores + times;
         // Each byte of a text takes two at the most. Bytes that would take more were escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }

@@ -11,6 +11,7 @@ use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
     proof::Proof,
+    rate::Recent,
     secret::Secret,
 };
 
@@ -99,6 +100,9 @@ pub(crate) struct Spent {
     /// The number of times that each call was permitted, for the agents above.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) calls: BTreeMap<String, u64>,
+    /// The times of the last permitted calls of tools with a rate, for the agents above.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) recent: Recent,
 }
 
 impl Action {

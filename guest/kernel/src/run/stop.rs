@@ -225,6 +225,10 @@ impl Run<'_> {
                     Some(_) => used.calls.clone(),
                     None => BTreeMap::new(),
                 },
+                recent: match self.above {
+                    Some(_) => used.recent.clone(),
+                    None => BTreeMap::new(),
+                },
             },
             requests: self.state.requests.clone(),
         });

@@ -107,6 +107,7 @@ impl Run<'_> {
                 }
                 (Phase::Started, _) => {
                     self.cancel(index);
+                    self.fill_rates(index);
                     self.failed(index, "No result came in time.", None)?;
                 }
                 (Phase::Uncertain, _) => {

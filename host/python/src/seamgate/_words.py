@@ -93,6 +93,7 @@ ReasonCode = Literal[
     "flow",
     "budget",
     "same_call",
+    "rate",
     "state_bytes",
     "permit",
     "rejected",
@@ -148,6 +149,8 @@ class ParentRules(_ParentRules, total=False):
             them.
         calls: How often each call was permitted in its run and below it before the child started, where its budget
             has `same_call`. A call that waits for approval counts.
+        recent: When the last calls of each tool with a `rate` were permitted in its run and below it before the
+            child started.
         reserved: How often other children, which run at the same time, may make each call that does more than read.
     """
 
@@ -157,6 +160,7 @@ class ParentRules(_ParentRules, total=False):
     said: list[str]
     observed: list[Mapping[str, Any]]
     calls: Mapping[str, int]
+    recent: Mapping[str, list[int]]
     reserved: int
 
 
@@ -259,6 +263,7 @@ class ChildUse(TypedDict, total=False):
 
     Attributes:
         calls: How often each call was permitted. The parent counts them as its own.
+        recent: When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
     """
 
     steps: int
@@ -266,6 +271,7 @@ class ChildUse(TypedDict, total=False):
     tokens: int
     ms: int
     calls: Mapping[str, int]
+    recent: Mapping[str, list[int]]
 
 
 class _UncertainCall(TypedDict):
@@ -439,9 +445,11 @@ class RunUse(_RunUse, total=False):
 
     Attributes:
         calls: How often each call was permitted, by a digest of the call: for the parent of a child.
+        recent: When the last calls of each tool with a `rate` were permitted: for the parent of a child.
     """
 
     calls: Mapping[str, int]
+    recent: Mapping[str, list[int]]
 
 
 class ContextRequest(TypedDict):
@@ -564,17 +572,22 @@ class FoundDict(TypedDict):
     redacted: Mapping[str, int]
 
 
-class BudgetUse(TypedDict):
-    """The use of budgets: see facts.schema.json.
-
-    Attributes:
-        calls: How often each call was permitted, by a digest of the call.
-    """
-
+class _BudgetUse(TypedDict):
     tool_calls: int
     tokens: int
     ms: int
     calls: Mapping[str, int]
+
+
+class BudgetUse(_BudgetUse, total=False):
+    """The use of budgets: see facts.schema.json.
+
+    Attributes:
+        calls: How often each call was permitted, by a digest of the call.
+        recent: When the last calls of each tool with a `rate` were permitted.
+    """
+
+    recent: Mapping[str, list[int]]
 
 
 class ShownDict(TypedDict):

@@ -37,6 +37,7 @@ pub(super) fn result(call: &str, finish: &FinishAction) -> Result<ChildResultEve
         tokens: Some(used.tokens),
         ms: None,
         calls: used.calls.clone(),
+        recent: used.recent.clone(),
     });
     event.requests = Some(finish.requests.iter().map(Json::of).collect::<Result<_, _>>()?);
     event.uncertain = Some(finish.uncertain.clone());

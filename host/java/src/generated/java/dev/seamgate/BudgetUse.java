@@ -2,21 +2,26 @@
 
 package dev.seamgate;
 
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The use of budgets: see facts.schema.json.
  *
  * @param calls How often each call was permitted, by a digest of the call.
+ * @param recent When the last calls of each tool with a {@code rate} were permitted.
  */
 public record BudgetUse(
     long toolCalls,
     long tokens,
     long ms,
-    Map<String, Long> calls) {
+    Map<String, Long> calls,
+    @Nullable Map<String, List<Long>> recent) {
   /** Copies what could change. */
   public BudgetUse {
     calls = Map.copyOf(calls);
+    recent = recent == null ? null : Map.copyOf(recent);
   }
 
   static BudgetUse read(Json json) {
@@ -24,6 +29,7 @@ public record BudgetUse(
         json.need("tool_calls", Json::asLong),
         json.need("tokens", Json::asLong),
         json.need("ms", Json::asLong),
-        json.need("calls", Json.map(Json::asLong)));
+        json.need("calls", Json.map(Json::asLong)),
+        json.find("recent", Json.map(Json.list(Json::asLong))));
   }
 }

@@ -2,6 +2,7 @@
 
 package dev.seamgate;
 
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -9,46 +10,54 @@ import org.jspecify.annotations.Nullable;
  * What it used. A member that is missing is nothing; without this, it used all that it had.
  *
  * @param calls How often each call was permitted. The parent counts them as its own.
+ * @param recent When the last calls of each tool with a {@code rate} were permitted. The parent counts them as its own.
  */
 public record ChildUse(
     @Nullable Long steps,
     @Nullable Long toolCalls,
     @Nullable Long tokens,
     @Nullable Long ms,
-    @Nullable Map<String, Long> calls) {
+    @Nullable Map<String, Long> calls,
+    @Nullable Map<String, List<Long>> recent) {
   /** Copies what could change. */
   public ChildUse {
     calls = calls == null ? null : Map.copyOf(calls);
+    recent = recent == null ? null : Map.copyOf(recent);
   }
 
   /** Returns one with what it must have. */
   public static ChildUse of() {
-    return new ChildUse(null, null, null, null, null);
+    return new ChildUse(null, null, null, null, null, null);
   }
 
   /** Returns the same with another {@code steps}. */
   public ChildUse withSteps(Long steps) {
-    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
   }
 
   /** Returns the same with another {@code toolCalls}. */
   public ChildUse withToolCalls(Long toolCalls) {
-    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
   }
 
   /** Returns the same with another {@code tokens}. */
   public ChildUse withTokens(Long tokens) {
-    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
   }
 
   /** Returns the same with another {@code ms}. */
   public ChildUse withMs(Long ms) {
-    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
   }
 
   /** Returns the same with another {@code calls}. */
   public ChildUse withCalls(Map<String, Long> calls) {
-    return new ChildUse(steps, toolCalls, tokens, ms, calls);
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
+  }
+
+  /** Returns the same with another {@code recent}. */
+  public ChildUse withRecent(Map<String, List<Long>> recent) {
+    return new ChildUse(steps, toolCalls, tokens, ms, calls, recent);
   }
 
   static ChildUse read(Json json) {
@@ -57,7 +66,8 @@ public record ChildUse(
         json.find("tool_calls", Json::asLong),
         json.find("tokens", Json::asLong),
         json.find("ms", Json::asLong),
-        json.find("calls", Json.map(Json::asLong)));
+        json.find("calls", Json.map(Json::asLong)),
+        json.find("recent", Json.map(Json.list(Json::asLong))));
   }
 
   static void write(JsonWriter to, ChildUse value) {
@@ -70,5 +80,6 @@ public record ChildUse(
     to.member("tokens", tokens, JsonWriter::number);
     to.member("ms", ms, JsonWriter::number);
     to.member("calls", calls, JsonWriter.map(JsonWriter::number));
+    to.member("recent", recent, JsonWriter.map(JsonWriter.list(JsonWriter::number)));
   }
 }

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * them.
  * @param calls How often each call was permitted in its run and below it before the child started, where its budget has
  * {@code same_call}. A call that waits for approval counts.
+ * @param recent When the last calls of each tool with a {@code rate} were permitted in its run and below it before the
+ * child started.
  * @param reserved How often other children, which run at the same time, may make each call that does more than read.
  */
 public record ParentRules(
@@ -28,6 +30,7 @@ public record ParentRules(
     @Nullable List<String> said,
     @Nullable List<String> observed,
     @Nullable Map<String, Long> calls,
+    @Nullable Map<String, List<Long>> recent,
     @Nullable Long reserved) {
   /** Copies what could change. */
   public ParentRules {
@@ -35,46 +38,52 @@ public record ParentRules(
     said = said == null ? null : List.copyOf(said);
     observed = observed == null ? null : List.copyOf(observed);
     calls = calls == null ? null : Map.copyOf(calls);
+    recent = recent == null ? null : Map.copyOf(recent);
   }
 
   /** Returns one with what it must have. */
   public static ParentRules of(String profile) {
-    return new ParentRules(profile, null, null, null, null, null, null, null);
+    return new ParentRules(profile, null, null, null, null, null, null, null, null);
   }
 
   /** Returns the same with another {@code task}. */
   public ParentRules withTask(String task) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code context}. */
   public ParentRules withContext(String context) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code lists}. */
   public ParentRules withLists(Map<String, List<String>> lists) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code said}. */
   public ParentRules withSaid(List<String> said) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code observed}. */
   public ParentRules withObserved(List<String> observed) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code calls}. */
   public ParentRules withCalls(Map<String, Long> calls) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
+  }
+
+  /** Returns the same with another {@code recent}. */
+  public ParentRules withRecent(Map<String, List<Long>> recent) {
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   /** Returns the same with another {@code reserved}. */
   public ParentRules withReserved(Long reserved) {
-    return new ParentRules(profile, task, context, lists, said, observed, calls, reserved);
+    return new ParentRules(profile, task, context, lists, said, observed, calls, recent, reserved);
   }
 
   static ParentRules read(Json json) {
@@ -86,6 +95,7 @@ public record ParentRules(
         json.find("said", Json.list(Json::asText)),
         json.find("observed", Json.list(Json::raw)),
         json.find("calls", Json.map(Json::asLong)),
+        json.find("recent", Json.map(Json.list(Json::asLong))),
         json.find("reserved", Json::asLong));
   }
 
@@ -101,6 +111,7 @@ public record ParentRules(
     to.member("said", said, JsonWriter.list(JsonWriter::text));
     to.member("observed", observed, JsonWriter.list(JsonWriter::raw));
     to.member("calls", calls, JsonWriter.map(JsonWriter::number));
+    to.member("recent", recent, JsonWriter.map(JsonWriter.list(JsonWriter::number)));
     to.member("reserved", reserved, JsonWriter::number);
   }
 }

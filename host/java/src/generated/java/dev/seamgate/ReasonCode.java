@@ -40,6 +40,8 @@ public enum ReasonCode implements Word {
 
   SAME_CALL("same_call"),
 
+  RATE("rate"),
+
   STATE_BYTES("state_bytes"),
 
   PERMIT("permit"),

@@ -2,6 +2,7 @@
 
 package dev.seamgate;
 
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -9,15 +10,18 @@ import org.jspecify.annotations.Nullable;
  * How much was used.
  *
  * @param calls How often each call was permitted, by a digest of the call: for the parent of a child.
+ * @param recent When the last calls of each tool with a {@code rate} were permitted: for the parent of a child.
  */
 public record RunUse(
     long steps,
     long toolCalls,
     long tokens,
-    @Nullable Map<String, Long> calls) {
+    @Nullable Map<String, Long> calls,
+    @Nullable Map<String, List<Long>> recent) {
   /** Copies what could change. */
   public RunUse {
     calls = calls == null ? null : Map.copyOf(calls);
+    recent = recent == null ? null : Map.copyOf(recent);
   }
 
   static RunUse read(Json json) {
@@ -25,6 +29,7 @@ public record RunUse(
         json.need("steps", Json::asLong),
         json.need("tool_calls", Json::asLong),
         json.need("tokens", Json::asLong),
-        json.find("calls", Json.map(Json::asLong)));
+        json.find("calls", Json.map(Json::asLong)),
+        json.find("recent", Json.map(Json.list(Json::asLong))));
   }
 }
