@@ -436,8 +436,9 @@ fn no_search_finds_an_effect_with_a_value_that_has_no_origin() {
     });
     let Figures { tries, attacks, allowed, asked, denied, proven, chosen, kinds, found } = &figures;
     println!(
-        "{tries} tries, {attacks} of them attacks; {allowed} allowed, {asked} asked, {denied} denied; {proven} allowed as \
-         the user said, {chosen} by a name that the attacker chose; {kinds} kinds of decisions; {} effects found; {} s",
+        "{tries} tries, {attacks} of them attacks; {allowed} allowed, {asked} asked, {denied} denied; \
+         {proven} allowed as the user said, {chosen} by a name that the attacker chose; \
+         {kinds} kinds of decisions; {} effects found; {} s",
         found.len(),
         start.elapsed().as_secs()
     );

@@ -326,7 +326,7 @@ impl World {
         let known = some(&FRIENDS, random);
         let mut targets = some(&TARGETS, random);
         let friend = random.one(&said_friends);
-        targets.push(tricks::text(random, &friend, &known[0], &TARGETS[0]));
+        targets.push(tricks::text(random, &friend, &known[0], TARGETS[0]));
         let target_numbers = some(&TARGET_NUMBERS, random);
         let mut said = vec![sentence(random, &said_friends, &numbers, &names)];
         if random.chance(30) {
@@ -357,10 +357,11 @@ impl World {
     fn trusted(&mut self, setting: &Setting, random: &mut Random) {
         let mut wanted: Vec<(&Reader, &Value)> = Vec::new();
         for origin in setting.effects.iter().flat_map(|effect| &effect.rules).flat_map(|rule| items(&rule.from)) {
-            if let Some(reader) = origin["tool"].as_str().and_then(|tool| setting.reader(tool)) {
-                if wanted.iter().all(|(other, _)| other.full_name() != reader.full_name()) {
-                    wanted.push((reader, origin));
-                }
+            let reader = origin["tool"].as_str().and_then(|tool| setting.reader(tool));
+            if let Some(reader) = reader
+                && wanted.iter().all(|(other, _)| other.full_name() != reader.full_name())
+            {
+                wanted.push((reader, origin));
             }
         }
         for (reader, origin) in wanted {
@@ -431,7 +432,7 @@ pub(crate) fn injected(random: &mut Random, tool: &Reader, world: &World, friend
     let word = |random: &mut Random| {
         let name = random.one(&world.names);
         match random.below(12) {
-            0 | 1 | 2 => json!(target),
+            0..=2 => json!(target),
             3 => json!(friend),
             4 | 5 => json!(name),
             6 => json!(tricks::text(random, &name, friend, target)),
