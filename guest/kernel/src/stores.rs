@@ -27,13 +27,6 @@ const MAX_ENTRIES: usize = 256;
 const MAX_KEY_BYTES: usize = 256;
 const MAX_KEYS: usize = 64;
 
-/// The store that a tool reads and, unless it only reads, writes.
-pub(crate) struct Store {
-    pub(crate) name: String,
-    /// The path to the keys in the arguments. `None` if each call concerns the whole store.
-    pub(crate) key: Option<Path>,
-}
-
 /// The labels of the data below one key of a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,7 +14,6 @@ use crate::{
     places::{Folder, Host},
     rate::Rate,
     sanitize::Clean,
-    stores::Store,
     truncate::Room,
 };
 
@@ -145,6 +144,13 @@ pub(crate) struct OriginRule {
     pub(crate) from: Vec<Origin>,
     /// `None` if the flows decide about values without an origin.
     pub(crate) otherwise: Option<Otherwise>,
+}
+
+/// The store that a tool reads and, unless it only reads, writes.
+pub(crate) struct Store {
+    pub(crate) name: String,
+    /// The path to the keys in the arguments. `None` if each call concerns the whole store.
+    pub(crate) key: Option<Path>,
 }
 
 /// A rule that values of the arguments may be references to secrets.

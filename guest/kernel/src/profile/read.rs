@@ -28,10 +28,9 @@ use crate::{
     rate::Rate,
     render::sanitized,
     sanitize::Clean,
-    stores::Store,
     tool::{
-        Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, SecretRule, Source, Support,
-        Template, Tool, Within,
+        Definition, Effect, Freshness, OriginRule, ResultContract, ResultRule, Scope, SecretRule, Source, Store,
+        Support, Template, Tool, Within,
     },
 };
 

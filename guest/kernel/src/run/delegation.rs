@@ -307,6 +307,7 @@ impl Run<'_> {
         context.retain(|name, _| sources().any(|source| matches!(source, Source::Context(other) if other == name)));
         lists.retain(|name, _| handed.iter().any(|tool| tool.lists().any(|other| other == name)));
         let calls = self.calls_made();
+        let is_counted = self.budget.same_call.is_some() || handed.iter().any(|tool| tool.same_call.is_some());
         let mut recent = facts.used.recent.clone();
         recent.retain(|name, _| handed.iter().any(|tool| tool.full_name() == *name));
         let own = Handed {
@@ -316,7 +317,7 @@ impl Run<'_> {
             lists,
             said: self.said_for(&handed),
             observed: self.observed_for(&handed),
-            calls: if self.budget.same_call.is_some() { calls.clone() } else { Calls::new() },
+            calls: if is_counted { calls.clone() } else { Calls::new() },
             recent: recent.clone(),
             reserved,
         };
