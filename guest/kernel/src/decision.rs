@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seamgate_core::{Violation, kernel_api::json};
 use serde::Serialize;
 
-use crate::{facts::Changed, proof::Proof, secret::Secret};
+use crate::{facts::Changed, proof::Proof};
 
 /// The reason why a call may not run, or why it needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -81,6 +81,14 @@ pub(crate) struct AskView {
     pub(crate) keys: BTreeMap<String, Vec<String>>,
     pub(crate) expires: u64,
     pub(crate) view: String,
+}
+
+/// A secret of a call, as decisions and actions contain it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Secret {
+    /// A JSON Pointer into the arguments.
+    pub(crate) at: String,
+    pub(crate) name: String,
 }
 
 /// The approval that a call uses.

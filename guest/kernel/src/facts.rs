@@ -16,7 +16,7 @@ use crate::{
     observed::{Observed, bound, bound_said},
     profile::Budget,
     rate::{Recent, merged},
-    stores::{self, Entry},
+    stored::{self, Entry},
 };
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("formats/facts.json"));
@@ -258,7 +258,7 @@ impl<'t> Facts<'t> {
         let said_before = bound_said(&mut said);
         let mut observed = each(&document, "observed", |at| Observed::read(&document, at));
         bound(&mut observed);
-        let stores = stores::with(&[], each(&document, "stores", |at| Entry::read(&document, at)).into_iter());
+        let stores = stored::with(&[], each(&document, "stores", |at| Entry::read(&document, at)).into_iter());
         let stores = stores.unwrap_or_default();
         let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {

@@ -48,6 +48,8 @@ mod run;
 pub mod sanitize;
 mod scope;
 mod secret;
+mod secret_text;
+mod stored;
 mod stores;
 mod surface;
 mod time;

@@ -14,7 +14,7 @@ use crate::{
     budget,
     call::{Call, NotArguments},
     cases::{Cases, Decided},
-    decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
+    decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Secret, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
     fitting,
@@ -25,7 +25,8 @@ use crate::{
     rate, remembered,
     sanitize::{Clean, mark_in},
     scope,
-    secret::{self, References, Secret},
+    secret::{self, References},
+    stored::Entry,
     stores, surface,
     tool::{Effect, Tool},
     view::{Background, view},
@@ -124,7 +125,7 @@ pub(crate) fn permit(
 }
 
 impl Decision {
-    fn allow(&mut self, call: &Call, used: crate::facts::Used, stores: Option<Vec<stores::Entry>>) {
+    fn allow(&mut self, call: &Call, used: crate::facts::Used, stores: Option<Vec<Entry>>) {
         self.permit = ALLOW;
         self.arguments = Some(call.arguments.clone());
         self.facts.used = Some(used);

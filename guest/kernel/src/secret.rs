@@ -7,27 +7,21 @@ use seamgate_core::{
     Violation,
     kernel_api::{Document, Kind, Location, NodeId, json, quote},
 };
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{decision::Reason, definition::Members, reached::Reached, tool::Tool};
+use crate::{
+    decision::{Reason, Secret},
+    definition::Members,
+    reached::Reached,
+    secret_text::{PREFIX, described, references},
+    tool::Tool,
+};
 
 /// The code of a reason about a reference that the profile does not allow.
 pub(crate) const CODE: &str = "secret";
 
-/// The beginning of a reference.
-const PREFIX: &str = "secret:";
-
 /// The most references that a reason lists.
 const MAX_SHOWN: usize = 10;
-
-/// A secret of a call, as decisions and actions contain it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Secret {
-    /// A JSON Pointer into the arguments.
-    pub(crate) at: String,
-    pub(crate) name: String,
-}
 
 /// The references in the arguments of a call, each with the name of its secret.
 #[derive(Default)]
@@ -80,23 +74,6 @@ impl References {
 pub(crate) fn withheld(own: &[Secret], above: &[Secret]) -> Option<Reason> {
     let Secret { at, name } = own.iter().find(|secret| !above.contains(secret))?;
     Some(Reason::new(CODE, format!("{at} must not take the secret {}", quote(name, 64))))
-}
-
-/// Joins references to secrets, as the model writes them.
-fn references(names: &[&str]) -> String {
-    names.iter().map(|name| format!("\"{PREFIX}{name}\"")).collect::<Vec<_>>().join(" or ")
-}
-
-/// Describes the secrets that a tool may take, for the model. `None` if there are none.
-pub(crate) fn described(tool: &Tool) -> Option<String> {
-    let rule = |rule: &crate::tool::SecretRule| {
-        let names: Vec<&str> = rule.names.iter().map(String::as_str).collect();
-        format!("{} in {}", references(&names), rule.path.text)
-    };
-    let rules = tool.secrets.iter().map(rule).collect::<Vec<_>>().join(", ");
-    (!rules.is_empty()).then(|| {
-        format!("Secrets: write {rules} as the whole value. The value itself is put in when the call is sent.")
-    })
 }
 
 /// Adds to a definition that the model reads how it names the secrets of the tool.

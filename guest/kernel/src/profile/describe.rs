@@ -3,7 +3,7 @@
 use seamgate_core::kernel_api::{quote, short};
 
 use super::Profile;
-use crate::{secret, tool::Tool};
+use crate::{secret_text, tool::Tool};
 
 pub(super) fn describe(profile: &Profile) -> String {
     let mut out = String::from("Tools:\n");
@@ -42,6 +42,6 @@ fn line(tool: &Tool) -> String {
         (false, false) => "",
     };
     let egress = if tool.egress { ", sends data out" } else { "" };
-    let secrets = secret::described(tool).map(|text| format!(" {text}")).unwrap_or_default();
+    let secrets = secret_text::described(tool).map(|text| format!(" {text}")).unwrap_or_default();
     format!("- {} ({}{egress}{approval}){secrets}\n", tool.full_name(), tool.effect.as_str())
 }

@@ -58,7 +58,7 @@ use crate::{
     observe::united,
     profile::{Budget, Profile},
     sanitize::sanitize,
-    stores::{self, Entry},
+    stored::{self, Entry},
     tool::Tool,
 };
 
@@ -396,7 +396,7 @@ impl<'p> Run<'p> {
     /// Takes labels that other runs gave to data in stores.
     fn stores_changed(&mut self, event: &Event) {
         let entries = event.items("stores").map(|at| Entry::read(event.document(), at));
-        if let Some(all) = stores::with(&self.state.facts.stores, entries) {
+        if let Some(all) = stored::with(&self.state.facts.stores, entries) {
             self.state.facts.stores = all;
         }
     }

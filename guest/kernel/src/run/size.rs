@@ -3,7 +3,7 @@
 use seamgate_core::kernel_api::json;
 
 use super::{Run, state::EntryKind, step::Record};
-use crate::{decision::Reason, stores::Entry};
+use crate::{decision::Reason, stored::Entry};
 
 /// The number of entries of the history that stay, whatever their size.
 const KEPT: usize = 4;

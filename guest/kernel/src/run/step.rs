@@ -8,11 +8,10 @@ use serde_json::value::RawValue;
 
 use super::state::{ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
-    decision::{AskView, Reason, Used},
+    decision::{AskView, Reason, Secret, Used},
     facts::Used as Budgets,
     proof::Proof,
     rate::Recent,
-    secret::Secret,
 };
 
 /// An action that the host must do next. See `schemas/action.schema.json`.
