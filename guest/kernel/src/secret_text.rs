@@ -10,7 +10,7 @@ pub(crate) fn references(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{PREFIX}{name}\"")).collect::<Vec<_>>().join(" or ")
 }
 
-/// Describes the secrets that a tool may take, for the model. `None` if there are none.
+/// Describes the secrets that a tool may take, for the model. Returns `None` if it may take none.
 pub(crate) fn described(tool: &Tool) -> Option<String> {
     let rule = |rule: &SecretRule| {
         let names: Vec<&str> = rule.names.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What facts keep of stores: the labels of the data below each key.
+//! The labels of the data in stores, as facts keep them.
 
 use seamgate_core::kernel_api::{Document, NodeId, sort};
 use serde::{Deserialize, Serialize};

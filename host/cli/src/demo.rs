@@ -207,8 +207,11 @@ fn hostile_contract() -> Value {
 
 /// Returns a command as one would type it.
 fn shown(arguments: &[&str]) -> String {
-    let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-    let words = arguments.iter().map(|word| if is_plain(word) { (*word).to_owned() } else { format!("'{word}'") });
+    let word = |word: &&str| match word.starts_with('-') {
+        true => (*word).to_owned(),
+        false => shell_word(Path::new(word)),
+    };
+    let words = arguments.iter().map(word);
     [String::from("seamgate")].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 

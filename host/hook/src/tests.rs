@@ -182,7 +182,7 @@ fn labels_outlast_an_edit_of_the_profile() {
     }
 }
 
-/// What one session stores labels what another one reads.
+/// Data that one session stores keeps its labels when another session reads it.
 #[test]
 fn labels_of_stores_outlast_a_session() {
     let mut setting = setting("stores");

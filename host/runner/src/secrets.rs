@@ -140,7 +140,7 @@ impl Secrets {
         hidden
     }
 
-    /// Hides values in a text of which the rest was cut off. Drops its last bytes, which could be part of a value.
+    /// Hides values in a text that was cut off. Drops its last bytes, because they could be the beginning of a value.
     pub fn hide_cut(&self, text: String) -> String {
         let mut hidden = self.hide(text);
         let mut end = hidden.len().saturating_sub(self.margin());
@@ -299,7 +299,7 @@ struct Undone {
 type ReadEscape = fn(&[u8]) -> Option<(usize, Vec<u8>)>;
 
 impl View {
-    /// Undoes escapes. `None` if there are none.
+    /// Undoes escapes. Returns `None` if the text has no escape.
     fn decoded(&self, read: ReadEscape) -> Option<View> {
         let (mut bytes, mut map) = (Vec::with_capacity(self.bytes.len()), Vec::new());
         let mut at = 0;

@@ -273,7 +273,7 @@ def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
         ran = [effects(one) for one in attacked]
         stopped = f"{100 * (ran[0] - ran[1]) / ran[0]:.1f} %" if ran[0] else "-"
         rows.append([name, str(len(attacked[0])), *map(str, goals), *map(str, ran), stopped])
-    return table(rows)
+    return page.headed(rows)
 
 
 def effects(outcomes: list[Outcome]) -> int:
@@ -305,9 +305,9 @@ def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -
             ]
             counts = [str(sum(one.useful for one in ran)) if ran else "" for ran in taken]
             counted = sum((one.user for one in taken[1]), Counter())
-            came_to = [share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
+            came_to = [page.share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
             rows.append([name, how, str(len(taken[0])), *counts, str(counted.total()), *came_to])
-    return table(rows)
+    return page.headed(rows)
 
 
 def leaks(gated: list[Outcome]) -> str:
@@ -323,23 +323,13 @@ def leaks(gated: list[Outcome]) -> str:
         [suite, "the final answer says what the injection wants", str(times), "no call"]
         for suite, times in said.items()
     ]
-    return table(rows)
+    return page.headed(rows)
 
 
 def chosen() -> list[tuple[str, Callable[[Outcome], bool]]]:
     """The suites, and all of them together."""
     suites = [(name, lambda one, name=name: one.pair.suite == name) for name in SUITES]
     return [*suites, ("all", lambda _: True)]
-
-
-def share(part: int, whole: int) -> str:
-    """A number, and its share."""
-    return f"{part} ({100 * part / whole:.0f} %)" if whole else "-"
-
-
-def table(rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    return page.table([rows[0], ["---"] * len(rows[0]), *rows[1:]])
 
 
 if __name__ == "__main__":

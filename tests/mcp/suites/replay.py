@@ -105,7 +105,7 @@ def main() -> int:
     orders = {tool.name: list(tool.arguments["properties"]) for tool in tools}
     orders |= {kit: [tool.name for tool in tools if tool.kit == kit] for kit in bfcl_tools.KITS.values()}
     told.append(run(bfcl, Bfcl(bfcl.effects, orders)))
-    text = "\n\n".join(table(rows) for rows in tables(told))
+    text = "\n\n".join(page.headed(rows) for rows in tables(told))
     print(text)
     if given.write:
         page.write(given.write, "two-more", text)
@@ -296,8 +296,8 @@ def calls(told: list[Runs]) -> list[list[str]]:
             solved = [str(sum(one.solved for one in ran)) if ran else "" for ran in taken]
             free = sum(all(act.came_to == WORKED for act in one.user()) for one in taken[2])
             counted = Counter(act.came_to for one in taken[2] for act in one.user())
-            shares = [share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
-            row = [runs.suite.name, how, str(len(taken[0])), share(free, len(taken[0])), *solved]
+            shares = [page.share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
+            row = [runs.suite.name, how, str(len(taken[0])), page.share(free, len(taken[0])), *solved]
             rows.append([*row, str(counted.total()), *shares])
     return rows
 
@@ -340,16 +340,6 @@ def listed(runs: Runs) -> Iterator[str]:
                 continue
             known = {"suite": runs.suite.name, "what": what, "case": one.case.name, "tool": act.call.tool}
             yield json.dumps({**known, "arguments": act.call.arguments, "why": act.why, "said": said})
-
-
-def share(part: int, whole: int) -> str:
-    """A number, and its share."""
-    return f"{part} ({100 * part / whole:.0f} %)" if whole else "-"
-
-
-def table(rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    return page.table([rows[0], ["---"] * len(rows[0]), *rows[1:]])
 
 
 if __name__ == "__main__":

@@ -93,8 +93,8 @@ impl Run<'_> {
         tools.filter(|tool| !rates(tool, self.above.as_deref()).is_empty()).map(Tool::full_name).collect()
     }
 
-    /// Returns the tools with a rate of which calls may be permitted before a child ends that would start now: those
-    /// that children in flight may use, and those of this run's own calls that wait.
+    /// Returns the tools with a rate that others may use while a child runs that would start now: children in flight,
+    /// and this run's own calls that wait.
     fn limited_in_use(&self) -> Vec<String> {
         let calls = self.state.calls.iter().enumerate();
         let in_use = calls.flat_map(|(index, call)| match call.phase {
