@@ -17,31 +17,41 @@ struct Part {
     name: &'static str,
     about: &'static str,
     run: fn() -> Result<()>,
+    /// Whether it runs only if it is named, or with `--all`: on one machine, all parts together take more than an hour.
+    is_long: bool,
+}
+
+const fn part(name: &'static str, about: &'static str, run: fn() -> Result<()>) -> Part {
+    Part { name, about, run, is_long: false }
+}
+
+const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) -> Part {
+    Part { name, about, run, is_long: true }
 }
 
 /// The parts, in the order in which they run. All after `build` need it.
 const PARTS: [Part; 20] = [
-    Part { name: "format", about: "rustfmt", run: || FORMAT.run(&["--all", "--check"]) },
-    Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
-    Part { name: "build", about: "the component and the command line", run: guest::build },
-    Part { name: "lints", about: "clippy, warnings being errors", run: lints },
-    Part { name: "docs", about: "rustdoc, warnings being errors", run: docs },
-    Part { name: "tests", about: "all tests; each suite of folders passes as many as it has cases", run: tests },
-    Part { name: "validator", about: "the component without the kernel: all cases", run: guest::test_validator },
-    Part { name: "conformance", about: "the suites of other projects", run: conformance::conformance },
-    Part { name: "python", about: "the Python package", run: python::test },
-    Part { name: "js", about: "the npm package", run: js::test },
-    Part { name: "go", about: "the module for Go", run: go::test },
-    Part { name: "java", about: "the package for Java, and its recipes", run: java::test },
-    Part { name: "c", about: "the C package, and its examples in other languages", run: c::test },
-    Part { name: "recipes", about: "the recipes, with their frameworks", run: recipes::test },
-    Part { name: "hooks", about: "the hooks for pre-commit, and the action for GitHub", run: hooks::test },
-    Part { name: "mcp", about: "the gate between real clients and servers", run: mcp::small },
-    Part { name: "runtimes", about: "all cases in other runtimes", run: runtimes::quick },
+    part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
+    part("generate", "what is derived is up to date", || generate::generate(true)),
+    part("build", "the component and the command line", guest::build),
+    part("lints", "clippy, warnings being errors", lints),
+    part("docs", "rustdoc, warnings being errors", docs),
+    part("tests", "all tests; each suite of folders passes as many as it has cases", tests),
+    part("validator", "the component without the kernel: all cases", guest::test_validator),
+    part("conformance", "the suites of other projects", conformance::conformance),
+    part("python", "the Python package", python::test),
+    part("js", "the npm package", js::test),
+    part("go", "the module for Go", go::test),
+    part("java", "the package for Java, and its recipes", java::test),
+    part("c", "the C package, and its examples in other languages", c::test),
+    long("recipes", "the recipes, with their frameworks", recipes::test),
+    part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
+    part("mcp", "the gate between real clients and servers", mcp::small),
+    long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
-    Part { name: "edge", about: "the gate over HTTP composes", run: edge::build },
-    Part { name: "package", about: "what is published", run: package::package },
-    Part { name: "fuzz", about: "10,000 inputs of each fuzz target", run: || fuzz::fuzz(Span::Inputs(10_000), &[]) },
+    part("edge", "the gate over HTTP composes", edge::build),
+    long("package", "what is published", package::package),
+    long("fuzz", "10,000 inputs of each fuzz target", || fuzz::fuzz(Span::Inputs(10_000), &[])),
 ];
 
 /// The part that every later part needs.
@@ -52,15 +62,18 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
 }
 
 pub(crate) fn list() {
-    for Part { name, about, .. } in PARTS {
-        println!("{name:12} {about}");
+    for Part { name, about, is_long, .. } in PARTS {
+        println!("{name:12} {about}{}", if is_long { " (only by name, or with --all)" } else { "" });
     }
 }
 
-/// Runs the parts named, or all, and prints a table, with the reason of each failure below it. A part that fails stops
-/// no other but `build`.
-pub(crate) fn ci(named: &[String]) -> Result<()> {
-    let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
+/// Runs the parts named, or if there are none, those that are not long, or `all`. Prints a table, with the reason of each failure
+/// below it. A part that fails stops no other but `build`.
+pub(crate) fn ci(named: &[String], all: bool) -> Result<()> {
+    let is_named = |part: &Part| match named {
+        [] => all || !part.is_long,
+        _ => named.iter().any(|name| name == part.name),
+    };
     let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
     let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
     let mut rows = Vec::new();

@@ -167,9 +167,12 @@ enum Command {
     CargoComponent,
     /// Run what CI runs, and say which part failed and how long each took.
     Ci {
-        /// The parts to run; all by default.
+        /// The parts to run; by default, all but those that take long.
         #[arg(value_parser = PossibleValuesParser::new(ci::names()))]
         parts: Vec<String>,
+        /// Run all parts, as before a release.
+        #[arg(long, conflicts_with = "parts")]
+        all: bool,
         /// List the parts.
         #[arg(long)]
         list: bool,
@@ -245,7 +248,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
-        Command::Ci { parts, list: false } => ci::ci(&parts)?,
+        Command::Ci { parts, all, list: false } => ci::ci(&parts, all)?,
     }
     say(&format!("done in {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())

@@ -4,17 +4,41 @@ use std::{
     collections::{BTreeMap, HashMap},
     fs,
     path::PathBuf,
+    sync::LazyLock,
 };
 
 use seamgate::{BakeError, Component, Disposition, Fault, Gate, Limits, Options, Request};
-use seamgate_tests::cases;
+use seamgate_tests::{
+    calls::{CallCase, call_cases},
+    cases,
+    fixture::{Fixture, ended, fixtures, unknown},
+};
 use serde_json::value::RawValue;
 
 const GREETER: &str = r#"{"agent":"greeter","schema":{"type":"object","required":["greeting"]}}"#;
 const COUNTER: &str = r#"{"agent":"counter","schema":{"type":"integer"}}"#;
 
-fn bake(contracts: &[&str]) -> Component {
-    Component::builtin().bake(contracts, &Limits::default()).expect("a baked component")
+/// One component for all tests that need no special one: to compile it takes many seconds, so its code is kept.
+static BAKED: LazyLock<Component> = LazyLock::new(|| {
+    let results = results();
+    let component = Component::builtin()
+        .bake_with(&[GREETER, COUNTER, &doubling()], &[&results[0].profile], &Limits::default())
+        .expect("a baked component");
+    folder("baked");
+    kept(&component, 1);
+    component
+});
+
+/// Returns a gate of a component whose code is kept beside that of [`BAKED`].
+fn kept(component: &Component, slots: u32) -> Gate {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("baked");
+    Gate::with(Options::default().component(component.clone()).slots(slots).cache(Some(folder))).expect("a gate")
+}
+
+/// Returns the calls of the group `results`, which have the same profile.
+fn results() -> Vec<CallCase> {
+    let cases = call_cases().expect("calls");
+    cases.into_iter().filter(|case| case.name.starts_with("results/")).collect()
 }
 
 /// Returns a folder of this test's own, empty.
@@ -71,12 +95,12 @@ fn every_case_has_the_same_verdict_baked() {
 
 #[test]
 fn the_same_contracts_give_the_same_bytes() {
-    let baked = bake(&[GREETER, COUNTER]);
-    assert_eq!(baked.digest(), bake(&[COUNTER, GREETER, COUNTER]).digest());
-    let mut gate = gate(baked);
+    let bake = |contracts| Component::builtin().bake(contracts, &Limits::default()).expect("a baked component");
+    assert_eq!(bake(&[GREETER, COUNTER]).digest(), bake(&[COUNTER, GREETER, COUNTER]).digest());
+    let mut gate = kept(&BAKED, 1);
     let inspection = gate.inspect().expect("an inspection");
     let agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
-    assert_eq!(agents, ["counter", "greeter"]);
+    assert_eq!(agents, ["counter", "doubling", "greeter"]);
     assert!(inspection.imports.is_empty(), "{:?}", inspection.imports);
     assert!(inspection.sealed);
     assert!(matches!(gate.register(GREETER), Err(Fault::Sealed { .. })), "a sealed registry takes no contract");
@@ -84,8 +108,7 @@ fn the_same_contracts_give_the_same_bytes() {
 
 #[test]
 fn a_baked_gate_serves_more_threads_than_it_has_slots() {
-    let component = bake(&[GREETER, COUNTER]);
-    let gate = Gate::with(Options::default().component(component).slots(2).cache(None)).expect("a gate");
+    let gate = kept(&BAKED, 2);
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let gate = &gate;
@@ -118,9 +141,8 @@ fn hostile_contracts_are_faults_within_the_limits() {
     }
 }
 
-/// Chains of references that double: each schema is compiled once, and each is asked about a value once.
-#[test]
-fn references_that_double_cost_what_they_would_alone() {
+/// Returns a contract with chains of references that double.
+fn doubling() -> String {
     let doubling: Vec<String> = (0..60)
         .map(|level| {
             format!(
@@ -129,12 +151,17 @@ fn references_that_double_cost_what_they_would_alone() {
             )
         })
         .collect();
-    let contract = format!(
-        r##"{{"agent":"a","schema":{{"$ref":"#/$defs/d0","$defs":{{{},"d60":{{"type":"string"}}}}}}}}"##,
+    format!(
+        r##"{{"agent":"doubling","schema":{{"$ref":"#/$defs/d0","$defs":{{{},"d60":{{"type":"string"}}}}}}}}"##,
         doubling.join(",")
-    );
-    let gate = gate(bake(&[&contract]));
-    let disposition = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict").report.disposition;
+    )
+}
+
+/// Each schema is compiled once, and each is asked about a value once.
+#[test]
+fn references_that_double_cost_what_they_would_alone() {
+    let gate = kept(&BAKED, 1);
+    let disposition = |output| gate.validate(&Request::new("doubling", output)).expect("a verdict").report.disposition;
     assert_eq!(disposition("\"text\""), Disposition::Accepted);
     assert_eq!(disposition("1"), Disposition::Rejected);
 }
@@ -145,11 +172,18 @@ mod cache {
 
     use super::*;
 
-    /// Checks that a gate of a component whose code is kept in a folder reaches a verdict.
-    fn answers(component: &Component, folder: &std::path::Path) {
-        let options = Options::default().component(component.clone()).cache(Some(folder.to_owned()));
-        let verdict = Gate::with(options).expect("a gate").validate(&Request::new("counter", "1"));
-        assert_eq!(verdict.expect("a verdict").report.disposition, Disposition::Accepted);
+    /// A component that takes milliseconds to compile: how its code is kept does not depend on its size.
+    fn small() -> Fixture {
+        let mut fixtures = fixtures().expect("components").into_iter();
+        fixtures.find(|fixture| fixture.name == "report-accepts-nothing").expect("report-accepts-nothing.wat")
+    }
+
+    /// Checks that a gate of that component, with its code kept in a folder, runs it.
+    fn runs(small: &Fixture, folder: &std::path::Path) {
+        let component = Component::from_bytes(small.wasm.clone());
+        let gate = Gate::with(Options::default().component(component).cache(Some(folder.to_owned())));
+        let ended = ended(&gate.expect("a gate"), "validate");
+        assert!(small.expected.contains(&("validate".to_owned(), ended.clone())), "{ended}");
     }
 
     /// Returns the only file in a folder.
@@ -162,9 +196,9 @@ mod cache {
 
     #[test]
     fn code_is_kept_and_what_is_not_to_be_trusted_is_made_anew() {
-        let component = bake(&[COUNTER]);
+        let component = small();
         let folder = folder("cache").join("private");
-        answers(&component, &folder);
+        runs(&component, &folder);
         let file = only(&folder);
         assert_eq!(fs::metadata(&folder).expect("a folder").mode() & 0o777, 0o700);
         assert_eq!(fs::metadata(&file).expect("a file").mode() & 0o777, 0o600);
@@ -172,11 +206,11 @@ mod cache {
         let number = fs::metadata(&file).expect("a file").ino();
 
         // As it is, it is loaded, and stays the file that it was.
-        answers(&component, &folder);
+        runs(&component, &folder);
         assert_eq!(fs::metadata(&file).expect("a file").ino(), number, "the code was made anew");
 
         let made_anew = |why: &str| {
-            answers(&component, &folder);
+            runs(&component, &folder);
             assert!(fs::symlink_metadata(&file).expect("a file").is_file(), "{why}");
             assert_eq!(fs::metadata(&file).expect("a file").mode() & 0o777, 0o600, "{why}");
             assert!(fs::read(&file).expect("the code") == code, "{why}: the file is not what it was");
@@ -200,14 +234,14 @@ mod cache {
 
         // Another component's code under this one's name.
         let other = folder.with_file_name("other");
-        answers(&bake(&[COUNTER, GREETER]), &other);
+        runs(&Fixture { wasm: unknown(&component.wasm), ..small() }, &other);
         fs::copy(only(&other), &file).expect("copied");
         made_anew("foreign");
 
         // In a folder that others can write to nothing is loaded, and nothing kept.
         fs::write(&file, b"theirs").expect("written");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("permissions");
-        answers(&component, &folder);
+        runs(&component, &folder);
         assert_eq!(fs::read(&file).expect("the file"), b"theirs");
     }
 
@@ -215,19 +249,17 @@ mod cache {
     fn where_nothing_can_be_kept_everything_works() {
         let nowhere = folder("nowhere").join("file");
         fs::write(&nowhere, b"in the way").expect("written");
-        answers(&bake(&[COUNTER]), &nowhere);
-        answers(&bake(&[COUNTER]), &nowhere.join("below"));
+        let small = small();
+        runs(&small, &nowhere);
+        runs(&small, &nowhere.join("below"));
     }
 }
 
 #[test]
 fn a_baked_profile_decides_as_it_does_by_itself() {
-    let cases: Vec<_> = seamgate_tests::calls::call_cases().expect("calls");
-    let cases: Vec<_> = cases.into_iter().filter(|case| case.name.starts_with("results/")).collect();
-    let source = &cases[0].profile;
-    let profile = seamgate_kernel::Profile::compile(source).expect("a profile");
-    let baked = Component::builtin().bake_with(&[] as &[&str], &[source], &Limits::default()).expect("baked");
-    let gate = gate(baked);
+    let cases = results();
+    let profile = seamgate_kernel::Profile::compile(&cases[0].profile).expect("a profile");
+    let gate = kept(&BAKED, 1);
     for case in &cases {
         let result = case.result.as_deref().expect("a result");
         let (decision, observation) = (

@@ -116,7 +116,10 @@ fn a_turned_bit_ends_in_a_word() {
             let at = random.below(wasm.len());
             wasm[at] ^= 1 << random.below(8);
             turned += 1;
-            if let Ok(gate) = gate(wasm) {
+            // Little fuel, because some loop for ever.
+            let limits = Limits::default().fuel(1_000_000);
+            let options = Options::default().component(Component::from_bytes(wasm)).limits(limits);
+            if let Ok(gate) = Gate::with(options.slots(1).cache(None)) {
                 loaded += 1;
                 let _ = [ended(&gate, "validate"), ended(&gate, "call"), ended(&gate, "inspect")];
             }

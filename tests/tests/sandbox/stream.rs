@@ -11,8 +11,8 @@ use seamgate_tests::{Case, Random, cases, natively};
 use serde_json::Value;
 
 /// The number of times that each case is cut into pieces at random, natively and in the sandbox.
-const SPLITS: usize = 100;
-const SANDBOXED: usize = 10;
+const SPLITS: usize = 40;
+const SANDBOXED: usize = 4;
 
 /// The number of gates that are open at a time: each holds a copy of its machine code, about 15 MB.
 const GATES: usize = 128;
