@@ -6,13 +6,29 @@ use crate::{
     above::{self, Above},
     call::Call,
     decision::{AskView, Reason},
+    digest::Action,
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
-    profile::Profile,
-    tool::{Otherwise, Tool},
+    profile::{Profile, asks},
+    tool::Tool,
 };
 
 /// The most bytes of a person's reason that the model reads.
 const MAX_REASON: usize = 900;
+
+/// Returns the action that an approval of this call would be about.
+pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
+    Action {
+        profile: &profile.digest,
+        run: &facts.run,
+        server: &tool.server,
+        tool: &tool.name,
+        definition: tool.definition.as_ref().map_or("", |definition| &definition.digest),
+        arguments: &call.arguments,
+        principal: &facts.principal,
+        scope: facts.mode.as_deref().unwrap_or_default(),
+        program: facts.program(&tool.server, &tool.name),
+    }
+}
 
 /// The approvers that a call needs, and the reasons.
 pub(crate) struct Needed {
@@ -147,11 +163,7 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
 pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool) -> bool {
     let rules = above.iter().flat_map(|above| &above.rules);
     let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
-    [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| {
-        tool.permit.may_ask()
-            || tool.origins.iter().any(|rule| matches!(rule.otherwise, Some(Otherwise::Approval(_))))
-            || profile.flows.iter().any(|flow| flow.may_ask(tool))
-    })
+    [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| asks(tool, &profile.flows))
 }
 
 /// Builds the ask for a person. `view` is the text that they read.

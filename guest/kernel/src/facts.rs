@@ -103,6 +103,9 @@ pub(crate) struct Remembered {
     pub(crate) digest: String,
     /// The names of these arguments, in ascending order.
     pub(crate) any: Vec<String>,
+    /// For a follow-up call, whose digest has no other arguments: the paths to the values that must be the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) same: Vec<String>,
     pub(crate) principal: String,
     pub(crate) at: u64,
     pub(crate) expires: u64,
@@ -291,6 +294,7 @@ impl<'t> Facts<'t> {
             remembered: each(&document, "remembered", |at| Remembered {
                 digest: text_in(&document, at, "digest").unwrap_or_default().to_owned(),
                 any: texts_in(&document, at, "any"),
+                same: texts_in(&document, at, "same"),
                 principal: text_in(&document, at, "principal").unwrap_or_default().to_owned(),
                 at: number_in(&document, at, "at").unwrap_or_default(),
                 expires: number_in(&document, at, "expires").unwrap_or_default(),

@@ -12,6 +12,7 @@ mod budget;
 mod call;
 mod cases;
 mod counts;
+mod covers;
 mod cut;
 mod decide;
 mod decision;

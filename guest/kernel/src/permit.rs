@@ -14,8 +14,9 @@ use crate::{
     budget,
     call::{Call, NotArguments},
     cases::{Cases, Decided},
+    covers,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Secret, Used},
-    digest::{Action, same_call},
+    digest::same_call,
     facts::{Changed, Facts},
     fitting,
     flow::{self, Flowing},
@@ -73,7 +74,7 @@ pub(crate) fn permit(
         (Some(tool), Ok(Passed { same_call, needed, secrets })) => {
             decision.secrets = secrets;
             let stores = || stores::written(profile, facts, tool, call);
-            let action = action(profile, facts, tool, call);
+            let action = approval::action(profile, facts, tool, call);
             let digest = action.digest();
             let spend = || {
                 let mut used = budget::spend(&facts.used, &same_call, above::class(tool, facts.above.as_deref()));
@@ -88,6 +89,12 @@ pub(crate) fn permit(
                         decision.approval =
                             Some(Used { principal: by.principal.clone(), at: by.at, remembered: false });
                         decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
+                        let given = covers::given(profile, facts, tool, call, &by.principal);
+                        if !given.is_empty() {
+                            let mut all = facts.remembered.clone();
+                            given.into_iter().for_each(|one| remembered::add(&mut all, one, facts.at));
+                            decision.facts.remembered = Some(all);
+                        }
                     }
                     decision.allow(call, spend(), stores());
                 }
@@ -352,18 +359,3 @@ fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
 
 /// The most violations that a reason lists.
 const MAX_VIOLATIONS: usize = 10;
-
-/// Returns the action that an approval of this call would be about.
-pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
-    Action {
-        profile: &profile.digest,
-        run: &facts.run,
-        server: &tool.server,
-        tool: &tool.name,
-        definition: tool.definition.as_ref().map_or("", |definition| &definition.digest),
-        arguments: &call.arguments,
-        principal: &facts.principal,
-        scope: facts.mode.as_deref().unwrap_or_default(),
-        program: facts.program(&tool.server, &tool.name),
-    }
-}

@@ -6,7 +6,8 @@ use seamgate_core::kernel_api::{Document, Json, Kind, canonical, json, sort};
 use crate::{
     approval::Needed,
     call::Call,
-    decision::Used,
+    covers,
+    decision::{Reason, Used},
     digest::Action,
     document::CAPS,
     facts::{Facts, Remembered},
@@ -14,6 +15,15 @@ use crate::{
 
 /// The most approvals that a run remembers. The oldest is forgotten first.
 pub(crate) const MAX_REMEMBERED: usize = 64;
+
+/// Adds an approval, in place of one for the same calls.
+pub(crate) fn add(all: &mut Vec<Remembered>, one: Remembered, now: u64) {
+    all.retain(|other| other.digest != one.digest && other.expires > now);
+    if all.len() >= MAX_REMEMBERED {
+        all.remove(0);
+    }
+    all.push(one);
+}
 
 /// Returns the digest of an action without the arguments with some names. `None` if the arguments are not an object.
 pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<String> {
@@ -31,21 +41,26 @@ pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<Str
 }
 
 /// Finds the approval that covers a call: it is not expired or used up, its principal may approve everything that the
-/// call needs, and it covers all reasons for which the call needs approval now. A call about which a person decided
-/// needs a new decision of its own. Returns the approval as used, and those that are remembered afterwards.
+/// call needs, and it covers all reasons for which the call needs approval now. One for a follow-up call covers all
+/// reasons: whoever gave it saw which call it covers. A call about which a person decided needs a new decision of its
+/// own. Returns the approval as used, and those that are remembered afterwards.
 pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed]) -> Option<(Used, Vec<Remembered>)> {
-    let covers = |one: &Remembered| {
+    let is_covered_by = |one: &Remembered| {
+        let is_known = |reason: &Reason| !one.same.is_empty() || one.why.contains(&reason.identity());
+        let digest = || match one.same.is_empty() {
+            true => digest(action, call, &one.any),
+            false if facts.above.is_some() => None,
+            false => covers::digest(action, call, &one.same),
+        };
         one.left > 0
             && facts.at < one.expires
-            && needed.iter().all(|now| {
-                now.by.contains(&one.principal) && now.reasons.iter().all(|reason| one.why.contains(&reason.identity()))
-            })
-            && digest(action, call, &one.any).as_ref() == Some(&one.digest)
+            && needed.iter().all(|now| now.by.contains(&one.principal) && now.reasons.iter().all(is_known))
+            && digest().as_ref() == Some(&one.digest)
     };
     if facts.approvals.iter().any(|decided| decided.key == call.key) {
         return None;
     }
-    let place = facts.remembered.iter().position(covers)?;
+    let place = facts.remembered.iter().position(is_covered_by)?;
     let mut remembered = facts.remembered.clone();
     let one = &mut remembered[place];
     let used = Used { principal: one.principal.clone(), at: one.at, remembered: true };

@@ -71,6 +71,8 @@ pub(crate) struct Tool {
     /// The paths of its results at which rules of this profile look for origins.
     pub(crate) observed: Vec<Path>,
     pub(crate) permit: Cases,
+    /// The follow-up calls that an approval covers, too.
+    pub(crate) covers: Vec<Cover>,
     /// The longest arguments, in bytes.
     pub(crate) max_arguments_bytes: usize,
     pub(crate) result: ResultRule,
@@ -136,6 +138,15 @@ impl Within {
 pub(crate) enum Source {
     Task,
     Context(String),
+}
+
+/// A follow-up call that the approval of a call covers.
+pub(crate) struct Cover {
+    /// The full name of the tool.
+    pub(crate) tool: String,
+    /// Values that must be the same: the path to them in the follow-up call, and in the approved one.
+    pub(crate) same: Vec<(Path, Path)>,
+    pub(crate) ttl_s: u64,
 }
 
 /// A rule that values of the arguments must have an origin.

@@ -8,6 +8,7 @@ use seamgate_core::kernel_api::{
 use crate::{
     above::{self, Above},
     call::Call,
+    covers,
     document::CAPS,
     facts::Facts,
     profile::Profile,
@@ -88,6 +89,7 @@ pub(crate) fn view<'r>(
     }
     view.push_str(&background.equal_calls);
     push_arguments(&mut view, &call.arguments);
+    covers::push_view(tool, facts, call, &mut view);
     if profile.may_ask(&tool.server) {
         view.push_str(NOT_COVERED);
     }

@@ -251,6 +251,7 @@ fn members() -> Vec<(&'static str, Member)> {
             }),
         ),
         ("tools.store", JudgesNone("it labels data for other runs: see `stores`")),
+        ("tools.covers", JudgesNone("an approval covers no follow-up call of a child: see tests/runs/covers/child")),
         ("tools.examples", JudgesNone("they are tried when the profile is loaded")),
         ("tools.equal_calls", JudgesNone("it is for the gate for MCP, whose calls have no children")),
         ("tools.same_call", judges(|parent| parent["tools"][0]["same_call"] = json!(1), &[ACT, ACT], "same_call")),

@@ -26,8 +26,9 @@ const ROOT: [&str; 11] = [
     "delegate",
 ];
 
-/// Members of a tool that judge no call of a child: its examples were tried when the profile was loaded.
-const TOOL: [&str; 2] = ["$comment", "examples"];
+/// Members of a tool that judge no call of a child: its examples were tried when the profile was loaded, and no approval
+/// covers the follow-up calls of a child.
+const TOOL: [&str; 3] = ["$comment", "examples", "covers"];
 
 /// Members of a budget that judge no call of a child.
 const BUDGET: [&str; 5] = ["steps", "tool_calls", "tokens", "ms", "state_bytes"];

@@ -16,7 +16,7 @@ pub(crate) use read::{DELEGATE, passed_as, read, read_part};
 use crate::{
     cases::Approval,
     document::{Format, text_in},
-    tool::Tool,
+    tool::{Otherwise, Tool},
 };
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
@@ -130,6 +130,13 @@ impl Flow {
     pub(crate) fn may_ask(&self, tool: &Tool) -> bool {
         matches!(self.then, Then::Approval(_)) && self.is_about(tool)
     }
+}
+
+/// Returns whether a person may be asked about calls of a tool.
+pub(crate) fn asks(tool: &Tool, flows: &[Flow]) -> bool {
+    tool.permit.may_ask()
+        || tool.origins.iter().any(|rule| matches!(rule.otherwise, Some(Otherwise::Approval(_))))
+        || flows.iter().any(|flow| flow.may_ask(tool))
 }
 
 /// The decision about a call that a flow applies to.

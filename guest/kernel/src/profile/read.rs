@@ -1,6 +1,7 @@
 //! Reads a profile from a document in the format of profiles, and finds contradictions in it.
 
 mod cases;
+mod covers;
 mod entries;
 
 use seamgate_core::{
@@ -155,6 +156,7 @@ impl Reader<'_, '_> {
         let modes = self.modes(&tools, &groups);
         let flows = self.flows(&groups);
         self.origins_apply(&tools, &flows);
+        self.covers(&mut tools, &flows);
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
@@ -390,6 +392,7 @@ impl Reader<'_, '_> {
             secrets: Vec::new(),
             observed: Vec::new(),
             permit: self.permit(at, groups).into(),
+            covers: Vec::new(),
             max_arguments_bytes: DEFAULT_ARGUMENTS_BYTES,
             result: self.result_rule(None, None),
             is_delegate: true,
@@ -433,6 +436,8 @@ impl Reader<'_, '_> {
             secrets,
             observed: Vec::new(),
             permit,
+            // They name other tools, which are read first.
+            covers: Vec::new(),
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
             result: self.result_rule(Some((at, pinned)).filter(|_| !is_disabled), self.member(at, "result")),
             name,

@@ -14,13 +14,14 @@ use super::{
 };
 use crate::{
     above::{effect, keys},
+    approval::action,
     call::{Call, DEFAULT_ARGUMENTS_BYTES},
-    counts,
+    counts, covers,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Secret, Used},
     digest::{same_call, same_text},
     document::{CAPS, number_in, texts_in},
     facts::{Decided, Remembered, Verdict},
-    permit::{action, needed, permit},
+    permit::{needed, permit},
     rate, remembered,
     sanitize::sanitize,
     secret::References,
@@ -84,6 +85,21 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Decides again about a call that the host was told to cancel before it was sent, because its approval lapsed. If it
+    /// needs no approval by now, it is not sent either: the host might send it twice, because the key would be the same.
+    pub(super) fn judge_taken_back(&mut self, index: usize) -> Result<(), Fault> {
+        let call = self.as_call(index);
+        let decision = permit(self.profile, &self.facts()?, &call, || self.background(index))?;
+        if decision.permit == ALLOW {
+            let message = "The call was not sent before its approval lapsed.";
+            self.settle(index, Phase::Cancelled, "not_sent", message);
+            self.drop_behind(index, "not_sent");
+            return Ok(());
+        }
+        self.decided(index, decision);
+        Ok(())
+    }
+
     /// Denies a call for which no tool is available.
     pub(super) fn deny_all(&mut self, index: usize) {
         self.deny(index, Reason::new("surface", "no tool is available for this answer"));
@@ -135,7 +151,12 @@ impl Run<'_> {
             return;
         }
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
-        if decision.permit == ALLOW && tool.is_some_and(|tool| self.waits_for_its_turn(index, tool)) {
+        let waits = |tool| match decision.permit {
+            ALLOW => self.waits_for_its_turn(index, tool),
+            APPROVAL => self.may_be_covered(index, tool),
+            _ => false,
+        };
+        if tool.is_some_and(waits) {
             // An approved call stays approved until its turn, and is judged again then.
             if call.phase != Phase::Asked || call.digest != decision.digest {
                 let call = &mut self.state.calls[index];
@@ -177,6 +198,21 @@ impl Run<'_> {
             call.phase.is_open() && call.effect != Effect::Read && !self.is_delegate(at)
         };
         self.profile.has_loop() && changes && before.any(is_effect)
+    }
+
+    /// Returns whether the approval of an effect that the model asked for before this one, and that is still open, would
+    /// cover it. It is not asked about then: one question is enough.
+    fn may_be_covered(&self, index: usize, tool: &Tool) -> bool {
+        let Ok(facts) = self.facts() else { return false };
+        let call = self.as_call(index);
+        let mut before = 0..index;
+        self.profile.has_loop()
+            && before.any(|at| {
+                let (phase, earlier) = (self.state.calls[at].phase, self.as_call(at));
+                let covers =
+                    |covering: &Tool| covers::would_cover(self.profile, &facts, (covering, &earlier), (tool, &call));
+                matches!(phase, Phase::Asked | Phase::Held) && surface::known(self.profile, &earlier).is_ok_and(covers)
+            })
     }
 
     /// Decides about calls whose turn it is. If the run has to end, none of them runs.
@@ -461,12 +497,8 @@ impl Run<'_> {
         let at = self.now();
         let expires = at.saturating_add(ttl_s.saturating_mul(1000));
         let principal = principal.to_owned();
-        let all = &mut self.state.facts.remembered;
-        all.retain(|one| one.digest != digest && one.expires > at);
-        if all.len() >= remembered::MAX_REMEMBERED {
-            all.remove(0);
-        }
-        all.push(Remembered { digest, any, principal, at, expires, left, why });
+        let one = Remembered { digest, any, same: Vec::new(), principal, at, expires, left, why };
+        remembered::add(&mut self.state.facts.remembered, one, at);
         Ok(())
     }
 

@@ -78,7 +78,7 @@ impl Run<'_> {
                 if self.approval_ends(call).is_some_and(|ends| ends <= now) {
                     self.cancel(index);
                     self.undo(index);
-                    self.judge(index)?;
+                    self.judge_taken_back(index)?;
                 }
                 continue;
             }

@@ -330,16 +330,12 @@ impl Seeing<'_> {
             !(self.world.has_loop && text(action, "tool") == "act" && is_behind),
             "an effect runs while one is open that the model asked for before it"
         );
-        let is_cancel = |other: &Value| text(other, "type") == "cancel" && text(other, "call") == key;
-        let is_taken_back = self.world.known.is_some() && items(self.step, "actions").any(is_cancel);
         let call = self.call(key)?;
         ensure!(text(action, "tool") == call.tool, "another tool");
         ensure!(text(action, "arguments") == call.arguments, "other bytes are sent than were asked for");
         let is_again = matches!(call.stage, Stage::Executed | Stage::Started);
         ensure!(is_again || matches!(call.stage, Stage::New | Stage::Asked), "it is {:?}", call.stage);
-        // An approval that lapses before the call is sent takes it back. If its targets have an origin by then, it is
-        // sent without one.
-        ensure!(!is_again || kind == "resumed" || is_taken_back, "the host is told twice to send it");
+        ensure!(!is_again || kind == "resumed", "the host is told twice to send it");
         if has_effect(&call.tool) {
             ensure!(!call.was_started, "an effect runs twice");
             ensure!(mode == "operate", "the mode does not have this tool");
