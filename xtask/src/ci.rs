@@ -11,6 +11,7 @@ use crate::{
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
+    workflows,
 };
 
 struct Part {
@@ -30,9 +31,10 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it.
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
+    part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
     part("build", "the component and the command line", guest::build),
     part("lints", "clippy, warnings being errors", lints),
     part("docs", "rustdoc, warnings being errors", docs),
@@ -57,6 +59,9 @@ const PARTS: [Part; 20] = [
 /// The part that every later part needs.
 const BUILD: &str = "build";
 
+/// The parts before it.
+const UNBUILT: [&str; 3] = ["format", "generate", "workflows"];
+
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|part| part.name)
 }
@@ -74,7 +79,7 @@ pub(crate) fn ci(named: &[String], all: bool) -> Result<()> {
         [] => all || !part.is_long,
         _ => named.iter().any(|name| name == part.name),
     };
-    let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
+    let needs_build = named.is_empty() || named.iter().any(|name| !UNBUILT.contains(&name.as_str()));
     let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
     let mut rows = Vec::new();
     let mut failed = Vec::new();

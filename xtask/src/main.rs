@@ -32,6 +32,7 @@ mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod workflows;
 mod zig;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};

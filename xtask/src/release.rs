@@ -19,7 +19,8 @@ pub(crate) fn print_notes(tag: &str, base: Option<&str>) -> Result<()> {
 
 /// Returns the section about a version, without its heading. The heading is `## VERSION`, alone or before a space.
 fn notes(changelog: &str, version: &str) -> Result<String> {
-    let is_of_version = |line: &&str| line.strip_prefix("## ").and_then(|title| title.split(' ').next()) == Some(version);
+    let is_of_version =
+        |line: &&str| line.strip_prefix("## ").and_then(|title| title.split(' ').next()) == Some(version);
     let mut lines = changelog.lines().skip_while(|line| !is_of_version(line));
     lines.next().with_context(|| format!("{CHANGELOG} has no section \"## {version}\""))?;
     let section: Vec<&str> = lines.take_while(|line| !line.starts_with("## ")).collect();
