@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    c, conformance, edge, fuzz,
+    c, conformance, deploy, edge, fuzz,
     fuzz::Span,
     generate, go, guest, hooks, java, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
@@ -31,7 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it.
-const PARTS: [Part; 21] = [
+const PARTS: [Part; 22] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
     part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
@@ -49,6 +49,7 @@ const PARTS: [Part; 21] = [
     long("recipes", "the recipes, with their frameworks", recipes::test),
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
+    part("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),

@@ -8,6 +8,7 @@ mod cross;
 mod demo;
 mod demo_agent;
 mod demo_llm;
+mod deploy;
 mod edge;
 mod fuzz;
 mod generate;
