@@ -5,12 +5,13 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    c, conformance, edge, fuzz,
+    c, conformance, deploy, edge, fuzz,
     fuzz::Span,
     generate, go, guest, hooks, java, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
+    workflows,
 };
 
 struct Part {
@@ -30,9 +31,10 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it.
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 22] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
+    part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
     part("build", "the component and the command line", guest::build),
     part("lints", "clippy, warnings being errors", lints),
     part("docs", "rustdoc, warnings being errors", docs),
@@ -47,6 +49,7 @@ const PARTS: [Part; 20] = [
     long("recipes", "the recipes, with their frameworks", recipes::test),
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
+    part("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),
@@ -56,6 +59,9 @@ const PARTS: [Part; 20] = [
 
 /// The part that every later part needs.
 const BUILD: &str = "build";
+
+/// The parts before it.
+const UNBUILT: [&str; 3] = ["format", "generate", "workflows"];
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|part| part.name)
@@ -74,7 +80,7 @@ pub(crate) fn ci(named: &[String], all: bool) -> Result<()> {
         [] => all || !part.is_long,
         _ => named.iter().any(|name| name == part.name),
     };
-    let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
+    let needs_build = named.is_empty() || named.iter().any(|name| !UNBUILT.contains(&name.as_str()));
     let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
     let mut rows = Vec::new();
     let mut failed = Vec::new();

@@ -8,6 +8,7 @@ mod cross;
 mod demo;
 mod demo_agent;
 mod demo_llm;
+mod deploy;
 mod edge;
 mod fuzz;
 mod generate;
@@ -25,15 +26,17 @@ mod paths;
 mod peers;
 mod python;
 mod recipes;
+mod release;
 mod run;
 mod runtimes;
 mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod workflows;
 mod zig;
 
-use std::{process::ExitCode, time::Instant};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, builder::PossibleValuesParser};
@@ -48,7 +51,7 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `peers` and `ci` build the component and the command line first.
+/// All of them but `generate`, `peers`, `notes`, `materials` and `ci` build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
@@ -161,6 +164,19 @@ enum Command {
     Package,
     /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
     Cross,
+    /// Check the tag of a release against the version, and print the notes from CHANGELOG.md.
+    Notes {
+        /// The tag: `v` and the version.
+        tag: String,
+        /// The address that relative links of the changelog belong to.
+        #[arg(long)]
+        base: Option<String>,
+    },
+    /// Write the bill of materials and the licences of the command line for this platform into a folder.
+    Materials {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
     Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
@@ -195,7 +211,15 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<()> {
     std::env::set_current_dir(run::root())?;
     let start = Instant::now();
-    if !matches!(command, Command::Generate { .. } | Command::Peers { .. } | Command::Ci { .. }) {
+    let needs_no_build = matches!(
+        command,
+        Command::Generate { .. }
+            | Command::Peers { .. }
+            | Command::Notes { .. }
+            | Command::Materials { .. }
+            | Command::Ci { .. }
+    );
+    if !needs_no_build {
         guest::build()?;
     }
     match command {
@@ -245,6 +269,8 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
         Command::Cross => cross::cross()?,
+        Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
+        Command::Materials { folder } => package::materials(&folder)?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),

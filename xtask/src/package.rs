@@ -61,7 +61,7 @@ pub(crate) fn package() -> Result<()> {
     made.extend(crates(folder, version)?);
     let program = program(folder, version)?;
     let inside = folder.join("inside");
-    inside::write(Some(("seamgate-cli", &inside::host()?)), &inside)?;
+    materials(&inside)?;
     if let Some(program) = program {
         c_library(&program, &inside.join(inside::NOTICES))?;
         made.push(program);
@@ -82,6 +82,11 @@ pub(crate) fn package() -> Result<()> {
     // Of what was made before, nothing may stay.
     fs::write(folder.join(DIGESTS), "")?;
     digests(folder, &made)
+}
+
+/// Writes what the command line has inside on this platform, and under which licences.
+pub(crate) fn materials(folder: &Path) -> Result<()> {
+    inside::write(Some(("seamgate-cli", &inside::host()?)), folder)
 }
 
 /// Returns the WIT package in binary form, for registries of components.

@@ -113,13 +113,8 @@ fn many_runs(packed: &[PathBuf], runs: usize, kills: usize, page: Option<&Path>)
     run(load.args([runs.to_string(), kills.to_string()]).args(page.map(|page| root().join(page))))
 }
 
-/// Measures the answers of `wasmtime serve` per second, up to overload; and validates the manifest for Kubernetes.
+/// Measures the answers of `wasmtime serve` per second, up to overload.
 fn service() -> Result<()> {
-    let folder = Path::new("target/scale/kubernetes");
-    let requirements = Path::new("tests/scale/kubernetes/requirements.txt");
-    environment("python3", folder, requirements, &["--only-binary", ":all:"], "installing Kubernetes' schemas")?;
-    let validate = folder.join("bin/kubernetes-validate");
-    run(command(validate).args(["--strict", "guest/edge/kubernetes.yaml"]))?;
     edge::knee(Path::new(PAGE))
 }
 

@@ -44,7 +44,7 @@ fn the_manifest_for_spin_names_what_is_made_and_allows_nothing() {
 
 #[test]
 fn the_manifest_for_kubernetes_has_the_flags_that_are_tested() {
-    let manifest = include_str!("../../../guest/edge/kubernetes.yaml");
+    let manifest = include_str!("../../../deploy/kubernetes/edge/edge.yaml");
     let flags: Vec<&str> = manifest.lines().filter_map(|line| line.trim().strip_prefix("- -")).collect();
     let (address, flags) = flags.split_first().expect("flags");
     assert_eq!(*address, "-addr=0.0.0.0:8080");

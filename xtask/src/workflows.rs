@@ -1,0 +1,64 @@
+//! Checks the workflows and the action for GitHub, by actionlint and zizmor, pinned by version and digest.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    go::go,
+    install::{environment, has_go, has_python},
+    run::{command, root, run, say},
+};
+
+/// The folder of the files that pin both programs.
+const PINNED: &str = "tests/workflows";
+
+/// The folder where they are installed.
+const FOLDER: &str = "target/workflows";
+
+const WORKFLOWS: &str = ".github/workflows";
+const ACTION: &str = "action.yml";
+
+/// Runs both programs. Any finding is an error.
+pub(crate) fn check() -> Result<()> {
+    let python = Path::new(FOLDER).join("python");
+    let scripts = match has_python() {
+        true => {
+            let requirements = Path::new(PINNED).join("requirements.txt");
+            let what = "installing zizmor and ShellCheck";
+            environment("python3", &python, &requirements, &["--only-binary", ":all:"], what)?;
+            // Without the network: zizmor compares nothing with GitHub.
+            let zizmor = ["--offline", "--no-progress", "--quiet", WORKFLOWS, ACTION];
+            run(command(python.join("bin/zizmor")).args(zizmor))?;
+            Some(python.join("bin/shellcheck"))
+        }
+        false => {
+            say("skipping zizmor, and the scripts of workflows: python3 with its module venv is missing");
+            None
+        }
+    };
+    if !has_go() {
+        say("skipping actionlint: go is missing");
+        return Ok(());
+    }
+    let program = root().join(FOLDER).join("actionlint");
+    build(PINNED, "github.com/rhysd/actionlint/cmd/actionlint", &program)?;
+    // Without a name, actionlint reads no scripts.
+    let scripts = scripts.unwrap_or_default();
+    run(command(program).arg("-shellcheck").arg(scripts).args(["-pyflakes", ""]).args(workflows()?))
+}
+
+/// Builds a program for Go that the `go.mod` of a folder pins.
+pub(crate) fn build(pinned: &str, package: &str, to: &Path) -> Result<()> {
+    run(&mut go(pinned, &["build", "-o", &to.display().to_string(), package]))
+}
+
+fn workflows() -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(WORKFLOWS).context(WORKFLOWS)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
