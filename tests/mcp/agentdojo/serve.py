@@ -62,7 +62,8 @@ class Playground:
         environment = self.suite.load_and_inject_default_environment(self.poison)
         self.environment = self.user.init_environment(environment)
         self.before = self.environment.model_copy(deep=True)
-        self.runtime = FunctionsRuntime(self.suite.tools)
+        self.tools: list[Function] = self.suite.tools
+        self.runtime = FunctionsRuntime(self.tools)
         self.trace: list[FunctionCall] = []
 
     def _poison(self) -> dict[str, str]:
@@ -80,7 +81,7 @@ class Playground:
         result, error = self.runtime.run_function(self.environment, name, arguments)
         text = error or tool_result_to_str(result)
         answer = {"content": [{"type": "text", "text": text}], "isError": bool(error)}
-        if not error and (form := result_form(self.suite.tools, name)):
+        if not error and (form := result_form(self.tools, name)):
             answer["structuredContent"] = form.structured(result)
         return answer
 
@@ -130,20 +131,14 @@ def result_form(tools: list[Function], name: str) -> ResultForm | None:
     return form_of(next(tool for tool in tools if tool.name == name))
 
 
-def tools(suite: TaskSuite) -> list[dict[str, object]]:
-    """The definitions of a suite's tools."""
-    return [definition(tool) for tool in suite.tools]
-
-
 def definition(tool: Function) -> dict[str, object]:
     """Return the definition of a tool."""
     known = {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters.model_json_schema()}
     return {**known, "outputSchema": form.schema()} if (form := form_of(tool)) else known
 
 
-def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
-    """Answer requests until the client goes. Then write what AgentDojo says, and which calls arrived."""
-    ground = Playground(pair)
+def serve(ground: Playground, source: TextIO, sink: TextIO) -> dict[str, object]:
+    """Answer requests until the client goes. Return what AgentDojo says, and which calls arrived."""
     arrived: list[object] = []
     for line in source:
         message = json.loads(line)
@@ -153,17 +148,22 @@ def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
         answer: dict[str, object]
         match message["method"]:
             case "initialize":
-                name = {"name": f"agentdojo-{pair.suite}", "version": BENCHMARK}
+                name = {"name": f"agentdojo-{ground.suite.name}", "version": BENCHMARK}
                 result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": name}
                 answer = {"result": result}
             case "tools/list":
-                answer = {"result": {"tools": tools(ground.suite)}}
+                answer = {"result": {"tools": [definition(tool) for tool in ground.tools]}}
             case "tools/call":
                 arrived.append(given.get("_meta", {}).get("agentdojo/number"))
                 answer = {"result": ground.call(given["name"], given.get("arguments", {}))}
             case _:
                 answer = {"error": {"code": -32601, "message": "Method not found"}}
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), file=sink, flush=True)
-    part = verdict.with_suffix(".part")
-    part.write_text(json.dumps({**ground.judge(), "arrived": arrived}))
-    part.rename(verdict)
+    return {**ground.judge(), "arrived": arrived}
+
+
+def write_verdict(path: Path, verdict: dict[str, object]) -> None:
+    """Write a verdict, so that a reader sees all of it or nothing."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(verdict))
+    part.rename(path)
