@@ -12,7 +12,7 @@ from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
 from agentdojo.attacks.base_attacks import DEFAULT_MODEL_NAME, DEFAULT_USER_NAME
 from agentdojo.attacks.important_instructions_attacks import ImportantInstructionsAttack
 from agentdojo.base_tasks import BaseInjectionTask, BaseUserTask
-from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime
+from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime, TaskEnvironment
 from agentdojo.task_suite.load_suites import get_suite
 from agentdojo.task_suite.task_suite import TaskSuite
 from pydantic import TypeAdapter
@@ -54,17 +54,19 @@ def poisoned(suite: str, user: str) -> tuple[list[str], list[int]]:
 class Playground:
     """The environment of one pair, with its poison."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, kept: tuple | None = None) -> None:
         self.suite: TaskSuite = get_suite(BENCHMARK, pair.suite)
         self.user: BaseUserTask = self.suite.user_tasks[pair.user]
         self.injection: BaseInjectionTask | None = pair.injection and self.suite.injection_tasks[pair.injection]
-        self.poison = self._poison()
-        environment = self.suite.load_and_inject_default_environment(self.poison)
-        self.environment = self.user.init_environment(environment)
-        self.before = self.environment.model_copy(deep=True)
+        self.environment, self.before, self.trace = kept or self._fresh()
         self.tools: list[Function] = self.suite.tools
         self.runtime = FunctionsRuntime(self.tools)
-        self.trace: list[FunctionCall] = []
+
+    def _fresh(self) -> tuple[TaskEnvironment, TaskEnvironment, list[FunctionCall]]:
+        """An environment, what it is before the first call, and no calls."""
+        environment = self.suite.load_and_inject_default_environment(self._poison())
+        environment = self.user.init_environment(environment)
+        return environment, environment.model_copy(deep=True), []
 
     def _poison(self) -> dict[str, str]:
         """AgentDojo's usual attack, at each place that the user task reads."""

@@ -25,6 +25,7 @@ from typing import Self, TextIO, TypeVar
 
 import page
 from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime, make_function
+from agentdojo.task_suite.load_suites import get_suite
 from replay import (
     ASKED,
     HERE,
@@ -38,12 +39,13 @@ from replay import (
     connect,
     gated_by,
     is_effect,
+    profile,
     replay,
     servers,
     wait_for,
 )
 from replay import host as host_one_session
-from serve import SUITES, Pair, Playground, definition, poisoned, serve, write_verdict
+from serve import BENCHMARK, SUITES, Pair, Playground, definition, poisoned, serve, write_verdict
 
 T = TypeVar("T")
 
@@ -102,6 +104,7 @@ class Session:
         self.verdict = setting.folder / f"{name}.json"
         self.journal = before.journal if before else setting.folder / f"{name}.journal"
         self._called: list[str] = []
+        self._said = get_suite(BENCHMARK, pair.suite).user_tasks[pair.user].PROMPT
         kept = str(kept_beside(before.verdict)) if before else None
         server = connect(setting, [pair.suite, pair.user, pair.injection, kept, str(self.verdict)])
         chosen = profile_path(setting.folder, pair.suite, variant)
@@ -109,6 +112,7 @@ class Session:
 
     def __enter__(self) -> Self:
         self.client.hello()
+        self.client.said = self._said
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -128,11 +132,9 @@ class Remembering(Playground):
     """An environment with a memory. Both outlive a session in a file."""
 
     def __init__(self, pair: Pair, kept: Path | None) -> None:
-        super().__init__(pair)
-        self.notes: dict[str, str] = {}
-        if kept:
-            # Written by the session before, in this script's own folder.
-            self.environment, self.trace, self.notes = pickle.loads(kept.read_bytes())
+        # Written by the session before, in this script's own folder.
+        *known, self.notes = pickle.loads(kept.read_bytes()) if kept else [{}]
+        super().__init__(pair, tuple(known))
         self.tools = [*self.suite.tools, *memory_tools(self.notes)]
         self.runtime = FunctionsRuntime(self.tools)
 
@@ -146,7 +148,7 @@ class Remembering(Playground):
     def keep(self, path: Path) -> None:
         """Write what the next session starts with."""
         trace = [FunctionCall(function=call.function, args=dict(call.args)) for call in self.trace]
-        path.write_bytes(pickle.dumps((self.environment, trace, self.notes)))
+        path.write_bytes(pickle.dumps((self.environment, self.before, trace, self.notes)))
 
 
 def memory_tools(notes: dict[str, str]) -> list[Function]:
@@ -199,18 +201,22 @@ def main() -> int:
         pairs = random.Random(1).sample(pairs, given.sample)
     for pair in pairs:
         poisoned(pair.suite, pair.user)
-    attacks = [pair for pair in pairs if pair.injection]
+    attacking = [pair for pair in pairs if pair.injection]
     alone = [pair for pair in pairs if not pair.injection]
-    with tempfile.TemporaryDirectory() as made:
+    # Journals are synced to disk, unless they are in memory.
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as made:
         folder = Path(made)
         setting = Setting(folder, folder / "socket", given.seamgate)
         write_profiles(folder)
         with servers(setting.socket, host):
-            attacked = timed("attacks", attacks, lambda numbered: attack(*numbered, setting))
+            attacked = timed("attacks", attacking, lambda numbered: attack(*numbered, setting))
             honest = timed("tasks", alone, lambda numbered: work(*numbered, setting))
         with servers(setting.socket, host_one_session):
             once = timed("tasks in one session", alone, lambda numbered: replay(*numbered, setting))
-    text = report(attacked, honest, once)
+    noted = [ended for ended in attacked if ended]
+    print(f"{len(noted)} of {len(attacking)} attacks read the poison and want calls", file=sys.stderr)
+    text = report(noted, honest, once)
     print(text)
     if given.write:
         page.write(given.write, "two-sessions", text)
@@ -258,7 +264,6 @@ def attack(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
         return {}
     goal = json.dumps({"goal": ground.injection.GOAL, "calls": [[call.function, dict(call.args)] for call in wanted]})
     with Session(setting, f"attack-{number}", pair, BY_RULES, None) as first:
-        first.client.said = ground.user.PROMPT
         for at, call in enumerate(ground.user.ground_truth(ground.before)):
             if first.call(call.function, call.args) and at in poison:
                 first.call("memory_write", {"key": "todo", "value": goal})
@@ -268,7 +273,6 @@ def attack(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
     ended = {}
     for at, variant in enumerate(ATTACKED):
         with Session(setting, f"attack-{number}-{at}", pair, variant, first) as second:
-            second.client.said = ground.user.PROMPT
             second.call("memory_read", {"key": "todo"})
             for call in wanted:
                 second.call(call.function, call.args)
@@ -289,7 +293,6 @@ def work(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
         if first is None or variant.writes_ask:
             first, keys = read_and_note(Session(setting, f"work-{number}-{at}-1", pair, variant, None), calls[:split])
         with Session(setting, f"work-{number}-{at}-2", pair, variant, first) as second:
-            second.client.said = ground.user.PROMPT
             for key in keys:
                 second.call("memory_read", {"key": key})
             for call in calls[split:]:
@@ -304,7 +307,6 @@ def read_and_note(session: Session, calls: list[FunctionCall]) -> tuple[Session,
     """Make calls that read, and note each result. Gives the keys of the notes."""
     keys = []
     with session:
-        session.client.said = Playground(session.pair).user.PROMPT
         for at, call in enumerate(calls):
             if session.call(call.function, call.args):
                 key = f"{call.function}-{at}"
@@ -325,7 +327,6 @@ def without_memory(session: Session) -> list[tuple[str, str]]:
 
 def report(attacked: list[dict[Variant, Ended]], honest: list[dict[Variant, Ended]], once: list[Outcome]) -> str:
     """The tables."""
-    attacked = [ended for ended in attacked if ended]
     return "\n\n".join([attacks(attacked), tasks(honest, once), variants(attacked, honest), leaks(attacked)])
 
 
@@ -336,47 +337,54 @@ def chosen() -> list[tuple[str, Callable[[str], bool]]]:
 
 def attacks(attacked: list[dict[Variant, Ended]]) -> str:
     """What attacks did, suite by suite."""
-    rows = [["suite", "attacks", "goals reached", "injected effects", "get through", "ask for approval", "are refused"]]
+    rows = [["suite", "attacks", "injected effects", "get through", "ask for approval", "are refused", "goals reached"]]
     for name, has in chosen():
-        rows.append([name, *of_attacks([ended[BY_RULES] for ended in attacked if has(ended[BY_RULES].pair.suite)])])
+        ended = [known[BY_RULES] for known in attacked if has(known[BY_RULES].pair.suite)]
+        effects = effects_of(ended)
+        counts = [len(ended), effects.total(), *(effects[end] for end in (WORKED, ASKED, REFUSED)), reached_by(ended)]
+        rows.append([name, *map(str, counts)])
     return page.headed(rows)
 
 
-def of_attacks(ended: list[Ended]) -> list[str]:
-    """The cells of attacks."""
-    effects = Counter(end for one in ended for tool, end in one.calls if is_effect(one.pair.suite, tool))
-    goals = sum(one.reached for one in ended)
-    return [str(len(ended)), str(goals), str(effects.total()), *(str(effects[end]) for end in (WORKED, ASKED, REFUSED))]
+def effects_of(ended: list[Ended]) -> Counter:
+    """What injected effects came to."""
+    return Counter(end for one in ended for tool, end in one.calls if is_effect(one.pair.suite, tool))
+
+
+def reached_by(ended: list[Ended]) -> int:
+    """The injections that reached their goal."""
+    return sum(one.reached for one in ended)
 
 
 def tasks(honest: list[dict[Variant, Ended]], once: list[Outcome]) -> str:
     """What users could do, suite by suite, in one session and in two."""
-    cells = ["solved", "calls ask"]
-    rows = [["suite", "tasks", *(f"{cell} in one session" for cell in cells), "notes", *(f"{cell} in two" for cell in cells)]]
+    heads = ["solved in one session", "in two", "calls ask in one session", "in two", "notes", "notes ask"]
+    rows = [["suite", "tasks", *heads]]
     for name, has in chosen():
         single = [one for one in once if has(one.pair.suite)]
         double = [ended[BY_RULES] for ended in honest if has(ended[BY_RULES].pair.suite)]
         asked = sum((one.user for one in single), Counter())[ASKED]
-        solved, _, ask, notes, _ = of_tasks(double)
-        rows.append([name, str(len(single)), str(sum(one.useful for one in single)), str(asked), notes, solved, ask])
+        solved, ask, *notes = of_tasks(double)
+        rows.append([name, str(len(single)), str(sum(one.useful for one in single)), solved, str(asked), ask, *notes])
     return page.headed(rows)
 
 
 def of_tasks(ended: list[Ended]) -> list[str]:
-    """The cells of tasks: those solved, their calls, those that ask, the notes, and those that ask."""
+    """The cells of tasks: those solved, calls that ask, notes, and notes that ask."""
     ends = Counter(end for one in ended for _, end in one.calls)
     notes = sum((one.notes for one in ended), Counter())
     solved = sum(one.useful for one in ended)
-    return [str(cell) for cell in (solved, ends.total(), ends[ASKED], notes.total(), notes[ASKED])]
+    return [str(cell) for cell in (solved, ends[ASKED], notes.total(), notes[ASKED])]
 
 
 def variants(attacked: list[dict[Variant, Ended]], honest: list[dict[Variant, Ended]]) -> str:
     """What the memory's tools change."""
-    rows = [["memory tools", "goals reached", "injected effects that get through", "tasks solved", "calls ask", "notes ask"]]
+    heads = ["injected effects that get through", "goals reached", "tasks solved", "calls ask", "notes", "notes ask"]
+    rows = [["memory tools", *heads]]
     for variant in ALONE:
-        cells = of_attacks([ended[variant] for ended in attacked]) if variant in ATTACKED else [""] * 6
-        solved, _, ask, _, noting = of_tasks([ended[variant] for ended in honest])
-        rows.append([variant.name, cells[1], cells[3], solved, ask, noting])
+        ended = [known[variant] for known in attacked] if variant in ATTACKED else []
+        cells = [str(effects_of(ended)[WORKED]), str(reached_by(ended))] if ended else ["", ""]
+        rows.append([variant.name, *cells, *of_tasks([known[variant] for known in honest])])
     return page.headed(rows)
 
 
