@@ -82,7 +82,7 @@ NO_STORE = Variant("no `store`", keeps_labels=False)
 NO_PRIVATE = Variant("notes not `private`", private=False)
 NEITHER = Variant("neither", keeps_labels=False, private=False)
 ATTACKED = [BY_RULES, NO_STORE, NO_PRIVATE, NEITHER]
-# A variant for tasks without an attack alone: each note of one would be stopped by itself.
+# The last one is for tasks without an attack alone: the note of an attack would not be written.
 ALONE = [*ATTACKED, Variant("a note is an effect on its key", writes_ask=True)]
 
 
@@ -384,7 +384,9 @@ def variants(attacked: list[dict[Variant, Ended]], honest: list[dict[Variant, En
     for variant in ALONE:
         ended = [known[variant] for known in attacked] if variant in ATTACKED else []
         cells = [str(effects_of(ended)[WORKED]), str(reached_by(ended))] if ended else ["", ""]
-        rows.append([variant.name, *cells, *of_tasks([known[variant] for known in honest])])
+        solved, ask, *notes = of_tasks([known[variant] for known in honest])
+        # Without its notes, the second session does not have what a model would act on.
+        rows.append([variant.name, *cells, *(["", ""] if variant.writes_ask else [solved, ask]), *notes])
     return page.headed(rows)
 
 
@@ -397,7 +399,7 @@ def leaks(attacked: list[dict[Variant, Ended]]) -> str:
             for tool, end in one.calls
             if end == WORKED and is_effect(one.pair.suite, tool)
         )
-        for variant in (BY_RULES, NO_STORE, NEITHER)
+        for variant in ATTACKED
     }
     rows = [["suite", "effect that got through", *(variant.name for variant in counted)]]
     for suite, tool in sorted(set().union(*counted.values())):
