@@ -193,9 +193,11 @@ fn python(name: &str) -> Result<PathBuf> {
 /// Runs all tasks and attacks of AgentDojo, and writes the tables of the page about security.
 fn agentdojo() -> Result<()> {
     let programs = python("agentdojo")?;
-    let mut replay = script(programs.join("python"), "agentdojo/replay.py");
-    replay.arg("--seamgate").arg(root().join(SEAMGATE));
-    run(replay.args(["--write", PAGE]))
+    ["replay", "two_sessions"].into_iter().try_for_each(|name| {
+        let mut replay = script(programs.join("python"), &format!("agentdojo/{name}.py"));
+        replay.arg("--seamgate").arg(root().join(SEAMGATE));
+        run(replay.args(["--write", PAGE]))
+    })
 }
 
 /// Runs a part of the program that measures, and writes its table of `tests/mcp/README.md`.

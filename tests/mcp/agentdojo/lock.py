@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 from agentdojo.task_suite.load_suites import get_suite
-from serve import BENCHMARK, SUITES, tools
+from serve import BENCHMARK, SUITES, definition
 
 for name in SUITES:
-    lock = {"servers": {"": {"tools": tools(get_suite(BENCHMARK, name))}}}
+    tools = [definition(tool) for tool in get_suite(BENCHMARK, name).tools]
+    lock = {"servers": {"": {"tools": tools}}}
     text = json.dumps(lock, indent=1, ensure_ascii=False)
     Path(__file__).with_name(f"{name}.lock.json").write_text(f"{text}\n")

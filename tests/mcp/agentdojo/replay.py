@@ -19,15 +19,17 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 import page
 from agentdojo.task_suite.load_suites import get_suite
-from serve import BENCHMARK, SUITES, Pair, Playground, poisoned, serve
+from serve import BENCHMARK, SUITES, Pair, Playground, poisoned, serve, write_verdict
 
 HERE = Path(__file__).resolve().parent
 
@@ -72,15 +74,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         line = folder / "socket"
-        keeper = fork_servers(line)
-        try:
+        with servers(line, host):
             plain = run_all(pairs, Setting(folder, line, None))
             gated = run_all(pairs, Setting(folder, line, given.seamgate))
             alone = [pair for pair in pairs if pair.injection is None]
             approved = run_all(alone, Setting(folder, line, given.seamgate, "approves"))
-        finally:
-            os.kill(keeper, signal.SIGTERM)
-            os.waitpid(keeper, 0)
     text = report(plain, gated, approved)
     print(text)
     if given.write:
@@ -104,8 +102,26 @@ def can_play(task: object, environment: object) -> bool:
     return bool(task.ground_truth(environment) or task.GROUND_TRUTH_OUTPUT)
 
 
-def fork_servers(line: Path) -> int:
-    """Start a process that forks a server for each connection: to import AgentDojo takes seconds. Gives its id."""
+def host(which: list, source: TextIO, sink: TextIO) -> None:
+    """Serve the pair that a client names, and write the verdict where it says."""
+    suite, user, injection, verdict = which
+    write_verdict(Path(verdict), serve(Playground(Pair(suite, user, injection)), source, sink))
+
+
+@contextmanager
+def servers(line: Path, host: Callable[[list, TextIO, TextIO], None]) -> Iterator[None]:
+    """Fork servers for connections to a socket, until the end of a block."""
+    keeper = fork_servers(line, host)
+    try:
+        yield
+    finally:
+        os.kill(keeper, signal.SIGTERM)
+        os.waitpid(keeper, 0)
+        line.unlink()
+
+
+def fork_servers(line: Path, host: Callable[[list, TextIO, TextIO], None]) -> int:
+    """Start a process that forks a host for each connection: to import AgentDojo takes seconds. Gives its id."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(line))
     listener.listen(64)
@@ -122,10 +138,9 @@ def fork_servers(line: Path) -> int:
                 os.close(stream)
             continue
         listener.close()
-        suite, user, injection, verdict = json.loads(message)
         with open(streams[0], encoding="utf-8") as source, open(streams[1], "w", encoding="utf-8") as sink:
             try:
-                serve(Pair(suite, user, injection), source, sink, Path(verdict))
+                host(json.loads(message), source, sink)
             finally:
                 os._exit(0)
 
@@ -144,12 +159,10 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
     """Make the calls of a pair."""
     name = f"{setting.approver if setting.seamgate else 'plain'}-{number}"
     verdict = setting.folder / f"{name}.json"
-    which = json.dumps([pair.suite, pair.user, pair.injection, str(verdict)])
-    command = [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), which]
+    command = connect(setting, [pair.suite, pair.user, pair.injection, str(verdict)])
     if setting.seamgate:
-        journal = setting.folder / f"{name}.journal"
         path = HERE / f"{pair.suite}.profile.json"
-        command = [str(setting.seamgate), "mcp", "-p", str(path), "--journal", str(journal), "--", *command]
+        command = gated_by(setting, path, setting.folder / f"{name}.journal", command)
     ground = Playground(pair)
     wanted = ground.injection.ground_truth(ground.before) if ground.injection else []
     _, poison = poisoned(pair.suite, pair.user)
@@ -171,14 +184,29 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
         client.end()
     ended = wait_for(verdict)
     for number, (call, is_injected) in enumerate(calls):
-        came_to = WORKED if number in ended["arrived"] else ASKED if number in client.asked else REFUSED
+        end = came_to(number, ended["arrived"], client.asked)
         if is_injected:
-            outcome.injected.append((call.function, came_to))
+            outcome.injected.append((call.function, end))
         else:
-            outcome.user[came_to] += 1
+            outcome.user[end] += 1
     outcome.useful = ended["useful"]
     outcome.reached = bool(ended["reached"]) and outcome.was_read
     return outcome
+
+
+def connect(setting: Setting, which: list) -> list[str]:
+    """The command of a server of what the host is told."""
+    return [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), json.dumps(which)]
+
+
+def gated_by(setting: Setting, profile: Path, journal: Path, server: list[str]) -> list[str]:
+    """The command of a gate before a server."""
+    return [str(setting.seamgate), "mcp", "-p", str(profile), "--journal", str(journal), "--", *server]
+
+
+def came_to(number: int, arrived: list[int], asked: set[int]) -> str:
+    """What the call of this number came to."""
+    return WORKED if number in arrived else ASKED if number in asked else REFUSED
 
 
 def wait_for(verdict: Path) -> dict:
@@ -196,6 +224,7 @@ class Client:
     def __init__(self, command: list[str], setting: Setting) -> None:
         self.asked: set[int] = set()
         self.said: str | None = None
+        self.text = ""
         self._current = -1
         self._setting = setting
         self._last = 0
@@ -213,11 +242,13 @@ class Client:
         self._ask("tools/list", {})
 
     def call(self, number: int, name: str, arguments: object) -> bool:
-        """Call a tool. Gives whether it worked."""
+        """Call a tool, and keep the text of its result. Gives whether it worked."""
         self._current = number
         meta = {"agentdojo/number": number, **({"seamgate/said": self.said} if self.said else {})}
         answer = self._ask("tools/call", {"name": name, "arguments": dict(arguments), "_meta": meta})
-        return "result" in answer and not answer["result"].get("isError", False)
+        result = answer.get("result", {"isError": True})
+        self.text = "\n".join(part.get("text", "") for part in result.get("content", []))
+        return not result.get("isError", False)
 
     def end(self) -> None:
         """Say goodbye."""
@@ -278,12 +309,12 @@ def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
 
 def effects(outcomes: list[Outcome]) -> int:
     """The injected calls with an effect that arrived."""
-    return sum(came_to == WORKED and is_effect(one, tool) for one in outcomes for tool, came_to in one.injected)
+    return sum(end == WORKED and is_effect(one.pair.suite, tool) for one in outcomes for tool, end in one.injected)
 
 
-def is_effect(outcome: Outcome, tool: str) -> bool:
+def is_effect(suite: str, tool: str) -> bool:
     """Whether a tool does more than read at home."""
-    known = next(entry for entry in profile(outcome.pair.suite)["tools"] if entry["name"] == tool)
+    known = next(entry for entry in profile(suite)["tools"] if entry["name"] == tool)
     return known["effect"] == "effectful" or known.get("egress", False)
 
 
@@ -305,20 +336,19 @@ def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -
             ]
             counts = [str(sum(one.useful for one in ran)) if ran else "" for ran in taken]
             counted = sum((one.user for one in taken[1]), Counter())
-            came_to = [page.share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
-            rows.append([name, how, str(len(taken[0])), *counts, str(counted.total()), *came_to])
+            ends = [page.share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
+            rows.append([name, how, str(len(taken[0])), *counts, str(counted.total()), *ends])
     return page.headed(rows)
 
 
 def leaks(gated: list[Outcome]) -> str:
     """What still got through."""
-    counted = Counter((one.pair.suite, tool) for one in gated for tool, came_to in one.injected if came_to == WORKED)
+    counted = Counter((one.pair.suite, tool) for one in gated for tool, end in one.injected if end == WORKED)
     said = Counter(one.pair.suite for one in gated if one.reached and not one.injected)
     rows = [["suite", "what still got through", "times", "effect"]]
     effect = {True: "yes", False: "reads only"}
     for (suite, tool), times in sorted(counted.items()):
-        one = next(one for one in gated if one.pair.suite == suite)
-        rows.append([suite, f"`{tool}`", str(times), effect[is_effect(one, tool)]])
+        rows.append([suite, f"`{tool}`", str(times), effect[is_effect(suite, tool)]])
     rows += [
         [suite, "the final answer says what the injection wants", str(times), "no call"]
         for suite, times in said.items()

@@ -12,7 +12,7 @@ from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
 from agentdojo.attacks.base_attacks import DEFAULT_MODEL_NAME, DEFAULT_USER_NAME
 from agentdojo.attacks.important_instructions_attacks import ImportantInstructionsAttack
 from agentdojo.base_tasks import BaseInjectionTask, BaseUserTask
-from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime
+from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime, TaskEnvironment
 from agentdojo.task_suite.load_suites import get_suite
 from agentdojo.task_suite.task_suite import TaskSuite
 from pydantic import TypeAdapter
@@ -54,16 +54,19 @@ def poisoned(suite: str, user: str) -> tuple[list[str], list[int]]:
 class Playground:
     """The environment of one pair, with its poison."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, kept: tuple | None = None) -> None:
         self.suite: TaskSuite = get_suite(BENCHMARK, pair.suite)
         self.user: BaseUserTask = self.suite.user_tasks[pair.user]
         self.injection: BaseInjectionTask | None = pair.injection and self.suite.injection_tasks[pair.injection]
-        self.poison = self._poison()
-        environment = self.suite.load_and_inject_default_environment(self.poison)
-        self.environment = self.user.init_environment(environment)
-        self.before = self.environment.model_copy(deep=True)
-        self.runtime = FunctionsRuntime(self.suite.tools)
-        self.trace: list[FunctionCall] = []
+        self.environment, self.before, self.trace = kept or self._fresh()
+        self.tools: list[Function] = self.suite.tools
+        self.runtime = FunctionsRuntime(self.tools)
+
+    def _fresh(self) -> tuple[TaskEnvironment, TaskEnvironment, list[FunctionCall]]:
+        """An environment, what it is before the first call, and no calls."""
+        environment = self.suite.load_and_inject_default_environment(self._poison())
+        environment = self.user.init_environment(environment)
+        return environment, environment.model_copy(deep=True), []
 
     def _poison(self) -> dict[str, str]:
         """AgentDojo's usual attack, at each place that the user task reads."""
@@ -80,7 +83,7 @@ class Playground:
         result, error = self.runtime.run_function(self.environment, name, arguments)
         text = error or tool_result_to_str(result)
         answer = {"content": [{"type": "text", "text": text}], "isError": bool(error)}
-        if not error and (form := result_form(self.suite.tools, name)):
+        if not error and (form := result_form(self.tools, name)):
             answer["structuredContent"] = form.structured(result)
         return answer
 
@@ -130,20 +133,14 @@ def result_form(tools: list[Function], name: str) -> ResultForm | None:
     return form_of(next(tool for tool in tools if tool.name == name))
 
 
-def tools(suite: TaskSuite) -> list[dict[str, object]]:
-    """The definitions of a suite's tools."""
-    return [definition(tool) for tool in suite.tools]
-
-
 def definition(tool: Function) -> dict[str, object]:
     """Return the definition of a tool."""
     known = {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters.model_json_schema()}
     return {**known, "outputSchema": form.schema()} if (form := form_of(tool)) else known
 
 
-def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
-    """Answer requests until the client goes. Then write what AgentDojo says, and which calls arrived."""
-    ground = Playground(pair)
+def serve(ground: Playground, source: TextIO, sink: TextIO) -> dict[str, object]:
+    """Answer requests until the client goes. Return what AgentDojo says, and which calls arrived."""
     arrived: list[object] = []
     for line in source:
         message = json.loads(line)
@@ -153,17 +150,22 @@ def serve(pair: Pair, source: TextIO, sink: TextIO, verdict: Path) -> None:
         answer: dict[str, object]
         match message["method"]:
             case "initialize":
-                name = {"name": f"agentdojo-{pair.suite}", "version": BENCHMARK}
+                name = {"name": f"agentdojo-{ground.suite.name}", "version": BENCHMARK}
                 result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": name}
                 answer = {"result": result}
             case "tools/list":
-                answer = {"result": {"tools": tools(ground.suite)}}
+                answer = {"result": {"tools": [definition(tool) for tool in ground.tools]}}
             case "tools/call":
                 arrived.append(given.get("_meta", {}).get("agentdojo/number"))
                 answer = {"result": ground.call(given["name"], given.get("arguments", {}))}
             case _:
                 answer = {"error": {"code": -32601, "message": "Method not found"}}
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), file=sink, flush=True)
-    part = verdict.with_suffix(".part")
-    part.write_text(json.dumps({**ground.judge(), "arrived": arrived}))
-    part.rename(verdict)
+    return {**ground.judge(), "arrived": arrived}
+
+
+def write_verdict(path: Path, verdict: dict[str, object]) -> None:
+    """Write a verdict, so that a reader sees all of it or nothing."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(verdict))
+    part.rename(path)
