@@ -49,7 +49,7 @@ const PARTS: [Part; 22] = [
     long("recipes", "the recipes, with their frameworks", recipes::test),
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
-    part("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
+    long("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),
