@@ -45,9 +45,14 @@ const TARGET_DIR: &str = "target/guest";
 /// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
 /// same reason no package is named: each on its own would want other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
+    let is_first = !Path::new("target/release/seamgate").exists();
+    let step = |number: u8, what: &str, minutes: u8| {
+        let time = if is_first { format!(" (about {minutes} minutes on two processors)") } else { String::new() };
+        say(&format!("build, step {number} of 2: {what}{time}"));
+    };
+    step(1, "the component, and beside it, without a word, the library that makes its machine code", 6);
     // At the same time, because the last step of the guest's build uses one processor. Here the library embeds nothing, and
     // neither it nor the program is optimised: they run twice.
-    say("building the host's library at the same time");
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
     let once =
         ["seamgate", "seamgate-component"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
@@ -58,6 +63,7 @@ pub(crate) fn build() -> Result<()> {
     finish(library)?;
     run(command(COMPONENT).args(["encode", &module?, BUILT]))?;
     run(command(COMPONENT).args(["embed", BUILT]))?;
+    step(2, "the command line, with the component inside", 5);
     cargo(["build", "--release", "--locked", "--bins"])
 }
 

@@ -101,6 +101,14 @@ fn addon() -> Result<()> {
     paths::write_without(made, published)
 }
 
+/// Builds the package and the addon for this platform, and says how to install them.
+pub(crate) fn build() -> Result<()> {
+    let packed = package()?.context("the npm package needs node with npm: install them")?;
+    let files: Vec<String> = packed.iter().map(|path| path.display().to_string()).collect();
+    say(&format!("to install it: npm install {}", files.join(" ")));
+    Ok(())
+}
+
 /// Installs the packed package into a folder of its own, and runs its tests there, in Node, in a browser and in
 /// workerd.
 pub(crate) fn test() -> Result<()> {

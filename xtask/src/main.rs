@@ -96,13 +96,17 @@ enum Command {
         #[arg(long)]
         rust: bool,
     },
-    /// Build the Python wheels, the native one and the one for all platforms, and test both.
+    /// Build the Python wheels, the native one and the one for all platforms, and say how to install them.
+    ///
+    /// `cargo xtask ci python` tests them.
     Python {
         /// Measure calls instead.
         #[arg(value_parser = ["bench"])]
         bench: Option<String>,
     },
-    /// Build the npm package, and test it in Node, in a browser and in workerd.
+    /// Build the npm package, and say how to install it.
+    ///
+    /// `cargo xtask ci js` tests it in Node, in a browser and in workerd.
     Js {
         /// Measure calls instead.
         #[arg(value_parser = ["bench"])]
@@ -239,9 +243,9 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Fuzz { seconds, targets } => fuzz::fuzz(fuzz::Span::Seconds(seconds), &targets)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
-        Command::Python { bench: None } => python::test()?,
+        Command::Python { bench: None } => python::build()?,
         Command::Python { bench: Some(_) } => python::bench()?,
-        Command::Js { bench: None } => js::test()?,
+        Command::Js { bench: None } => js::build()?,
         Command::Js { bench: Some(_) } => js::bench()?,
         Command::Go { what } => match what.as_deref() {
             None => go::test()?,

@@ -185,6 +185,15 @@ pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
     put_in(environment, wheels.first().context("no wheel is built")?)
 }
 
+/// Builds the wheels for this machine and for all platforms, and says how to install one.
+pub(crate) fn build() -> Result<()> {
+    ensure!(has_python(), "the wheels need python3 with its module venv: install them");
+    let pure = pure()?;
+    let wheel = native()?.unwrap_or(pure);
+    say(&format!("to install it: python3 -m pip install {}", wheel.display()));
+    Ok(())
+}
+
 fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     let options = ["install", "--quiet", "--no-index", "--no-deps", "--force-reinstall"];
     run(pip(environment).args(options).arg(wheel))
