@@ -3,6 +3,7 @@
 mod cases;
 mod children;
 mod clean;
+mod covers;
 mod defaults;
 mod equal;
 mod media;
