@@ -19,7 +19,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 
-use crate::{guest, inside::NOTICES, python::EPOCH, run::say};
+use crate::{
+    guest,
+    inside::NOTICES,
+    python::EPOCH,
+    run::{root, say},
+};
 
 /// The end of a layout's file name.
 pub(crate) const EXTENSION: &str = ".oci.tar";
@@ -56,7 +61,7 @@ pub(crate) fn write(files: &[PathBuf], inside: &Path, to: &Path) -> Result<Vec<P
             }
             (name.trim_end_matches(".wasm").to_owned(), artifact(name, bytes, &guest::world(path)?)?)
         } else if name.ends_with(PROGRAM) {
-            (name.to_owned(), image(&bytes()?, inside)?)
+            (name.to_owned(), image(&bytes()?, &inside.join(NOTICES))?)
         } else {
             continue;
         };
@@ -87,11 +92,11 @@ fn artifact(name: &str, component: Vec<u8>, world: &guest::World) -> Result<Vec<
 }
 
 /// Returns the layout of the container image. It has the command line, its licences, and a folder for temporary files.
-fn image(program: &[u8], inside: &Path) -> Result<Vec<u8>> {
+fn image(program: &[u8], notices: &Path) -> Result<Vec<u8>> {
     let mut layer = Tar::default();
     layer.file("seamgate", 0o755, program)?;
     layer.folder("licenses/", 0o755)?;
-    for path in [PathBuf::from("LICENSE-APACHE"), PathBuf::from("LICENSE-MIT"), inside.join(NOTICES)] {
+    for path in [root().join("LICENSE-APACHE"), root().join("LICENSE-MIT"), notices.to_owned()] {
         let name = path.file_name().and_then(|name| name.to_str()).context("a file")?;
         let text = fs::read(&path).with_context(|| path.display().to_string())?;
         layer.file(&format!("licenses/{name}"), 0o644, &text)?;
@@ -128,7 +133,7 @@ fn image(program: &[u8], inside: &Path) -> Result<Vec<u8>> {
 
 /// Returns what a registry shows. The description and the licences are those of `wkg.toml`.
 fn annotations(title: &str) -> Result<Value> {
-    let metadata = fs::read_to_string("wkg.toml").context("wkg.toml")?;
+    let metadata = fs::read_to_string(root().join("wkg.toml")).context("wkg.toml")?;
     let value = |name: &str| -> Result<String> {
         let line = metadata.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
         Ok(line.with_context(|| format!("wkg.toml has no {name}"))?.trim_matches('"').to_owned())
@@ -321,21 +326,15 @@ fn parse(layout: &[u8]) -> Result<Layout> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::PathBuf};
-
-    use super::{COMPONENT, NOTICES, artifact, image, parse};
+    use super::{COMPONENT, artifact, image, parse};
     use crate::{guest::World, run::root};
 
     /// Returns a layout of each kind.
     fn layouts() -> [Vec<u8>; 2] {
-        std::env::set_current_dir(root()).expect("the root");
-        let inside: PathBuf = std::env::temp_dir().join(format!("seamgate-oci-{}", std::process::id()));
-        fs::create_dir_all(&inside).expect("a folder");
-        fs::write(inside.join(NOTICES), "notices").expect("a file");
         let world = World { imports: Vec::new(), exports: vec!["a:b/c@0.1.0".to_owned()] };
         [
             artifact("seamgate-harness-0.1.0.wasm", COMPONENT.to_vec(), &world).expect("a layout"),
-            image(b"program", &inside).expect("a layout"),
+            image(b"program", &root().join("README.md")).expect("a layout"),
         ]
     }
 
