@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::{
     c, conformance, deploy, edge, fuzz,
     fuzz::Span,
-    generate, go, guest, hooks, java, js, mcp, package, python, recipes,
+    generate, go, guest, hooks, java, js, mcp, oci_check, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
@@ -31,7 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it.
-const PARTS: [Part; 22] = [
+const PARTS: [Part; 23] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
     part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
@@ -54,6 +54,7 @@ const PARTS: [Part; 22] = [
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),
     long("package", "what is published", package::package),
+    long("oci", "the layouts of what is published, through a registry; after `package`", oci_check::check),
     long("fuzz", "10,000 inputs of each fuzz target", || fuzz::fuzz(Span::Inputs(10_000), &[])),
 ];
 

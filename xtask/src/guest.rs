@@ -111,6 +111,23 @@ pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
     run(command(COMPONENT).args(["wit", version]).arg(to))
 }
 
+/// The imports and exports of a component, as WIT names them.
+pub(crate) struct World {
+    pub(crate) imports: Vec<String>,
+    pub(crate) exports: Vec<String>,
+}
+
+/// Lists the imports and exports of a component, or of a WIT package.
+pub(crate) fn world(component: &Path) -> Result<World> {
+    let listed = output(command(COMPONENT).arg("world").arg(component));
+    let listed = listed.with_context(|| format!("cannot list the imports and exports of {}", component.display()))?;
+    let named = |word: &str| {
+        let names = listed.lines().filter_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+        names.map(str::to_owned).collect()
+    };
+    Ok(World { imports: named("import"), exports: named("export") })
+}
+
 /// Flags for the compiler, with those that keep the paths of this machine out of the component: every clone builds the same bytes.
 fn flags(more: &[&str]) -> Result<[String; 2]> {
     let paths = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));

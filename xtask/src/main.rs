@@ -20,6 +20,8 @@ mod install;
 mod java;
 mod js;
 mod mcp;
+mod oci;
+mod oci_check;
 mod package;
 mod page;
 mod paths;

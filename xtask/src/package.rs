@@ -16,12 +16,12 @@ use crate::{
     guest::{self, EMBEDDED, METERED, MODULE, PAUSING},
     inside,
     install::{has_python, remove},
-    java, js, paths, python,
+    java, js, oci, paths, python,
     run::{PACKAGES, cargo, command, output, run, say},
 };
 
 /// The digests, as `sha256sum --check` reads them.
-const DIGESTS: &str = "SHA256SUMS";
+pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
@@ -66,6 +66,7 @@ pub(crate) fn package() -> Result<()> {
         c_library(&program, &inside.join(inside::NOTICES))?;
         made.push(program);
     }
+    made.extend(oci::write(&made, &inside, folder)?);
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?.into_iter().flatten());
     made.extend(go::package()?);

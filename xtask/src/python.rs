@@ -23,7 +23,7 @@ const PACKAGE: &str = "host/python";
 const FOLDER: &str = "target/python";
 
 /// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
-const EPOCH: &str = "315532800";
+pub(crate) const EPOCH: &str = "315532800";
 
 /// The native half as Cargo makes it, and as it is published.
 const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/native/seamgate_python.so"];

@@ -5,18 +5,19 @@
 //! - `component embed BUILT` does so for the library, and writes what it embeds and what other runtimes get.
 //! - `component code COMPONENT FILE` makes the machine code of a component, for the platform that this program is built for.
 //! - `component wit VERSION FILE` makes the binary form of `wit/`, for registries of components.
+//! - `component world COMPONENT` prints the imports and exports of a component, for registries.
 //!
 //! It is a package of its own, so that `cargo xtask` starts without compiling Wasmtime.
 
 mod meter;
 mod scalar;
 
-use std::{env, fs, path::Path};
+use std::{collections::BTreeSet, env, fs, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
 use seamgate::Component;
-use wit_component::ComponentEncoder;
-use wit_parser::Resolve;
+use wit_component::{ComponentEncoder, DecodedWasm};
+use wit_parser::{Resolve, WorldId};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -27,8 +28,10 @@ fn main() -> Result<()> {
         ["embed", built] => embed(&read(built)?),
         ["code", component, to] => Ok(fs::write(to, read(component)?.precompile()?)?),
         ["wit", version, to] => wit(version, to),
+        ["world", component] => world(component),
         _ => bail!(
-            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE"
+            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE \
+             | world COMPONENT"
         ),
     }
 }
@@ -89,4 +92,30 @@ fn wit(version: &str, to: &str) -> Result<()> {
         "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
     );
     write(Path::new(to), &wit_component::encode(&resolve, package)?)
+}
+
+/// Prints the imports and exports of a component, one a line. A WIT package exports its worlds, what these export, and its interfaces.
+fn world(component: &str) -> Result<()> {
+    let bytes = fs::read(component).with_context(|| format!("cannot read {component}"))?;
+    let exports = |resolve: &Resolve, world: WorldId| -> Vec<String> {
+        resolve.worlds[world].exports.keys().map(|key| resolve.name_world_key(key)).collect()
+    };
+    let (imports, exports): (Vec<String>, BTreeSet<String>) = match wit_component::decode(&bytes)? {
+        DecodedWasm::Component(resolve, world) => {
+            let imports = resolve.worlds[world].imports.keys().map(|key| resolve.name_world_key(key)).collect();
+            (imports, exports(&resolve, world).into_iter().collect())
+        }
+        DecodedWasm::WitPackage(resolve, package) => {
+            let package = &resolve.packages[package];
+            let worlds = package.worlds.iter().flat_map(|(name, world)| {
+                let exports = exports(&resolve, *world);
+                exports.into_iter().chain([package.name.interface_id(name)])
+            });
+            let interfaces = package.interfaces.keys().map(|name| package.name.interface_id(name));
+            (Vec::new(), worlds.chain(interfaces).collect())
+        }
+    };
+    imports.iter().for_each(|name| println!("import {name}"));
+    exports.iter().for_each(|name| println!("export {name}"));
+    Ok(())
 }

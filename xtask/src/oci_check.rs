@@ -1,0 +1,214 @@
+//! Checks the layouts of `cargo xtask package`: a second build has the same digests, and ORAS pushes each to a registry on
+//! loopback and pulls the same bytes. Both programs are pinned by version and digest.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::{
+    install::{has_go, remove},
+    oci::{self, EXTENSION, Layout},
+    package::DIGESTS,
+    run::{PACKAGES, command, output, root, run, say},
+    workflows,
+};
+
+/// The folder of the files that pin both programs.
+const PINNED: &str = "tests/oci";
+
+/// The folder of the programs, the registry and what is pulled from it.
+const FOLDER: &str = "target/oci";
+
+/// How long the registry may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// Checks every layout in the folder of packages. `cargo xtask package` makes them.
+pub(crate) fn check() -> Result<()> {
+    let packages = Path::new(PACKAGES);
+    let digests = fs::read_to_string(packages.join(DIGESTS)).context("run `cargo xtask package` first")?;
+    let names = digests.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name);
+    let files: Vec<PathBuf> = names.map(|name| packages.join(name)).collect();
+    let layouts: Vec<&PathBuf> = files.iter().filter(|path| path.to_string_lossy().ends_with(EXTENSION)).collect();
+    ensure!(!layouts.is_empty(), "{PACKAGES}/{DIGESTS} names no layout: run `cargo xtask package`");
+
+    let again = Path::new(FOLDER).join("again");
+    remove(&again)?;
+    let again = oci::write(&files, &packages.join("inside"), &again)?;
+    ensure!(again.len() == layouts.len(), "{} layouts, and {} in a second build", layouts.len(), again.len());
+    for path in again {
+        let first = packages.join(path.file_name().context("a file")?);
+        ensure!(fs::read(&first)? == fs::read(&path)?, "a second build of {} has other bytes", first.display());
+    }
+    // Only a system that builds the command line as one file has an image.
+    for image in layouts.iter().filter(|path| oci::is_image(path)) {
+        health(image)?;
+    }
+
+    if !has_go() {
+        say("skipping the registry: go is missing");
+        return Ok(());
+    }
+    let folder = root().join(FOLDER);
+    let (oras, registry) = (folder.join("oras"), folder.join("registry"));
+    workflows::build(PINNED, "oras.land/oras/cmd/oras", &oras)?;
+    workflows::build(PINNED, "github.com/distribution/distribution/v3/cmd/registry", &registry)?;
+    let registry = Registry::start(&registry, &folder)?;
+    let client = Client { oras, registry: &registry.address, folder };
+    for layout in &layouts {
+        client.round_trip(layout)?;
+    }
+    client.refuses_a_changed_byte(layouts[0])?;
+    say(&format!("{} layouts: the same digests in a second build and from a registry", layouts.len()));
+    Ok(())
+}
+
+/// Runs the health check of the container image in a folder that has only the files of the image.
+fn health(image: &Path) -> Result<()> {
+    let folder = Path::new(FOLDER).join("image");
+    remove(&folder)?;
+    let config = oci::unpack(image, &folder)?;
+    let test: Vec<&str> =
+        config["Healthcheck"]["Test"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let ["CMD", program, arguments @ ..] = test.as_slice() else { bail!("the image has no health check") };
+    let apart = ["--map-root-user", "chroot"];
+    if output(command("unshare").args(apart).args(["/", "/bin/true"])).is_none() {
+        say("the health check of the image is not tried: this system allows no user namespaces");
+        return Ok(());
+    }
+    run(command("unshare").args(apart).arg(&folder).arg(program).args(arguments))
+}
+
+/// A registry on loopback. It ends when this is dropped.
+struct Registry {
+    child: Child,
+    address: String,
+}
+
+impl Registry {
+    /// Starts a registry with an empty folder, at a free port.
+    fn start(program: &Path, folder: &Path) -> Result<Self> {
+        let store = folder.join("store");
+        remove(&store)?;
+        fs::create_dir_all(&store)?;
+        let (settings, log) = (folder.join("registry.json"), folder.join("registry.log"));
+        // JSON is YAML, too.
+        let text = serde_json::json!({
+            "version": "0.1",
+            "storage": { "filesystem": { "rootdirectory": store } },
+            "http": { "addr": "127.0.0.1:0" },
+        });
+        fs::write(&settings, text.to_string())?;
+        // Without traces: it would send them to a collector.
+        let child = command(program)
+            .arg("serve")
+            .arg(&settings)
+            .env("OTEL_TRACES_EXPORTER", "none")
+            .stdout(File::create(folder.join("registry.out"))?)
+            .stderr(File::create(&log)?)
+            .spawn()
+            .context("the registry does not start")?;
+        let mut registry = Self { child, address: String::new() };
+        let begin = Instant::now();
+        while begin.elapsed() < START {
+            let said = fs::read_to_string(&log)?;
+            if let Some(address) =
+                said.split("listening on ").nth(1).and_then(|rest| rest.split(['"', ' ', '\n']).next())
+            {
+                registry.address = address.to_owned();
+                say(&format!("the registry listens on {address}"));
+                return Ok(registry);
+            }
+            if registry.child.try_wait()?.is_some() {
+                break;
+            }
+            sleep(Duration::from_millis(50));
+        }
+        bail!("the registry does not listen: see {}", log.display())
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// ORAS, and the registry that it talks to.
+struct Client<'a> {
+    oras: PathBuf,
+    registry: &'a str,
+    folder: PathBuf,
+}
+
+impl Client<'_> {
+    /// ORAS with a folder for credentials that is empty: it sends none.
+    fn oras(&self, verb: &str) -> Command {
+        let mut oras = command(&self.oras);
+        oras.args([verb, "--no-tty"]).env("DOCKER_CONFIG", self.folder.join("credentials"));
+        oras
+    }
+
+    /// Pushes a layout and pulls it. Every blob must come back with the same bytes.
+    fn round_trip(&self, path: &Path) -> Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        let name = path.file_name().and_then(|name| name.to_str()).context("a file")?.trim_end_matches(EXTENSION);
+        let Layout { digest, blobs, .. } = oci::read(path)?;
+        let pushed = format!("{}/{}:{version}", self.registry, repository(name));
+        run(self.oras("cp").args(["--from-oci-layout", "--to-plain-http"]).arg(tagged(path)).arg(&pushed))?;
+        let resolved = output(command(&self.oras).args(["resolve", "--plain-http", &pushed]));
+        ensure!(resolved.as_ref() == Some(&digest), "{pushed} is {resolved:?}, not {digest}");
+
+        let pulled = self.folder.join("pulled").join(name);
+        remove(&pulled)?;
+        run(self.oras("cp").args(["--from-plain-http", "--to-oci-layout", &pushed]).arg(tagged(&pulled)))?;
+        let index: Value = serde_json::from_slice(&fs::read(pulled.join("index.json"))?)?;
+        ensure!(index["manifests"][0]["digest"] == digest, "pulled {}, not {digest}", index["manifests"][0]["digest"]);
+        for blob in &blobs {
+            let bytes = fs::read(pulled.join(oci::blob(blob)?)).with_context(|| format!("{blob} was not pulled"))?;
+            ensure!(oci::digest(&bytes) == *blob, "{blob} was pulled with other bytes");
+        }
+
+        // As a user gets a component.
+        let component = Path::new(PACKAGES).join(format!("{name}.wasm"));
+        if component.exists() {
+            run(self.oras("pull").args(["--plain-http", &pushed, "--output"]).arg(&pulled))?;
+            let file = pulled.join(format!("{name}.wasm"));
+            ensure!(fs::read(&file)? == fs::read(&component)?, "{} differs from what was pushed", file.display());
+        }
+        Ok(())
+    }
+
+    /// Pushes a layout with one changed byte. ORAS must refuse it.
+    fn refuses_a_changed_byte(&self, path: &Path) -> Result<()> {
+        let mut layout = fs::read(path)?;
+        // The tar file ends with two empty blocks of 512 bytes; before them is the last blob.
+        let last = layout.iter().rposition(|byte| *byte != 0).context("an empty file")?;
+        layout[last] ^= 1;
+        let changed = self.folder.join(format!("changed{EXTENSION}"));
+        fs::write(&changed, layout)?;
+        let to = format!("{}/changed:{}", self.registry, env!("CARGO_PKG_VERSION"));
+        let pushed = self.oras("cp").args(["--from-oci-layout", "--to-plain-http", &tagged(&changed), &to]).output()?;
+        ensure!(!pushed.status.success(), "oras pushes {} in spite of a changed byte", changed.display());
+        say(&format!("a changed byte: {}", String::from_utf8_lossy(&pushed.stderr).trim()));
+        Ok(())
+    }
+}
+
+/// Returns the name of the repository for a layout: without the version and what follows it.
+fn repository(name: &str) -> String {
+    let (before, _) = name.split_once(&format!("-{}", env!("CARGO_PKG_VERSION"))).unwrap_or((name, ""));
+    before.replacen('-', "/", 1)
+}
+
+/// Returns the reference of a layout with the tag that all have.
+fn tagged(layout: &Path) -> String {
+    format!("{}:{}", layout.display(), env!("CARGO_PKG_VERSION"))
+}
