@@ -1,7 +1,7 @@
 //! Follow-up calls that an approval covers, so that one intent is one question: each once, with the same values, until a
 //! time.
 
-use seamgate_core::kernel_api::{Document, Json, Path, canonical, cut_at, json, visible};
+use seamgate_core::kernel_api::{Document, Json, Path, canonical, json};
 
 use crate::{
     approval::action,
@@ -13,18 +13,16 @@ use crate::{
     tool::{Cover, Tool},
 };
 
-/// The most bytes of a value that the view shows.
-const MAX_SHOWN: usize = 200;
-
 /// A follow-up call, with the values that it must have.
-struct Covered<'p> {
-    cover: &'p Cover,
-    values: Vec<Vec<String>>,
+pub(crate) struct Covered<'p> {
+    pub(crate) cover: &'p Cover,
+    /// Of each path, in canonical form.
+    pub(crate) values: Vec<Vec<String>>,
 }
 
 /// Returns the follow-up calls that an approval of a call covers: none in a child or by an edited profile, because the
 /// rules of the others do not name them, and none where the call lacks a value.
-fn of<'p>(tool: &'p Tool, facts: &Facts, call: &Call) -> Vec<Covered<'p>> {
+pub(crate) fn of<'p>(tool: &'p Tool, facts: &Facts, call: &Call) -> Vec<Covered<'p>> {
     if facts.above.is_some() || tool.covers.is_empty() {
         return Vec::new();
     }
@@ -84,16 +82,4 @@ fn digest_of(action: &Action, paths: &[String], values: &[Vec<String>]) -> Strin
     // No text of arguments begins like this, because they are an object.
     let same = format!("same {}", json(&(paths, values)));
     Action { arguments: &same, ..*action }.digest()
-}
-
-/// Writes lines of the view: what the approval of a call covers.
-pub(crate) fn push_view(tool: &Tool, facts: &Facts, call: &Call, view: &mut String) {
-    for Covered { cover, values } in of(tool, facts, call) {
-        let same =
-            cover.same.iter().zip(&values).map(|((path, _), values)| {
-                format!("{} is {}", path.text, visible(&cut_at(&values.join(", "), MAX_SHOWN)))
-            });
-        let same = same.collect::<Vec<_>>().join(" and ");
-        view.push_str(&format!("covers: {}, once, within {} seconds, if its {same}\n", cover.tool, cover.ttl_s));
-    }
 }

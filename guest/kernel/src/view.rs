@@ -8,7 +8,7 @@ use seamgate_core::kernel_api::{
 use crate::{
     above::{self, Above},
     call::Call,
-    covers,
+    covers::{self, Covered},
     document::CAPS,
     facts::Facts,
     profile::Profile,
@@ -89,7 +89,7 @@ pub(crate) fn view<'r>(
     }
     view.push_str(&background.equal_calls);
     push_arguments(&mut view, &call.arguments);
-    covers::push_view(tool, facts, call, &mut view);
+    push_covers(&mut view, &covers::of(tool, facts, call));
     if profile.may_ask(&tool.server) {
         view.push_str(NOT_COVERED);
     }
@@ -157,6 +157,28 @@ fn push_sorted(document: &Document, at: NodeId, out: &mut String) {
         Kind::String => push_json_string(out, document.string(at)),
         Kind::Number => push_decimal(&canonical(document, at), out),
         _ => out.push_str(document.source(at)),
+    }
+}
+
+/// The most bytes of the values of a follow-up call that a line shows.
+const MAX_COVERED: usize = 200;
+
+/// Writes a line for each follow-up call that the approval covers.
+fn push_covers(view: &mut String, all: &[Covered]) {
+    for Covered { cover, values } in all {
+        let same = cover.same.iter().zip(values).map(|((path, _), values)| {
+            let mut shown = String::new();
+            for (index, value) in values.iter().enumerate() {
+                shown.push_str(if index == 0 { "" } else { ", " });
+                match value.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+                    true => push_decimal(value, &mut shown),
+                    false => shown.push_str(value),
+                }
+            }
+            format!("{} is {}", path.text, visible(&cut_at(&shown, MAX_COVERED)))
+        });
+        let same = same.collect::<Vec<_>>().join(" and ");
+        view.push_str(&format!("covers: {}, once, within {} seconds, if its {same}\n", cover.tool, cover.ttl_s));
     }
 }
 
