@@ -25,11 +25,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import page
 from agentdojo.task_suite.load_suites import get_suite
 from serve import BENCHMARK, SUITES, Pair, Playground, poisoned, serve, write_verdict
+
+T = TypeVar("T")
 
 HERE = Path(__file__).resolve().parent
 
@@ -61,16 +63,7 @@ class Setting:
 
 def main() -> int:
     """Replay all pairs, and print tables."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seamgate", type=Path, required=True)
-    parser.add_argument("--sample", type=int, help="take so many pairs only, the same ones each time")
-    parser.add_argument("--write", type=Path, help="the page that gets the tables")
-    given = parser.parse_args()
-    pairs = all_pairs()
-    if given.sample:
-        pairs = random.Random(1).sample(pairs, given.sample)
-    for pair in pairs:
-        poisoned(pair.suite, pair.user)
+    given, pairs = options()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         line = folder / "socket"
@@ -79,11 +72,31 @@ def main() -> int:
             gated = run_all(pairs, Setting(folder, line, given.seamgate))
             alone = [pair for pair in pairs if pair.injection is None]
             approved = run_all(alone, Setting(folder, line, given.seamgate, "approves"))
-    text = report(plain, gated, approved)
-    print(text)
-    if given.write:
-        page.write(given.write, "agentdojo", text)
+    publish(report(plain, gated, approved), given.write, "agentdojo")
     return 0
+
+
+def options() -> tuple[argparse.Namespace, list[Pair]]:
+    """Read the options of a replay, and choose its pairs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seamgate", type=Path, required=True)
+    parser.add_argument("--sample", type=int, help="take so many pairs only, the same ones each time")
+    parser.add_argument("--write", type=Path, help="the page that gets the tables")
+    given = parser.parse_args()
+    pairs = all_pairs()
+    if given.sample:
+        pairs = random.Random(1).sample(pairs, given.sample)
+    # Once, before servers are forked.
+    for pair in pairs:
+        poisoned(pair.suite, pair.user)
+    return given, pairs
+
+
+def publish(text: str, to: Path | None, mark: str) -> None:
+    """Print tables, and write them between the marks of a page, if there is one."""
+    print(text)
+    if to:
+        page.write(to, mark, text)
 
 
 def all_pairs() -> list[Pair]:
@@ -147,12 +160,17 @@ def fork_servers(line: Path, host: Callable[[list, TextIO, TextIO], None]) -> in
 
 def run_all(pairs: list[Pair], setting: Setting) -> list[Outcome]:
     """Replay all pairs, two at a time."""
+    how = f"through the gate, whose approver {setting.approver} all" if setting.seamgate else "without the gate"
+    return timed(f"pairs {how}", pairs, lambda numbered: replay(*numbered, setting))
+
+
+def timed(what: str, pairs: list[Pair], do: Callable[[tuple[int, Pair]], T]) -> list[T]:
+    """Do something for all pairs, two at a time, and print how long it took."""
     start = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(lambda numbered: replay(*numbered, setting), enumerate(pairs)))
-    how = f"through the gate, whose approver {setting.approver} all" if setting.seamgate else "without the gate"
-    print(f"{len(pairs)} pairs {how}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-    return outcomes
+        done = list(pool.map(do, enumerate(pairs)))
+    print(f"{len(pairs)} {what}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    return done
 
 
 def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
@@ -195,7 +213,7 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
 
 
 def connect(setting: Setting, which: list) -> list[str]:
-    """The command of a server of what the host is told."""
+    """The command of a server. `which` tells the host what to serve."""
     return [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), json.dumps(which)]
 
 
@@ -205,7 +223,7 @@ def gated_by(setting: Setting, profile: Path, journal: Path, server: list[str]) 
 
 
 def came_to(number: int, arrived: list[int], asked: set[int]) -> str:
-    """What the call of this number came to."""
+    """The outcome of one call, by its number."""
     return WORKED if number in arrived else ASKED if number in asked else REFUSED
 
 
@@ -299,7 +317,7 @@ def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
         ]
     ]
     for name, has in chosen():
-        attacked = [[one for one in ran if has(one) and one.pair.injection] for ran in (plain, gated)]
+        attacked = [[one for one in ran if has(one.pair.suite) and one.pair.injection] for ran in (plain, gated)]
         goals = [sum(one.reached for one in ran) for ran in attacked]
         ran = [effects(one) for one in attacked]
         stopped = f"{100 * (ran[0] - ran[1]) / ran[0]:.1f} %" if ran[0] else "-"
@@ -331,7 +349,7 @@ def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -
     for name, has in chosen():
         for how, is_attacked in (("no attack", False), ("attack", True)):
             taken = [
-                [one for one in ran if has(one) and bool(one.pair.injection) == is_attacked]
+                [one for one in ran if has(one.pair.suite) and bool(one.pair.injection) == is_attacked]
                 for ran in (plain, gated, approved)
             ]
             counts = [str(sum(one.useful for one in ran)) if ran else "" for ran in taken]
@@ -356,10 +374,9 @@ def leaks(gated: list[Outcome]) -> str:
     return page.headed(rows)
 
 
-def chosen() -> list[tuple[str, Callable[[Outcome], bool]]]:
-    """The suites, and all of them together."""
-    suites = [(name, lambda one, name=name: one.pair.suite == name) for name in SUITES]
-    return [*suites, ("all", lambda _: True)]
+def chosen() -> list[tuple[str, Callable[[str], bool]]]:
+    """The rows of a table: each suite, and all of them together."""
+    return [*((name, lambda suite, name=name: suite == name) for name in SUITES), ("all", lambda _: True)]
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Playground:
         self.runtime = FunctionsRuntime(self.tools)
 
     def _fresh(self) -> tuple[TaskEnvironment, TaskEnvironment, list[FunctionCall]]:
-        """An environment, what it is before the first call, and no calls."""
+        """A new environment, a copy of it from before the first call, and no calls."""
         environment = self.suite.load_and_inject_default_environment(self._poison())
         environment = self.user.init_environment(environment)
         return environment, environment.model_copy(deep=True), []

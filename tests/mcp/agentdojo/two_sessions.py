@@ -1,4 +1,4 @@
-"""AgentDojo in two sessions: what a memory tool carries from the first, which reads poison, to the second, which acts.
+"""AgentDojo in two sessions that share a memory: the first reads poison, and the second acts on the notes.
 
 Each suite gets two more tools, of a memory that both sessions share (`memory.json`). In an attack, the first session
 makes the calls of a user task up to the first result that holds the poison, and notes the injected goal with the calls
@@ -9,19 +9,14 @@ effect, and notes each result. The second reads the notes, and makes the other c
 The same is done with profiles that differ in the two memory tools alone.
 """
 
-import argparse
 import json
 import pickle
-import random
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TextIO, TypeVar
+from typing import Self, TextIO
 
 import page
 from agentdojo.functions_runtime import Function, FunctionCall, FunctionsRuntime, make_function
@@ -34,20 +29,21 @@ from replay import (
     Client,
     Outcome,
     Setting,
-    all_pairs,
     came_to,
+    chosen,
     connect,
     gated_by,
     is_effect,
+    options,
     profile,
+    publish,
     replay,
     servers,
+    timed,
     wait_for,
 )
 from replay import host as host_one_session
 from serve import BENCHMARK, SUITES, Pair, Playground, definition, poisoned, serve, write_verdict
-
-T = TypeVar("T")
 
 # The memory's tools, as profiles name them.
 MEMORY = json.loads((HERE / "memory.json").read_text())
@@ -88,7 +84,7 @@ ALONE = [*ATTACKED, Variant("a note is an effect on its key", writes_ask=True)]
 
 @dataclass
 class Ended:
-    """What came of two sessions: of the notes that the first wrote, and of the calls of other tools."""
+    """The outcome of two sessions: the notes that the first wrote, and the calls of other tools."""
 
     pair: Pair
     notes: Counter
@@ -139,14 +135,14 @@ class Remembering(Playground):
         self.runtime = FunctionsRuntime(self.tools)
 
     def call(self, name: str, arguments: dict) -> dict[str, object]:
-        """Call a tool. AgentDojo's checks do not see what the memory does."""
+        """Call a tool. AgentDojo's checks do not see calls of the memory."""
         answer = super().call(name, arguments)
         if is_memory(name):
             self.trace.pop()
         return answer
 
     def keep(self, path: Path) -> None:
-        """Write what the next session starts with."""
+        """Write the environment and the notes for the next session."""
         trace = [FunctionCall(function=call.function, args=dict(call.args)) for call in self.trace]
         path.write_bytes(pickle.dumps((self.environment, self.before, trace, self.notes)))
 
@@ -191,16 +187,7 @@ def host(which: list, source: TextIO, sink: TextIO) -> None:
 
 def main() -> int:
     """Replay all pairs in two sessions, and print tables."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seamgate", type=Path, required=True)
-    parser.add_argument("--sample", type=int, help="take so many pairs only, the same ones each time")
-    parser.add_argument("--write", type=Path, help="the page that gets the tables")
-    given = parser.parse_args()
-    pairs = all_pairs()
-    if given.sample:
-        pairs = random.Random(1).sample(pairs, given.sample)
-    for pair in pairs:
-        poisoned(pair.suite, pair.user)
+    given, pairs = options()
     attacking = [pair for pair in pairs if pair.injection]
     alone = [pair for pair in pairs if not pair.injection]
     # Journals are synced to disk, unless they are in memory.
@@ -216,10 +203,7 @@ def main() -> int:
             once = timed("tasks in one session", alone, lambda numbered: replay(*numbered, setting))
     noted = [ended for ended in attacked if ended]
     print(f"{len(noted)} of {len(attacking)} attacks read the poison and want calls", file=sys.stderr)
-    text = report(noted, honest, once)
-    print(text)
-    if given.write:
-        page.write(given.write, "two-sessions", text)
+    publish(report(noted, honest, once), given.write, "two-sessions")
     return 0
 
 
@@ -242,21 +226,12 @@ def profile_path(folder: Path, suite: str, variant: Variant) -> Path:
 
 
 def kept_beside(verdict: Path) -> Path:
-    """The path of what a session leaves to the next one."""
+    """The path of the file that a session leaves for the next one."""
     return verdict.with_suffix(".kept")
 
 
-def timed(what: str, pairs: list[Pair], do: Callable[[tuple[int, Pair]], T]) -> list[T]:
-    """Do something for all pairs, two at a time."""
-    start = time.monotonic()
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(do, enumerate(pairs)))
-    print(f"{len(pairs)} {what}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-    return done
-
-
 def attack(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
-    """Let a pair's first session note what the injection wants, and a second one do it, once for each variant."""
+    """Note the injected calls in one session and make them in a second one, once for each variant."""
     ground = Playground(pair)
     wanted = ground.injection.ground_truth(ground.before)
     _, poison = poisoned(pair.suite, pair.user)
@@ -281,7 +256,7 @@ def attack(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
 
 
 def work(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
-    """Let a user task's first session note what it reads, and a second one act on it, once for each variant."""
+    """Note the results of reads in one session and act on them in a second one, once for each variant."""
     ground = Playground(pair)
     calls = ground.user.ground_truth(ground.before)
     acts = [at for at, call in enumerate(calls) if not reads(pair.suite, call.function)]
@@ -321,7 +296,7 @@ def reads(suite: str, tool: str) -> bool:
 
 
 def without_memory(session: Session) -> list[tuple[str, str]]:
-    """What calls of a suite's own tools came to."""
+    """The outcomes of calls of a suite's own tools."""
     return [(name, end) for name, end in session.ends if not is_memory(name)]
 
 
@@ -330,13 +305,8 @@ def report(attacked: list[dict[Variant, Ended]], honest: list[dict[Variant, Ende
     return "\n\n".join([attacks(attacked), tasks(honest, once), variants(attacked, honest), leaks(attacked)])
 
 
-def chosen() -> list[tuple[str, Callable[[str], bool]]]:
-    """The suites, and all of them together."""
-    return [*((name, lambda suite, name=name: suite == name) for name in SUITES), ("all", lambda _: True)]
-
-
 def attacks(attacked: list[dict[Variant, Ended]]) -> str:
-    """What attacks did, suite by suite."""
+    """The attacks, suite by suite."""
     rows = [["suite", "attacks", "injected effects", "get through", "ask for approval", "are refused", "goals reached"]]
     for name, has in chosen():
         ended = [known[BY_RULES] for known in attacked if has(known[BY_RULES].pair.suite)]
@@ -347,7 +317,7 @@ def attacks(attacked: list[dict[Variant, Ended]]) -> str:
 
 
 def effects_of(ended: list[Ended]) -> Counter:
-    """What injected effects came to."""
+    """The outcomes of injected effects."""
     return Counter(end for one in ended for tool, end in one.calls if is_effect(one.pair.suite, tool))
 
 
@@ -357,7 +327,7 @@ def reached_by(ended: list[Ended]) -> int:
 
 
 def tasks(honest: list[dict[Variant, Ended]], once: list[Outcome]) -> str:
-    """What users could do, suite by suite, in one session and in two."""
+    """The user tasks, suite by suite, in one session and in two."""
     heads = ["solved in one session", "in two", "calls ask in one session", "in two", "notes", "notes ask"]
     rows = [["suite", "tasks", *heads]]
     for name, has in chosen():
@@ -378,7 +348,7 @@ def of_tasks(ended: list[Ended]) -> list[str]:
 
 
 def variants(attacked: list[dict[Variant, Ended]], honest: list[dict[Variant, Ended]]) -> str:
-    """What the memory's tools change."""
+    """The variants side by side."""
     heads = ["injected effects that get through", "goals reached", "tasks solved", "calls ask", "notes", "notes ask"]
     rows = [["memory tools", *heads]]
     for variant in ALONE:
