@@ -1,4 +1,4 @@
-"""Holds the objects of a Kustomize base to what schemas cannot say.
+"""Checks rules about the objects of a Kustomize base that schemas cannot express.
 
 Usage: check.py FILE
 """
@@ -16,7 +16,7 @@ def selects(selector, labels):
 
 
 def problems(objects):
-    """Yields what is wrong, and where."""
+    """Yields each mistake, with its place."""
     by_kind = {}
     for found in objects:
         by_kind.setdefault(found["kind"], {})[found["metadata"]["name"]] = found

@@ -9,9 +9,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    go,
     install::{environment, has_go, has_python},
     run::{command, root, run, say},
-    workflows,
 };
 
 /// The Kustomize base.
@@ -34,7 +34,7 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     }
     let kustomize = root().join(FOLDER).join("kustomize");
-    workflows::build(PINNED, "sigs.k8s.io/kustomize/kustomize/v5", &kustomize)?;
+    go::tool(PINNED, "sigs.k8s.io/kustomize/kustomize/v5", &kustomize)?;
     let python = Path::new(FOLDER).join("python");
     let requirements = Path::new(PINNED).join("requirements.txt");
     environment("python3", &python, &requirements, &["--only-binary", ":all:"], "installing Kubernetes' schemas")?;

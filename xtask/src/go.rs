@@ -50,6 +50,11 @@ pub(crate) fn go(folder: impl AsRef<Path>, arguments: &[&str]) -> Command {
     go
 }
 
+/// Builds a program of another project, which the `go.mod` of a folder pins.
+pub(crate) fn tool(pinned: &str, package: &str, to: &Path) -> Result<()> {
+    run(&mut go(pinned, &["build", "-o", &to.display().to_string(), package]))
+}
+
 /// Checks format and lints, runs all tests, and tries out the module as it is published.
 pub(crate) fn test() -> Result<()> {
     if !prepare()? {

@@ -13,11 +13,11 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
+    go,
     install::{has_go, remove},
     oci::{self, EXTENSION, Layout},
     package::DIGESTS,
-    run::{PACKAGES, command, output, root, run, say},
-    workflows,
+    run::{PACKAGES, command, output, root, rooted, run, say},
 };
 
 /// The folder of the files that pin both programs.
@@ -57,8 +57,8 @@ pub(crate) fn check() -> Result<()> {
     }
     let folder = root().join(FOLDER);
     let (oras, registry) = (folder.join("oras"), folder.join("registry"));
-    workflows::build(PINNED, "oras.land/oras/cmd/oras", &oras)?;
-    workflows::build(PINNED, "github.com/distribution/distribution/v3/cmd/registry", &registry)?;
+    go::tool(PINNED, "oras.land/oras/cmd/oras", &oras)?;
+    go::tool(PINNED, "github.com/distribution/distribution/v3/cmd/registry", &registry)?;
     let registry = Registry::start(&registry, &folder)?;
     let client = Client { oras, registry: &registry.address, folder };
     for layout in &layouts {
@@ -77,12 +77,11 @@ fn health(image: &Path) -> Result<()> {
     let test: Vec<&str> =
         config["Healthcheck"]["Test"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let ["CMD", program, arguments @ ..] = test.as_slice() else { bail!("the image has no health check") };
-    let apart = ["--map-root-user", "chroot"];
-    if output(command("unshare").args(apart).args(["/", "/bin/true"])).is_none() {
+    let Some(mut rooted) = rooted(&folder) else {
         say("the health check of the image is not tried: this system allows no user namespaces");
         return Ok(());
-    }
-    run(command("unshare").args(apart).arg(&folder).arg(program).args(arguments))
+    };
+    run(rooted.arg(program).args(arguments))
 }
 
 /// A registry on loopback. It ends when this is dropped.

@@ -67,6 +67,20 @@ pub(crate) fn output(command: &mut Command) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// Returns a command that runs a program with a folder as its root, without rights of the system. `None` if this system allows no
+/// user namespaces.
+pub(crate) fn rooted(folder: &Path) -> Option<Command> {
+    let unshare = || {
+        let mut unshare = command("unshare");
+        unshare.args(["--map-root-user", "chroot"]);
+        unshare
+    };
+    output(unshare().args(["/", "/bin/true"]))?;
+    let mut rooted = unshare();
+    rooted.arg(folder);
+    Some(rooted)
+}
+
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<()> {
     run(command("cargo").args(arguments))
 }

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    go::go,
+    go,
     install::{environment, has_go, has_python},
     run::{command, root, run, say},
 };
@@ -45,15 +45,10 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     }
     let program = root().join(FOLDER).join("actionlint");
-    build(PINNED, "github.com/rhysd/actionlint/cmd/actionlint", &program)?;
+    go::tool(PINNED, "github.com/rhysd/actionlint/cmd/actionlint", &program)?;
     // Without a name, actionlint reads no scripts.
     let scripts = scripts.unwrap_or_default();
     run(command(program).arg("-shellcheck").arg(scripts).args(["-pyflakes", ""]).args(workflows()?))
-}
-
-/// Builds a program for Go that the `go.mod` of a folder pins.
-pub(crate) fn build(pinned: &str, package: &str, to: &Path) -> Result<()> {
-    run(&mut go(pinned, &["build", "-o", &to.display().to_string(), package]))
 }
 
 fn workflows() -> Result<Vec<PathBuf>> {

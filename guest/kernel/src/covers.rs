@@ -34,13 +34,13 @@ pub(crate) fn of<'p>(tool: &'p Tool, facts: &Facts, call: &Call) -> Vec<Covered<
     tool.covers.iter().filter_map(covered).collect()
 }
 
-/// Returns the values at a path, each in canonical form. `None` if there is none.
+/// Returns the values at a path, each in canonical form. `None` if the path leads to nothing.
 fn values(path: &Path, arguments: &Document) -> Option<Vec<String>> {
     let found = Path::select(&path.selectors, arguments, Document::ROOT);
     (!found.is_empty()).then(|| found.into_iter().map(|at| canonical(arguments, at)).collect())
 }
 
-/// Returns what the approval of a call, given by a principal, lets run later.
+/// Returns the approvals of follow-up calls that come with the approval of a call by a principal.
 pub(crate) fn given(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call, principal: &str) -> Vec<Remembered> {
     let given = |Covered { cover, values }: Covered| {
         let tool = profile.tools.iter().find(|tool| tool.full_name() == cover.tool)?;

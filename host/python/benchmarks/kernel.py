@@ -1,4 +1,4 @@
-"""What the kernel costs in two components: `python benchmarks/kernel.py OLD.wasm NEW.wasm`, in a clone with its cases.
+"""Compare the cost of the kernel in two components: `python benchmarks/kernel.py OLD.wasm NEW.wasm`, in a clone.
 
 Each request is sent to a warm instance of both in turns. A case counts if both components take its profile and answer
 each of its requests alike: with the same permit, the same status or as many actions. Fuel is exact. Time is the median
@@ -115,7 +115,7 @@ class Run:
         return value
 
     def learn(self, actions: list[dict[str, Any]]) -> None:
-        """Keep what later events refer to."""
+        """Keep the keys and digests to which later events refer."""
         for action in actions:
             match action["type"]:
                 case "ask_model":
@@ -192,13 +192,13 @@ def result_of(answer: str) -> dict[str, Any]:
 
 
 def outcome(result: dict[str, Any]) -> object:
-    """What two components must agree about."""
+    """The part of a result on which both components must agree."""
     actions = result.get("actions")
     return result.get("permit") or result.get("status") or (actions and [action["type"] for action in actions])
 
 
 def cases() -> Iterator[tuple[str, str, Callable[[Component], list[Members]]]]:
-    """All cases: a profile, an operation, and what makes the requests for a component."""
+    """All cases: a profile, an operation, and a function that makes the requests for a component."""
     for profile, operation, members in calls():
         yield profile, operation, partial(only, members)
     for profile, lines in runs():

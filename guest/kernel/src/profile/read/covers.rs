@@ -9,7 +9,7 @@ use crate::{
     tool::{Cover, Tool},
 };
 
-/// What a value that must be the same may be.
+/// The kinds of values that can be compared.
 const VALUES: [Kind; 4] = [Kind::String, Kind::Number, Kind::True, Kind::Null];
 
 impl Reader<'_, '_> {
