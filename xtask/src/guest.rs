@@ -50,7 +50,7 @@ pub(crate) fn build() -> Result<()> {
         let time = if is_first { format!(" (about {minutes} minutes on two processors)") } else { String::new() };
         say(&format!("build, step {number} of 2: {what}{time}"));
     };
-    step(1, "the component, and beside it, without a word, the library that makes its machine code", 6);
+    step(1, "the component and, without output, the library that makes its machine code", 6);
     // At the same time, because the last step of the guest's build uses one processor. Here the library embeds nothing, and
     // neither it nor the program is optimised: they run twice.
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
