@@ -24,9 +24,9 @@ use seamgate_trace::{CallOutcome, has_journal, runs_in};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
-    agent::principal,
     console::{print, print_json},
     error,
+    principal::principal,
     status::Status,
 };
 
