@@ -106,9 +106,9 @@ fn module(package: &str, options: &[&str]) -> Result<String> {
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
-/// Writes the binary form of `wit/`, which must have this version.
-pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
-    run(command(COMPONENT).args(["wit", version]).arg(to))
+/// Writes the binary forms of `wit/` and `wit/harness/`, which must have this version.
+pub(crate) fn wit(version: &str, to: &Path, harness: &Path) -> Result<()> {
+    run(command(COMPONENT).args(["wit", version]).arg(to).arg(harness))
 }
 
 /// The imports and exports of a component, as WIT names them.

@@ -20,12 +20,15 @@ use crate::{
     run::{PACKAGES, cargo, command, output, rooted, run, say},
 };
 
+/// The packages that are inside, with their digests.
+const LOCK: &str = "Cargo.lock";
+
 /// The digests, as `sha256sum --check` reads them.
 pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "seamgate",
     "seamgate-text",
     "seamgate-authoring",
@@ -33,6 +36,7 @@ const CRATES: [&str; 8] = [
     "seamgate-runner",
     "seamgate-mcp",
     "seamgate-hook",
+    "seamgate-release",
     "seamgate-cli",
 ];
 
@@ -41,7 +45,7 @@ pub(crate) fn package() -> Result<()> {
     let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
     let version = env!("CARGO_PKG_VERSION");
-    let mut made = vec![wit(folder, version)?];
+    let mut made = wit(folder, version)?.to_vec();
     edge::component()?;
     guest::validator()?;
     let components = [
@@ -67,7 +71,9 @@ pub(crate) fn package() -> Result<()> {
         made.push(program);
     }
     made.extend(oci::write(&made, &inside, folder)?);
-    made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
+    // What the bills of materials are held to.
+    fs::copy(LOCK, inside.join(LOCK)).context(LOCK)?;
+    made.extend([inside::NOTICES, inside::MATERIALS, LOCK].map(|name| inside.join(name)));
     made.extend(js::package()?.into_iter().flatten());
     made.extend(go::package()?);
     made.extend(java::package()?);
@@ -90,11 +96,11 @@ pub(crate) fn materials(folder: &Path) -> Result<()> {
     inside::write(Some(("seamgate-cli", &inside::host()?)), folder)
 }
 
-/// Returns the WIT package in binary form, for registries of components.
-fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
-    let to = folder.join(format!("seamgate-wit-{version}.wasm"));
-    guest::wit(version, &to)?;
-    Ok(to)
+/// Returns both WIT packages in binary form, for registries of components.
+fn wit(folder: &Path, version: &str) -> Result<[PathBuf; 2]> {
+    let [to, harness] = ["wit", "wit-harness"].map(|name| folder.join(format!("seamgate-{name}-{version}.wasm")));
+    guest::wit(version, &to, &harness)?;
+    Ok([to, harness])
 }
 
 fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {

@@ -35,6 +35,7 @@ mod stream;
 mod test;
 mod trace;
 mod types;
+mod verify_release;
 mod why;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -109,6 +110,9 @@ enum Command {
     /// Play recorded runs under another profile: what would run, ask and be denied
     #[command(after_help = replay::HELP)]
     Replay(replay::Arguments),
+    /// Check the files of a release offline: digests, signatures, provenance, packages inside, components
+    #[command(after_long_help = verify_release::HELP)]
+    VerifyRelease(verify_release::Arguments),
     /// Print what a shell needs to complete commands
     Completions(manual::Completions),
     /// Print a page of the manual, in the format of `man`
@@ -194,6 +198,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::VerifyRelease(arguments) => verify_release::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
     };

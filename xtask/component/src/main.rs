@@ -4,7 +4,7 @@
 //! - `component warm BUILT FILE` makes everything that any contract needs, so that no instance has to.
 //! - `component embed BUILT` does so for the library, and writes what it embeds and what other runtimes get.
 //! - `component code COMPONENT FILE` makes the machine code of a component, for the platform that this program is built for.
-//! - `component wit VERSION FILE` makes the binary form of `wit/`, for registries of components.
+//! - `component wit VERSION FILE HARNESS` makes the binary forms of `wit/` and `wit/harness/`, for registries of components.
 //! - `component world COMPONENT` prints the imports and exports of a component, for registries.
 //!
 //! It is a package of its own, so that `cargo xtask` starts without compiling Wasmtime.
@@ -27,11 +27,11 @@ fn main() -> Result<()> {
         ["warm", built, to] => write(Path::new(to), read(built)?.warmed()?.as_bytes()),
         ["embed", built] => embed(&read(built)?),
         ["code", component, to] => Ok(fs::write(to, read(component)?.precompile()?)?),
-        ["wit", version, to] => wit(version, to),
+        ["wit", version, to, harness] => wit(version, to, harness),
         ["world", component] => world(component),
         _ => bail!(
-            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE \
-             | world COMPONENT"
+            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE \
+             | wit VERSION FILE HARNESS | world COMPONENT"
         ),
     }
 }
@@ -83,15 +83,18 @@ fn embed(built: &Component) -> Result<()> {
     write(&folder.join("scalar.wasm"), &scalar::module(&pausing)?)
 }
 
-fn wit(version: &str, to: &str) -> Result<()> {
+fn wit(version: &str, to: &str, harness: &str) -> Result<()> {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir("wit")?;
-    let name = &resolve.packages[package].name;
-    ensure!(
-        name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
-        "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
-    );
-    write(Path::new(to), &wit_component::encode(&resolve, package)?)
+    for (from, to) in [("wit", to), ("wit/harness", harness)] {
+        let (package, _) = resolve.push_dir(from)?;
+        let name = &resolve.packages[package].name;
+        ensure!(
+            name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
+            "the versions must agree: {from}/ has {name}, Cargo.toml has {version}"
+        );
+        write(Path::new(to), &wit_component::encode(&resolve, package)?)?;
+    }
+    Ok(())
 }
 
 /// Prints the imports and exports of a component, one a line. A WIT package exports its worlds, what these export, and its interfaces.
