@@ -17,6 +17,7 @@ mod guest;
 mod hooks;
 mod inside;
 mod install;
+mod install_times;
 mod java;
 mod js;
 mod mcp;
@@ -53,7 +54,8 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `peers`, `notes`, `materials` and `ci` build the component and the command line first.
+/// All of them but `generate`, `install-times`, `peers`, `notes`, `materials` and `ci` build the component and the command
+/// line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
@@ -170,6 +172,10 @@ enum Command {
     Package,
     /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
     Cross,
+    /// Measure the time from an empty container root to the end of `seamgate demo`, with each package.
+    ///
+    /// Rewrite tests/install/README.md. Needs what `cargo xtask package` made.
+    InstallTimes,
     /// Check the tag of a release against the version, and print the notes from CHANGELOG.md.
     Notes {
         /// The tag: `v` and the version.
@@ -220,6 +226,7 @@ fn dispatch(command: Command) -> Result<()> {
     let needs_no_build = matches!(
         command,
         Command::Generate { .. }
+            | Command::InstallTimes
             | Command::Peers { .. }
             | Command::Notes { .. }
             | Command::Materials { .. }
@@ -275,6 +282,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
         Command::Cross => cross::cross()?,
+        Command::InstallTimes => install_times::write()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
         Command::Materials { folder } => package::materials(&folder)?,
         Command::Page => js::page()?,
