@@ -54,8 +54,8 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `install-times`, `peers`, `notes`, `materials` and `ci` build the component and the command
-/// line first.
+/// All of them but `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials` and `ci` build the
+/// component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
@@ -184,6 +184,11 @@ enum Command {
         #[arg(long)]
         base: Option<String>,
     },
+    /// Add the digests of a release to those of the command lines that the action for GitHub installs.
+    ActionDigests {
+        /// `SHA256SUMS` of the release.
+        sums: PathBuf,
+    },
     /// Write the bill of materials and the licences of the command line for this platform into a folder.
     Materials {
         /// The folder.
@@ -227,6 +232,7 @@ fn dispatch(command: Command) -> Result<()> {
         command,
         Command::Generate { .. }
             | Command::InstallTimes
+            | Command::ActionDigests { .. }
             | Command::Peers { .. }
             | Command::Notes { .. }
             | Command::Materials { .. }
@@ -284,6 +290,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Cross => cross::cross()?,
         Command::InstallTimes => install_times::write()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
+        Command::ActionDigests { sums } => release::add_digests(&sums)?,
         Command::Materials { folder } => package::materials(&folder)?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
