@@ -36,6 +36,7 @@ mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod twice;
 mod workflows;
 mod zig;
 
@@ -169,7 +170,11 @@ enum Command {
         arguments: Vec<String>,
     },
     /// Build what is published, with digests, into target/package.
-    Package,
+    Package {
+        /// Build from two fresh clones of the last commit instead, and fail where a byte differs. Takes half an hour or more.
+        #[arg(long)]
+        twice: bool,
+    },
     /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
     Cross,
     /// Measure the time from an empty container root to the end of `seamgate demo`, with each package.
@@ -231,6 +236,7 @@ fn dispatch(command: Command) -> Result<()> {
     let needs_no_build = matches!(
         command,
         Command::Generate { .. }
+            | Command::Package { twice: true }
             | Command::InstallTimes
             | Command::ActionDigests { .. }
             | Command::Peers { .. }
@@ -286,7 +292,8 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
         Command::Scale { part } => scale::scale(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
-        Command::Package => package::package()?,
+        Command::Package { twice: false } => package::package()?,
+        Command::Package { twice: true } => twice::package()?,
         Command::Cross => cross::cross()?,
         Command::InstallTimes => install_times::write()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
