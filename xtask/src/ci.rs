@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::{
     c, conformance, deploy, edge, fuzz,
     fuzz::Span,
-    generate, go, guest, hooks, java, js, mcp, oci_check, package, python, recipes,
+    generate, go, guest, hooks, install_times, java, js, mcp, oci_check, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
@@ -30,8 +30,8 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
     Part { name, about, run, is_long: true }
 }
 
-/// The parts, in the order in which they run. All after `build` need it.
-const PARTS: [Part; 23] = [
+/// The parts, in the order in which they run. All after `build` need it, themselves or through `package`.
+const PARTS: [Part; 24] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
     part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
@@ -55,14 +55,15 @@ const PARTS: [Part; 23] = [
     part("edge", "the gate over HTTP composes", edge::build),
     long("package", "what is published", package::package),
     long("oci", "the layouts of what is published, through a registry; after `package`", oci_check::check),
+    long("install", "from an empty root to the demo, with each package; after `package`", install_times::check),
     long("fuzz", "10,000 inputs of each fuzz target", || fuzz::fuzz(Span::Inputs(10_000), &[])),
 ];
 
 /// The part that every later part needs.
 const BUILD: &str = "build";
 
-/// The parts before it.
-const UNBUILT: [&str; 3] = ["format", "generate", "workflows"];
+/// The parts before it, and those that need only what `package` made.
+const UNBUILT: [&str; 5] = ["format", "generate", "workflows", "oci", "install"];
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|part| part.name)

@@ -17,6 +17,7 @@ mod guest;
 mod hooks;
 mod inside;
 mod install;
+mod install_times;
 mod java;
 mod js;
 mod mcp;
@@ -35,6 +36,7 @@ mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod twice;
 mod workflows;
 mod zig;
 
@@ -53,7 +55,8 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `peers`, `notes`, `materials` and `ci` build the component and the command line first.
+/// All of them but `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials` and `ci` build the
+/// component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
@@ -167,9 +170,17 @@ enum Command {
         arguments: Vec<String>,
     },
     /// Build what is published, with digests, into target/package.
-    Package,
+    Package {
+        /// Build from two fresh clones of the last commit instead, and fail where a byte differs. Takes half an hour or more.
+        #[arg(long)]
+        twice: bool,
+    },
     /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
     Cross,
+    /// Measure the time from an empty container root to the end of `seamgate demo`, with each package.
+    ///
+    /// Rewrite tests/install/README.md. Needs what `cargo xtask package` made.
+    InstallTimes,
     /// Check the tag of a release against the version, and print the notes from CHANGELOG.md.
     Notes {
         /// The tag: `v` and the version.
@@ -177,6 +188,11 @@ enum Command {
         /// The address that relative links of the changelog belong to.
         #[arg(long)]
         base: Option<String>,
+    },
+    /// Add the digests of a release to those of the command lines that the action for GitHub installs.
+    ActionDigests {
+        /// `SHA256SUMS` of the release.
+        sums: PathBuf,
     },
     /// Write the bill of materials and the licences of the command line for this platform into a folder.
     Materials {
@@ -220,6 +236,9 @@ fn dispatch(command: Command) -> Result<()> {
     let needs_no_build = matches!(
         command,
         Command::Generate { .. }
+            | Command::Package { twice: true }
+            | Command::InstallTimes
+            | Command::ActionDigests { .. }
             | Command::Peers { .. }
             | Command::Notes { .. }
             | Command::Materials { .. }
@@ -273,9 +292,12 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
         Command::Scale { part } => scale::scale(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
-        Command::Package => package::package()?,
+        Command::Package { twice: false } => package::package()?,
+        Command::Package { twice: true } => twice::package()?,
         Command::Cross => cross::cross()?,
+        Command::InstallTimes => install_times::write()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
+        Command::ActionDigests { sums } => release::add_digests(&sums)?,
         Command::Materials { folder } => package::materials(&folder)?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,

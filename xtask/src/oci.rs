@@ -266,7 +266,9 @@ pub(crate) struct Layout {
     pub(crate) digest: String,
     /// The digests of its blobs.
     pub(crate) blobs: BTreeSet<String>,
-    config: Value,
+    pub(crate) config: Value,
+    /// The digest of its layer.
+    pub(crate) layer_digest: String,
     layer: Vec<u8>,
 }
 
@@ -319,9 +321,9 @@ fn parse(layout: &[u8]) -> Result<Layout> {
         _ => bail!("a layer of type {}", layer["mediaType"]),
     };
     ensure!(*wanted == json!([digest_inside]), "the configuration names {wanted}, and the layer is {digest_inside}");
-    let blobs = BTreeSet::from([digest_of_manifest.clone(), digest_of_config, digest_of_layer]);
+    let blobs = BTreeSet::from([digest_of_manifest.clone(), digest_of_config, digest_of_layer.clone()]);
     ensure!(files.len() == blobs.len() + 2, "files that no descriptor names");
-    Ok(Layout { digest: digest_of_manifest, blobs, layer: bytes.clone(), config })
+    Ok(Layout { digest: digest_of_manifest, blobs, config, layer_digest: digest_of_layer, layer: bytes.clone() })
 }
 
 #[cfg(test)]

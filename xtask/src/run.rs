@@ -81,6 +81,37 @@ pub(crate) fn rooted(folder: &Path) -> Option<Command> {
     Some(rooted)
 }
 
+/// Returns a command that runs a program as a container runtime does: the folder is its root, with `/proc` and `/dev`
+/// in it. `system` names folders of this system that the root also has, read-only, at the same paths. `None` if this
+/// system allows no user namespaces.
+pub(crate) fn contained(folder: &Path, system: &[PathBuf]) -> Option<Command> {
+    const SCRIPT: &str = r#"
+        root=$1
+        shift
+        for folder in /proc /dev; do
+            mkdir -p "$root$folder"
+            mount --rbind "$folder" "$root$folder"
+        done
+        while [ "$1" != -- ]; do
+            mkdir -p "$root$1"
+            mount --bind "$1" "$root$1"
+            mount -o remount,bind,ro "$root$1"
+            shift
+        done
+        shift
+        exec chroot "$root" "$@"
+    "#;
+    let unshare = || {
+        let mut unshare = command("unshare");
+        unshare.args(["--map-root-user", "--mount", "sh", "-ec"]);
+        unshare
+    };
+    output(unshare().arg("exec chroot / /bin/true"))?;
+    let mut contained = unshare();
+    contained.args([SCRIPT, "sh"]).arg(folder).args(system).arg("--");
+    Some(contained)
+}
+
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<()> {
     run(command("cargo").args(arguments))
 }

@@ -1,4 +1,4 @@
-//! Checks the workflows and the action for GitHub, by actionlint and zizmor, pinned by version and digest.
+//! Checks the workflows and the action for GitHub, by actionlint, zizmor and ShellCheck, pinned by version and digest.
 
 use std::{
     fs,
@@ -22,6 +22,9 @@ const FOLDER: &str = "target/workflows";
 const WORKFLOWS: &str = ".github/workflows";
 const ACTION: &str = "action.yml";
 
+/// The script of the action that installs the command line.
+const INSTALL: &str = ".github/action/install.sh";
+
 /// Runs both programs. Any finding is an error.
 pub(crate) fn check() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
@@ -33,10 +36,14 @@ pub(crate) fn check() -> Result<()> {
             // Without the network: zizmor compares nothing with GitHub.
             let zizmor = ["--offline", "--no-progress", "--quiet", WORKFLOWS, ACTION];
             run(command(python.join("bin/zizmor")).args(zizmor))?;
-            Some(python.join("bin/shellcheck"))
+            let shellcheck = python.join("bin/shellcheck");
+            run(command(&shellcheck).arg(INSTALL))?;
+            Some(shellcheck)
         }
         false => {
-            say("skipping zizmor, and the scripts of workflows: python3 with its module venv is missing");
+            say(
+                "skipping zizmor, and the scripts of workflows and of the action: python3 with its module venv is missing",
+            );
             None
         }
     };
