@@ -5,6 +5,7 @@ mod c;
 mod ci;
 mod conformance;
 mod cross;
+mod debian;
 mod demo;
 mod demo_agent;
 mod demo_llm;
@@ -35,6 +36,7 @@ mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod windows;
 mod workflows;
 mod zig;
 
@@ -53,7 +55,7 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `peers`, `notes`, `materials` and `ci` build the component and the command line first.
+/// All of them but `generate`, `peers`, `notes`, `materials`, `pack` and `ci` build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
@@ -170,6 +172,10 @@ enum Command {
     Package,
     /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
     Cross,
+    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them under Wine.
+    ///
+    /// Unpacks a compiler and Wine below target/windows, and installs Node for Windows there.
+    Windows,
     /// Check the tag of a release against the version, and print the notes from CHANGELOG.md.
     Notes {
         /// The tag: `v` and the version.
@@ -182,6 +188,15 @@ enum Command {
     Materials {
         /// The folder.
         folder: PathBuf,
+    },
+    /// Pack the Python wheel and the npm addon of libraries that were built on another platform.
+    Pack {
+        /// The platform, as the compiler names it.
+        target: String,
+        /// The library for Python.
+        python: PathBuf,
+        /// The library for Node.
+        node: PathBuf,
     },
     /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
     Page,
@@ -223,6 +238,7 @@ fn dispatch(command: Command) -> Result<()> {
             | Command::Peers { .. }
             | Command::Notes { .. }
             | Command::Materials { .. }
+            | Command::Pack { .. }
             | Command::Ci { .. }
     );
     if !needs_no_build {
@@ -275,8 +291,10 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
         Command::Cross => cross::cross()?,
+        Command::Windows => windows::windows()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
         Command::Materials { folder } => package::materials(&folder)?,
+        Command::Pack { target, python, node } => package::pack(&target, &python, &node)?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
