@@ -16,8 +16,20 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 # The major version is pinned: the fuel that an instruction costs changes between them.
 WASMTIME = "wasmtime>=50,<51"
 
+# The platforms that have a native wheel, as `sys.platform` and `platform.machine()` name them.
+NATIVE_PLATFORMS = [
+    ("linux", "x86_64"),
+    ("linux", "aarch64"),
+    ("darwin", "arm64"),
+    ("darwin", "x86_64"),
+    ("win32", "AMD64"),
+]
+
 # Where a native wheel cannot be. A lock file for all platforms may take this from the native wheel.
-ELSEWHERE = "sys_platform != 'linux' or platform_machine not in 'x86_64 aarch64' or implementation_name != 'cpython'"
+ELSEWHERE = " and ".join(
+    f"(sys_platform != '{system}' or platform_machine != '{machine}' or implementation_name != 'cpython')"
+    for system, machine in NATIVE_PLATFORMS
+)
 
 NATIVE = os.environ.get("SEAMGATE_NATIVE")
 
@@ -34,7 +46,9 @@ class PutInside(BuildHookInterface):  # type: ignore[type-arg]
                 raise FileNotFoundError(f"{component} is not there: run `cargo xtask build`, which makes the component")
             inside[str(component)] = "seamgate/harness.wasm"
         else:
-            inside[NATIVE] = "seamgate/_native.abi3.so"
+            # The ending that Python looks for: on Windows, it names no stable interface.
+            ending = "pyd" if NATIVE.endswith(".dll") else "abi3.so"
+            inside[NATIVE] = f"seamgate/_native.{ending}"
             build_data["pure_python"] = False
             build_data["tag"] = os.environ["SEAMGATE_TAG"]
         for name in ("THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"):

@@ -11,12 +11,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use data_encoding::HEXLOWER;
-use sha2::{Digest, Sha256};
 
 use crate::{
+    debian,
     guest::{BUILT, EMBEDDED},
-    install::{done, has_python, installed, remove},
+    install::{has_python, remove},
     package, paths, python,
     run::{PACKAGES, command, output, root, run, say},
     toolchain,
@@ -88,7 +87,7 @@ fn made(name: &str) -> PathBuf {
 }
 
 /// Writes a file if it changes: Cargo builds nothing again for one that keeps its time.
-fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).ok().as_deref() != Some(bytes) {
         fs::write(path, bytes).with_context(|| path.display().to_string())?;
     }
@@ -158,10 +157,6 @@ fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
 
 /// Unpacks Debian's packages. Returns the folder.
 fn debian() -> Result<PathBuf> {
-    let folder = root().join(FOLDER).join("debian");
-    if installed(&folder, &[Path::new(DEBIAN)])? {
-        return Ok(folder);
-    }
     toolchain::debian()?;
     let pinned = fs::read_to_string(DEBIAN)?;
     let library = pinned.lines().find_map(|line| line.strip_prefix("libstd-rust-web-dev arm64 ")).context(DEBIAN)?;
@@ -171,37 +166,10 @@ fn debian() -> Result<PathBuf> {
         compiler.starts_with(&format!("rustc {library} ")),
         "{DEBIAN} pins the library of rustc {library}, and this is {compiler}: pin that one's"
     );
-    say(&format!("unpacking Debian's packages for {TARGET} into {}", folder.display()));
-    let (apt, packed) = (folder.join("apt"), folder.join("packed"));
-    for folder in [apt.join("lists/partial"), apt.join("cache/archives/partial"), packed.clone()] {
-        fs::create_dir_all(folder)?;
-    }
-    // Lists of its own: those of the system have this processor's packages alone.
-    let options: Vec<String> = vec![
-        "-oAPT::Architectures::=amd64".into(),
-        "-oAPT::Architectures::=arm64".into(),
-        // As this user, whose folder it is.
-        "-oAPT::Sandbox::User=root".into(),
-        format!("-oDir::State::Lists={}", apt.join("lists").display()),
-        format!("-oDir::Cache={}", apt.join("cache").display()),
-    ];
-    run(command("apt-get").args(&options).args(["update", "--quiet"]))?;
-    for line in pinned.lines().filter(|line| !line.starts_with('#')) {
-        let [name, architecture, version, digest] =
-            <[&str; 4]>::try_from(line.split(' ').collect::<Vec<_>>()).ok().context(DEBIAN)?;
-        let package = format!("{name}:{architecture}={version}");
-        run(command("apt-get").args(&options).args(["download", "--quiet", &package]).current_dir(&packed))
-            .with_context(|| format!("Debian has another version by now, perhaps: {DEBIAN} pins it"))?;
-        let mut files = fs::read_dir(&packed)?;
-        let file = files.next().context("apt-get downloaded nothing")??.path();
-        let found = HEXLOWER.encode(&Sha256::digest(fs::read(&file)?));
-        ensure!(found == digest, "{package} has the SHA-256 {found}, and not {digest}");
-        run(command("dpkg-deb").arg("--extract").arg(&file).arg(&folder))?;
-        fs::remove_file(file)?;
-    }
+    let folder = root().join(FOLDER).join("debian");
+    debian::unpack(&folder, DEBIAN, &format!("Debian's packages for {TARGET}"))?;
     // Where its compiler looks for the library of a platform.
     let library = folder.join("usr/lib/rustlib").join(TARGET);
     ensure!(library.is_dir(), "Debian's packages have no library for {TARGET}");
-    done(&folder, &[Path::new(DEBIAN)])?;
     Ok(folder)
 }

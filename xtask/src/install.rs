@@ -28,6 +28,11 @@ pub(crate) fn has_go() -> bool {
 /// Installs the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there.
 /// `what` says so. None of their scripts runs.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
+    packages_with(folder, pinned, &[], what)
+}
+
+/// The same with options of npm.
+pub(crate) fn packages_with(folder: &Path, pinned: &Path, options: &[&str], what: &str) -> Result<()> {
     let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
     let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
     if installed(folder, &pinned)? {
@@ -38,7 +43,7 @@ pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     for path in &pinned {
         fs::copy(path, folder.join(path.file_name().context("a file")?))?;
     }
-    run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(folder))?;
+    run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).args(options).current_dir(folder))?;
     done(folder, &pinned)
 }
 

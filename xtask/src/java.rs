@@ -134,6 +134,30 @@ pub(crate) fn pin() -> Result<()> {
     Ok(fs::write(CHECKSUMS, digests()?)?)
 }
 
+/// The plugin that fetches a single file, as `host/java/pom.xml` pins it.
+const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
+
+/// Fetches a file of Maven's registry that no project needs, into an empty folder. Returns `None` without Java.
+pub(crate) fn file(artifact: &str, digest: &str, folder: &Path) -> Result<Option<PathBuf>> {
+    if !prepare()? {
+        return Ok(None);
+    }
+    remove(folder)?;
+    fs::create_dir_all(folder)?;
+    let group = artifact.split(':').next().unwrap_or(artifact).replace('.', "/");
+    let output = format!("-DoutputDirectory={}", std::path::absolute(folder)?.display());
+    let copied =
+        run(&mut mvn(".", &["--quiet", "--strict-checksums", COPY, &format!("-Dartifact={artifact}"), &output]));
+    // Nothing but what the projects need stays there, and all of that is pinned.
+    remove(&Path::new(REPOSITORY).join(group))?;
+    copied?;
+    verify()?;
+    let file = fs::read_dir(folder)?.next().context("Maven fetched nothing")??.path();
+    let found = HEXLOWER.encode(&Sha256::digest(fs::read(&file)?));
+    ensure!(found == digest, "{artifact} has the SHA-256 {found}, and not {digest}");
+    Ok(Some(file))
+}
+
 /// Builds the package, checks lints, and runs all tests and recipes.
 pub(crate) fn test() -> Result<()> {
     if !prepare()? {

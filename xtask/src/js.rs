@@ -20,7 +20,7 @@ use crate::{
 /// The sources of the package, and the files that pin its tools.
 const SOURCES: &str = "host/js";
 
-/// The native addon as Cargo makes it, and as it is published.
+/// The native addon as Cargo makes it for Linux, and as it is published.
 const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamgate.node"];
 
 /// The platforms that have an addon: a line for each, with its package, and what the compiler calls it.
@@ -47,6 +47,15 @@ pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
         say("skipping the npm package: node with npm is missing");
         return Ok(None);
     }
+    // Always the same packages, so that Wasmtime is not compiled with other features.
+    cargo(["build", "--release", "--locked", "--lib"])?;
+    let made = Path::new(ADDON[0]);
+    ensure!(made.exists(), "{} is missing: on this platform, only the workflow of a release builds it", made.display());
+    package_of(made, &inside::host()?).map(Some)
+}
+
+/// Makes and packs `seamgate`, and the package of an addon that Cargo made for a platform.
+pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
     ensure!(Path::new(METERED).exists(), "{METERED} is missing: run `cargo xtask build`");
     let what = "installing jco, TypeScript, bundlers, a browser and workerd, which make and test the npm package,";
     packages(Path::new(FOLDER), Path::new(SOURCES), what)?;
@@ -59,10 +68,10 @@ pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
         fs::copy(licence, work.join(licence)).with_context(|| licence.to_owned())?;
     }
     let version = env!("CARGO_PKG_VERSION");
-    let (host, platform) = platform()?;
-    addon()?;
+    let platform = platform(target)?;
+    paths::publish(made, Path::new(ADDON[1]), target)?;
     inside::write(None, &work)?;
-    inside::write(Some(("seamgate-node", &host)), &work.join("inside"))?;
+    inside::write(Some(("seamgate-node", target)), &work.join("inside"))?;
     run(command("node")
         .arg("build.mjs")
         .arg(root().join(METERED))
@@ -80,25 +89,16 @@ pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
         say(&format!("{}: {} bytes", file.display(), fs::metadata(&file)?.len()));
         packed.push(file);
     }
-    Ok(Some(packed))
+    Ok(packed)
 }
 
-/// Returns this platform, as the compiler and as its package calls it.
-fn platform() -> Result<(String, String)> {
-    let host = inside::host()?;
+/// Returns what the package of a platform calls it.
+fn platform(target: &str) -> Result<String> {
     let platforms: Vec<Value> = serde_json::from_str(&fs::read_to_string(PLATFORMS)?)?;
-    let known = platforms.iter().find(|platform| platform["target"] == host.as_str());
+    let known = platforms.iter().find(|platform| platform["target"] == target);
     let name = known.and_then(|platform| platform["name"].as_str());
-    let name = name.with_context(|| format!("{PLATFORMS} has no line with the target {host}: add one"))?;
-    Ok((host, name.to_owned()))
-}
-
-/// Builds the native addon. Always builds the same packages, so that Wasmtime is not compiled with other features.
-fn addon() -> Result<()> {
-    cargo(["build", "--release", "--locked", "--lib"])?;
-    let [made, published] = ADDON.map(Path::new);
-    ensure!(made.exists(), "{} is missing: the addon is built on Linux alone so far", made.display());
-    paths::write_without(made, published)
+    let name = name.with_context(|| format!("{PLATFORMS} has no line with the target {target}: add one"))?;
+    Ok(name.to_owned())
 }
 
 /// Builds the package and the addon for this platform, and says how to install them.
@@ -199,12 +199,23 @@ fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
 
 /// Installs the packages into a folder of its own.
 pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
+    install_with(packed, folder, &[])
+}
+
+/// Installs the packages as npm does on Windows with x86-64.
+pub(crate) fn install_for_windows(packed: &[PathBuf], folder: &Path) -> Result<()> {
+    // A package that is named is refused elsewhere, whatever system is named: `--force` takes it.
+    install_with(packed, folder, &["--os=win32", "--cpu=x64", "--force"])
+}
+
+fn install_with(packed: &[PathBuf], folder: &Path, options: &[&str]) -> Result<()> {
     remove(folder)?;
     fs::create_dir_all(folder)?;
     // Without this file, npm would take the folder around it for the package.
     fs::write(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
     let install = ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
-    run(command("npm").args(install).args(packed.iter().map(|path| root().join(path))).current_dir(folder))
+    let packed = packed.iter().map(|path| root().join(path));
+    run(command("npm").args(install).args(options).args(packed).current_dir(folder))
 }
 
 /// Copies the files of a folder that git knows or would add.

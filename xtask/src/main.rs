@@ -5,6 +5,7 @@ mod c;
 mod ci;
 mod conformance;
 mod cross;
+mod debian;
 mod demo;
 mod demo_agent;
 mod demo_llm;
@@ -37,6 +38,7 @@ mod source;
 mod test;
 mod toolchain;
 mod twice;
+mod windows;
 mod workflows;
 mod zig;
 
@@ -55,7 +57,7 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials` and `ci` build the
+/// All of them but `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials`, `pack` and `ci` build the
 /// component and the command line first.
 #[derive(Subcommand)]
 enum Command {
@@ -181,6 +183,10 @@ enum Command {
     ///
     /// Rewrite tests/install/README.md. Needs what `cargo xtask package` made.
     InstallTimes,
+    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them under Wine.
+    ///
+    /// Unpacks a compiler and Wine below target/windows, and installs Node for Windows there.
+    Windows,
     /// Check the tag of a release against the version, and print the notes from CHANGELOG.md.
     Notes {
         /// The tag: `v` and the version.
@@ -198,6 +204,15 @@ enum Command {
     Materials {
         /// The folder.
         folder: PathBuf,
+    },
+    /// Pack the Python wheel and the npm addon of libraries that were built on another platform.
+    Pack {
+        /// The platform, as the compiler names it.
+        target: String,
+        /// The library for Python.
+        python: PathBuf,
+        /// The library for Node.
+        node: PathBuf,
     },
     /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
     Page,
@@ -242,6 +257,7 @@ fn dispatch(command: Command) -> Result<()> {
             | Command::Peers { .. }
             | Command::Notes { .. }
             | Command::Materials { .. }
+            | Command::Pack { .. }
             | Command::Ci { .. }
     );
     if !needs_no_build {
@@ -296,9 +312,11 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Package { twice: true } => twice::package()?,
         Command::Cross => cross::cross()?,
         Command::InstallTimes => install_times::write()?,
+        Command::Windows => windows::windows()?,
         Command::Notes { tag, base } => release::print_notes(&tag, base.as_deref())?,
         Command::ActionDigests { sums } => release::add_digests(&sums)?,
         Command::Materials { folder } => package::materials(&folder)?,
+        Command::Pack { target, python, node } => package::pack(&target, &python, &node)?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),

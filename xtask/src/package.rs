@@ -91,6 +91,13 @@ pub(crate) fn package() -> Result<()> {
     digests(folder, &made)
 }
 
+/// Packs the wheel and the addon of libraries that were built on another platform.
+pub(crate) fn pack(target: &str, python_library: &Path, addon: &Path) -> Result<()> {
+    let mut made = vec![python::native_of(python_library, target)?];
+    made.extend(js::package_of(addon, target)?.into_iter().skip(1));
+    digests(Path::new(PACKAGES), &made)
+}
+
 /// Writes what the command line has inside on this platform, and under which licences.
 pub(crate) fn materials(folder: &Path) -> Result<()> {
     inside::write(Some(("seamgate-cli", &inside::host()?)), folder)

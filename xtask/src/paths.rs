@@ -20,6 +20,19 @@ pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     Ok([(cargo.join("registry/src"), "registry"), (root(), "seamgate")])
 }
 
+/// Writes machine code that was built for a platform as it is published: without the names of these folders, except for macOS. There
+/// the linker signs what it writes, so the workflow has the compiler leave them out.
+pub(crate) fn publish(from: &Path, to: &Path, target: &str) -> Result<()> {
+    if !target.ends_with("-apple-darwin") {
+        return write_without(from, to);
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::copy(from, to).with_context(|| from.display().to_string())?;
+    Ok(())
+}
+
 /// Writes machine code of the host without the names of these folders: messages of panics have them.
 ///
 /// The compiler would leave them out by a flag, but a flag belongs to each crate: Wasmtime would be compiled twice, for

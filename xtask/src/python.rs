@@ -25,8 +25,11 @@ const FOLDER: &str = "target/python";
 /// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
 pub(crate) const EPOCH: &str = "315532800";
 
-/// The native half as Cargo makes it, and as it is published.
-const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/native/seamgate_python.so"];
+/// The native half as Cargo makes it.
+const NATIVE: &str = "target/release/libseamgate_python.so";
+
+/// The same as it is published, without its ending.
+const PUBLISHED: &str = "target/native/seamgate_python";
 
 /// The package of the workspace that it is.
 const NATIVE_PACKAGE: &str = "seamgate-python";
@@ -74,31 +77,31 @@ fn for_older_systems() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Returns whether there is a native half for this platform: it supports only Linux on x86-64.
+/// Returns whether this command builds the native half for this platform: on Linux with x86-64.
 fn is_native() -> bool {
     let is_native = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
     if !is_native {
-        say("skipping the native Python wheel: it is for Linux on x86-64");
+        say("skipping the native Python wheel: on this platform, only the workflow of a release builds it");
     }
     is_native
 }
 
-/// Builds the native wheel. Returns `None` if there is no native half: it is for Linux on x86-64.
+/// Builds the native wheel. Returns `None` except on Linux with x86-64.
 fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);
     }
     // All that runs on the host: this package alone would want other features of Wasmtime, and build it again.
     cargo(["build", "--release", "--locked"])?;
-    native_of(Path::new(NATIVE[0]), &inside::host()?).map(Some)
+    native_of(Path::new(NATIVE), &inside::host()?).map(Some)
 }
 
 /// Builds the native wheel of a library that Cargo made for a platform.
 pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
-    paths::write_without(made, Path::new(NATIVE[1]))?;
-    let library = std::path::absolute(NATIVE[1])?;
-    let processor = target.split('-').next().unwrap_or(target);
-    let tag = format!("cp310-abi3-{}_{processor}", platform(&fs::read(&library)?)?);
+    let ending = made.extension().with_context(|| format!("{} has no ending", made.display()))?;
+    let library = std::path::absolute(PUBLISHED)?.with_extension(ending);
+    paths::publish(made, &library, target)?;
+    let tag = format!("cp310-abi3-{}", platform(&library, target)?);
     wheel(Some((NATIVE_PACKAGE, target)), |build| {
         build.env("SEAMGATE_NATIVE", &library).env("SEAMGATE_TAG", &tag);
     })
@@ -109,8 +112,22 @@ fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
 
-/// Returns the systems that a library runs on: those whose C library has every version of a symbol that it asks for.
-fn platform(library: &[u8]) -> Result<String> {
+/// Returns the systems that a library for a platform runs on, as wheels name them.
+fn platform(library: &Path, target: &str) -> Result<String> {
+    Ok(match target {
+        "x86_64-pc-windows-gnu" | "x86_64-pc-windows-msvc" => "win_amd64".to_owned(),
+        // The oldest that the compiler builds for.
+        "aarch64-apple-darwin" => "macosx_11_0_arm64".to_owned(),
+        "x86_64-apple-darwin" => "macosx_10_12_x86_64".to_owned(),
+        _ => {
+            let processor = target.split('-').next().unwrap_or(target);
+            format!("{}_{processor}", manylinux(&fs::read(library)?)?)
+        }
+    })
+}
+
+/// Returns the systems that a library for Linux runs on: those whose C library has every version of a symbol that it asks for.
+fn manylinux(library: &[u8]) -> Result<String> {
     let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
     let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
     let newest = needed.filter_map(minor).max().context("the native half asks for no version of the C library")?;

@@ -172,7 +172,8 @@ test("what is for one machine is in its own package alone", () => {
     assert.deepEqual(native, platform ? [`package/${platform.name}.node`] : []);
     assert.ok(files.includes("package/THIRD-PARTY-NOTICES.txt") && files.includes("package/LICENSE-MIT"), name);
     if (platform) {
-      assert.deepEqual([manifest.os, manifest.cpu, manifest.libc], [[platform.os], [platform.cpu], [platform.libc]]);
+      const libc = platform.libc && [platform.libc];
+      assert.deepEqual([manifest.os, manifest.cpu, manifest.libc], [[platform.os], [platform.cpu], libc]);
     }
   }
 });

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, TryLockError},
-    io::{self, Read, Seek, Write},
+    io::{self, Seek, Write},
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -60,6 +60,8 @@ fn write_owner(file: &mut File) -> io::Result<()> {
 /// Returns whether the process that took the lock may still exist.
 #[cfg(unix)]
 fn is_owner_alive(file: &mut File) -> bool {
+    use std::io::Read;
+
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(32).read_to_string(&mut text));
     let owner = read.ok().and_then(|_| text.parse().ok()).and_then(rustix::process::Pid::from_raw);
