@@ -48,7 +48,7 @@ pub(crate) fn all() -> Result<()> {
         println!("{line}");
         counts.read(&line);
     }
-    ensure!(child.wait()?.success(), "a test failed");
+    ensure!(child.wait()?.success(), "{}", counts.failures());
     let mut expected: BTreeMap<String, usize> = modules()?.into_iter().map(|module| (module, 1)).collect();
     expected.extend(cases()?.map(|(suite, cases)| (format!("{SUITES}/{suite}"), cases)));
     for (module, cases) in expected {
@@ -112,17 +112,54 @@ fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// The number of tests of each module that passed, from the output of `cargo test`.
+/// The most lines of what failed tests said that an error repeats.
+const REPEATED: usize = 100;
+
+/// The number of tests of each module that passed, and what those that failed said, from the output of `cargo test`.
 #[derive(Default)]
 struct Counts {
     binary: Option<String>,
     suite: Option<String>,
     passed: BTreeMap<String, usize>,
+    failed: Vec<String>,
+    /// What failed tests said, a line each.
+    said: Vec<String>,
+    is_saying: bool,
 }
 
 impl Counts {
+    /// Returns the names of the tests that failed, and what they said, cut. Cargo fails without a failed test if one ended its
+    /// process, or if something did not compile.
+    fn failures(&self) -> String {
+        let Counts { failed, said, .. } = self;
+        if failed.is_empty() {
+            return "cargo test failed, and no test said so: its last lines are above".to_owned();
+        }
+        let cut = match said.len().checked_sub(REPEATED) {
+            Some(more) if more > 0 => format!("\n... {more} more lines are above"),
+            _ => String::new(),
+        };
+        let repeated: String = said.iter().take(REPEATED).map(|line| format!("\n{line}")).collect();
+        format!("failed: {}{repeated}{cut}", failed.join(", "))
+    }
+
+    /// Keeps the names of failed tests, and what stands below `failures:` for each of them.
+    fn read_failure(&mut self, line: &str) {
+        let binary = self.binary.as_deref().unwrap_or("unit tests");
+        if let Some(name) = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED")) {
+            self.failed.push(format!("{binary} {name}"));
+        }
+        match line {
+            "failures:" => self.is_saying = !self.is_saying,
+            _ if line.starts_with("test result: ") => self.is_saying = false,
+            _ if self.is_saying && !line.is_empty() => self.said.push(line.to_owned()),
+            _ => {}
+        }
+    }
+
     fn read(&mut self, line: &str) {
         let line = line.trim();
+        self.read_failure(line);
         if let Some(program) = line.strip_prefix("Running ").or(line.strip_prefix("Doc-tests ")) {
             let name = program.strip_prefix("tests/").and_then(|name| name.split_once("/main.rs ("));
             (self.binary, self.suite) = (name.map(|(name, _)| name.to_owned()), None);
@@ -170,6 +207,16 @@ test cases/items/whole ... ok
 test result: ok. 799 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 4.45s
 
        Suite gate
+test gate/pages ... FAILED
+
+failures:
+
+---- gate/pages ----
+the answer differs
+
+failures:
+    gate/pages
+
 test result: FAILED. 79 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 9.00s
    Doc-tests seamgate
 test src/lib.rs - (line 5) ... ok
@@ -177,5 +224,7 @@ test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         said.lines().for_each(|line| counts.read(line));
         let passed: Vec<_> = counts.passed.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         assert_eq!(passed, [("core/finish", 1), ("core/numbers", 2), ("layers/main", 1), ("suites/cases", 799)]);
+        let expected = "failed: core merging::places, suites gate/pages\n---- gate/pages ----\nthe answer differs";
+        assert_eq!(counts.failures(), expected);
     }
 }

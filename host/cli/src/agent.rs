@@ -16,7 +16,7 @@ use seamgate_runner::{
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
 
-use crate::{console::print_json, error::NoVerdict, input, lists, status::Status};
+use crate::{console::print_json, error::NoVerdict, input, lists, principal::principal, status::Status};
 
 /// The longest line to show, in characters.
 const MAX_LINE: usize = 200;
@@ -292,13 +292,6 @@ fn tell_waiting(waiting: &Waiting) {
             }
         }
     }
-}
-
-/// Returns the user who is logged in, unless another name is given.
-pub(crate) fn principal(given: Option<&str>) -> Result<String> {
-    let user = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    let name = given.map(str::to_owned).or_else(user).filter(|name| !name.is_empty());
-    name.context("nobody is logged in (USER is not set): say who you are with --as")
 }
 
 /// Returns a task as JSON. Text that is not JSON becomes a JSON string.

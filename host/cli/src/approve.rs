@@ -19,9 +19,9 @@ use seamgate_trace::{CallOutcome, has_journal, runs_in};
 use serde::de::IgnoredAny;
 
 use crate::{
-    agent::principal,
     console::{print, print_json},
     error,
+    principal::principal,
     status::Status,
 };
 

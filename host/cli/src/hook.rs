@@ -12,12 +12,7 @@ use seamgate_hook::{Change, Harness, Place, Setting, plan, respond};
 use seamgate_text::{escape_terminal, say};
 use serde_json::Value;
 
-use crate::{
-    agent::{principal, read_lists},
-    error::Unwritten,
-    lists,
-    status::Status,
-};
+use crate::{agent::read_lists, error::Unwritten, lists, principal::principal, status::Status};
 
 pub(crate) const HELP: &str = "\
 Put the hook into the settings of a project. Without --write, this shows the change:

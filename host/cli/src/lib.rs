@@ -27,6 +27,7 @@ mod mcp;
 mod ndjson;
 mod notice;
 pub mod parquet;
+mod principal;
 mod replay;
 mod run;
 mod serve;

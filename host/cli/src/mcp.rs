@@ -14,12 +14,7 @@ use seamgate_mcp::{End, Launch, Listing, Reach, Setting, Times, http, stdio};
 use seamgate_runner::process::Signals;
 use seamgate_text::{escape_terminal, say, shell_word};
 
-use crate::{
-    agent::{principal, read_lists},
-    error::NoVerdict,
-    input, lists,
-    status::Status,
-};
+use crate::{agent::read_lists, error::NoVerdict, input, lists, principal::principal, status::Status};
 
 pub(crate) const HELP: &str = "\
 Put this line into the configuration of a client in place of the server's own. Make the profile with 'seamgate mcp init':

@@ -19,7 +19,7 @@ use super::{
     clients::{ANY, CLIENTS, Client, Entry},
     list,
 };
-use crate::{agent::principal, console::print, status::Status};
+use crate::{console::print, principal::principal, status::Status};
 
 /// The variables that most programs need to start, as MCP clients pass them on.
 const COMMON: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
