@@ -45,8 +45,7 @@ pub trait Handler: Send + Sync + 'static {
 /// Serves at most 256 connections at once, for ever. Refusals of clients that lack the token or come from elsewhere are
 /// reported on standard error, the first 20.
 pub fn serve<H: Handler>(listener: &TcpListener, handler: H) {
-    let server =
-        Arc::new(Server { handler, connections: AtomicUsize::new(0), told: AtomicUsize::new(0) });
+    let server = Arc::new(Server { handler, connections: AtomicUsize::new(0), told: AtomicUsize::new(0) });
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             thread::sleep(PAUSE);

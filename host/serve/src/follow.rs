@@ -58,11 +58,6 @@ impl Follower {
         self.about.as_ref()
     }
 
-    /// Returns how many bytes were read.
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// Reads the steps that are new, and gives each to `take`. A step that is not whole yet is left for the next time.
     ///
     /// # Errors
@@ -95,8 +90,8 @@ impl Follower {
         let mut step = Step::default();
         let mut next = self.next;
         while let Some(length) = piece[at..].iter().position(|byte| *byte == b'\n') {
-            let line: Line = serde_json::from_slice(&piece[at..at + length])
-                .map_err(|error| wrong(next, &error.to_string()))?;
+            let line: Line =
+                serde_json::from_slice(&piece[at..at + length]).map_err(|error| wrong(next, &error.to_string()))?;
             at += length + 1;
             next = next.max(line.n + 1);
             if let Some(about) = line.run {
@@ -152,7 +147,8 @@ mod tests {
             // The second text is shorter: the last step was taken back, and comes again.
             for text in [&all[..cut], &all[..cut / 2], &all[..]] {
                 fs::write(folder.join(NAME), text).expect("written");
-                let take = |about: &About, step: Step| times.push((about.agent.clone(), step.event.map(|event| event.at)));
+                let take =
+                    |about: &About, step: Step| times.push((about.agent.clone(), step.event.map(|event| event.at)));
                 follower.read(&folder, take).expect("read");
             }
             let expected: Vec<_> = (0..5).map(|at| ("a".to_owned(), Some(at))).collect();

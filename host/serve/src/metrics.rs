@@ -19,7 +19,19 @@ use crate::follow::{About, Step};
 /// The bounds of durations, in seconds, and of tokens, as the conventions have them.
 const SECONDS: [f64; 14] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS: [f64; 14] = [
-    1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0,
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1024.0,
+    4096.0,
+    16384.0,
+    65536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
     67_108_864.0,
 ];
 /// The bounds of the time that people take to decide, in seconds: up to a day.
@@ -99,7 +111,11 @@ impl Metrics {
         registry.register("seamgate_decisions", "Decisions about calls, by what they permit", all.decisions.clone());
         registry.register("seamgate_decision_reasons", "Reasons of decisions, by their codes", all.reasons.clone());
         registry.register("seamgate_results", "Ends of calls that were permitted", all.results.clone());
-        registry.register("seamgate_approvals", "Decisions of people, and calls that nobody decided in time", all.approvals.clone());
+        registry.register(
+            "seamgate_approvals",
+            "Decisions of people, and calls that nobody decided in time",
+            all.approvals.clone(),
+        );
         registry.register("seamgate_model_outputs", "Outputs of models, by what they are", all.outputs.clone());
         registry.register("seamgate_runs_ended", "Runs that ended, by how", all.ended.clone());
         registry.register_with_unit(
@@ -191,7 +207,8 @@ impl Metrics {
             }
             EventKind::ModelOutput(event) => {
                 let usage = event.usage.as_ref();
-                let used = [("input", usage.and_then(|usage| usage.input)), ("output", usage.and_then(|usage| usage.output))];
+                let used =
+                    [("input", usage.and_then(|usage| usage.input)), ("output", usage.and_then(|usage| usage.output))];
                 for (kind, tokens) in used {
                     let Some(tokens) = tokens else { continue };
                     let labels = vec![agent.clone(), ("gen_ai_token_type", kind.to_owned())];

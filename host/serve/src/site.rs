@@ -139,8 +139,8 @@ impl Site {
         };
         let folder = folder.ok_or_else(|| Refused(404, "there is no such run".to_owned()))?;
         let mut text = Vec::new();
-        let faults = seamgate_trace::write_text(&mut text, &folder)
-            .map_err(|error| Refused(409, with_sources(&error)))?;
+        let faults =
+            seamgate_trace::write_text(&mut text, &folder).map_err(|error| Refused(409, with_sources(&error)))?;
         let mut text = strip_str(&String::from_utf8_lossy(&text)).to_string();
         if text.len() > MAX_TRACE {
             let end = text.floor_char_boundary(MAX_TRACE);
