@@ -28,13 +28,15 @@ pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 11] = [
     "seamgate",
     "seamgate-text",
     "seamgate-authoring",
     "seamgate-trace",
     "seamgate-runner",
+    "seamgate-http",
     "seamgate-mcp",
+    "seamgate-serve",
     "seamgate-hook",
     "seamgate-release",
     "seamgate-cli",

@@ -3,25 +3,20 @@
 use std::{
     cell::Cell,
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
-    rc::Rc,
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, ApprovalRemember, Ask, FileJournal, Journal, JournalError, Run, StepError,
-    read_named,
-};
+use seamgate::{ApprovalAnswer, ApprovalEvent, ApprovalRemember, Ask, read_named};
 use seamgate_runner::{
-    Error,
-    agent::{YesOrNo, ask_rows, held_reason, ignored, now, to_decide},
-    run_dir::{Claims, Decision, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, SigningKey, verify},
+    agent::{YesOrNo, ask_rows, held_reason, now, to_decide},
+    run_dir::{Decision, MAX_TOKEN, Plan, SigningKey},
     terminal::{Terminal, TerminalPrompt, is_terminal},
+    waiting::{Waiting, find, with_children},
 };
-use seamgate_text::{count, escape_terminal, say, shell_word, tool_name, with_sources};
+use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
 use seamgate_trace::{CallOutcome, has_journal, runs_in};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::de::IgnoredAny;
 
 use crate::{
     console::{print, print_json},
@@ -46,12 +41,6 @@ const MAX_OUTCOMES: usize = 20;
 
 /// The longest arguments of a call, in bytes: what an event may have.
 const MAX_ARGUMENTS: usize = 1024 * 1024;
-
-/// The deepest level of children.
-const MAX_DEPTH: usize = 16;
-
-/// So often a decision is sent again because the run has gone on meanwhile.
-const MAX_ATTEMPTS: usize = 100;
 
 pub(crate) const HELP: &str = "\
 If several calls wait, this lists them. DIR may be a folder of several runs.
@@ -99,30 +88,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// A call that waits.
-struct Waiting {
-    /// The folder of its run.
-    folder: PathBuf,
-    run: String,
-    /// The agent of its run.
-    agent: String,
-    /// Its tool, as NAME or SERVER/NAME.
-    tool: String,
-    /// The arguments, as they would be sent.
-    arguments: String,
-    ask: Ask,
-    profiles: Rc<Profiles>,
-    /// `true` if the process of the call continues by itself when the call is approved.
-    goes_on: bool,
-}
-
-impl Waiting {
-    /// Returns the event for a decision about the call.
-    fn event(&self, decision: ApprovalAnswer, principal: &str) -> ApprovalEvent {
-        ApprovalEvent::new(&self.ask.key, &self.ask.digest, decision, principal)
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     match (&arguments.new_key, &arguments.run) {
         (Some(file), _) => new_key(file),
@@ -150,17 +115,21 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
     match sessions.is_empty() {
         // Sessions of a gate that have ended.
         true if has_ended(folder) => {}
-        true => find(folder, &mut waiting, &mut skipped)?,
+        true => (waiting, skipped) = find(folder)?,
         false => {
             for session in &sessions {
-                if let Err(error) = find(session, &mut waiting, &mut skipped) {
-                    skipped.push((session.clone(), error));
+                match find(session) {
+                    Ok((more, unopened)) => {
+                        waiting.extend(more);
+                        skipped.extend(unopened);
+                    }
+                    Err(error) => skipped.push((session.clone(), error)),
                 }
             }
         }
     }
     for (folder, error) in skipped {
-        let why = error::told(&error::of_library(error));
+        let why = error::told(&error::of_library(error.into()));
         say(&format!(
             "seamgate: skipped {}: {}",
             escape_terminal(&folder.display().to_string()),
@@ -245,8 +214,7 @@ fn edit(arguments: &Arguments, one: &Waiting, file: &Path) -> Result<Option<Wait
     event.reason = arguments.reason.as_deref().map(held_reason);
     event.arguments = Some(text.to_owned());
     send(one, event)?;
-    let (mut waiting, mut skipped) = (Vec::new(), Vec::new());
-    find(&one.folder, &mut waiting, &mut skipped)?;
+    let (waiting, _) = find(&one.folder)?;
     Ok(waiting.into_iter().find(|other| other.folder == one.folder && other.ask.key == one.ask.key))
 }
 
@@ -270,7 +238,7 @@ fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     runs.sort_by_key(|run| Plan::is_in(run));
     let older = runs.len().saturating_sub(MAX_SESSIONS);
     runs.drain(..older);
-    let runs: Vec<PathBuf> = runs.into_iter().flat_map(|run| with_children(run, 0)).collect();
+    let runs: Vec<PathBuf> = runs.into_iter().flat_map(|run| with_children(&run)).collect();
     let (mut told, mut others) = (Vec::new(), Vec::new());
     for run in &runs {
         let place = run.display();
@@ -300,21 +268,6 @@ fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
         told.push(format!("{} not shown: name the folder of one", count(older, "older session")));
     }
     told.iter().map(|line| format!("\n  {line}")).collect()
-}
-
-/// Returns the folder of a run and those of its children, down to the deepest level.
-fn with_children(run: PathBuf, depth: usize) -> Vec<PathBuf> {
-    let children = if depth < MAX_DEPTH { children(&run) } else { Vec::new() };
-    let below = children.into_iter().flat_map(|child| with_children(child, depth + 1));
-    std::iter::once(run.clone()).chain(below).collect()
-}
-
-/// Returns the folders of the children of a run, in the order of their names.
-fn children(run: &Path) -> Vec<PathBuf> {
-    let inside = fs::read_dir(run.join("children")).into_iter().flatten();
-    let mut children: Vec<PathBuf> = inside.filter_map(|child| Some(child.ok()?.path())).collect();
-    children.sort();
-    children
 }
 
 /// Returns the decision of a person on this terminal or command line.
@@ -383,29 +336,11 @@ fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<Signi
     }
 }
 
-/// Reads a decision from a signed token, which is valid only for this call of this run.
+/// Reads a decision from a file with a signed token.
 fn signed(file: &Path, one: &Waiting) -> Result<ApprovalEvent> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
-    let token = text.trim();
-    let Claims { run, key, digest, decision, principal, .. } =
-        verify(token, |principal| one.ask.keys_of(principal).unwrap_or_default(), now())
-            .map_err(anyhow::Error::msg)
-            .with_context(context)?;
-    for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
-    {
-        if is != must {
-            bail!("Invalid token: its {name} is {:?}; this call has {must:?}", escape_terminal(is));
-        }
-    }
-    let decision = match decision.as_str() {
-        "approved" => ApprovalAnswer::Approved,
-        "rejected" => ApprovalAnswer::Rejected,
-        _ => bail!("Invalid token: its decision must be \"approved\" or \"rejected\""),
-    };
-    let mut event = one.event(decision, &principal);
-    event.token = Some(token.to_owned());
-    Ok(event)
+    one.signed(&text).with_context(context)
 }
 
 fn no_common_key(principal: &str) -> String {
@@ -453,119 +388,9 @@ fn has_ended(folder: &Path) -> bool {
     !Plan::is_in(folder) && (has_journal(folder) || !runs_in(folder, has_journal).is_empty())
 }
 
-/// A run that cannot be opened, and why.
-type Skipped = (PathBuf, anyhow::Error);
-
-/// Adds the calls of a run and its children that wait. Skips a child that cannot be opened.
-fn find(folder: &Path, waiting: &mut Vec<Waiting>, skipped: &mut Vec<Skipped>) -> Result<()> {
-    find_in(folder, waiting)?;
-    for child in with_children(folder.to_owned(), 0).into_iter().skip(1) {
-        if let Err(error) = find_in(&child, waiting) {
-            skipped.push((child, error));
-        }
-    }
-    Ok(())
-}
-
-/// Adds the calls of a run that wait.
-fn find_in(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
-    #[derive(Deserialize)]
-    struct State {
-        status: String,
-        facts: Facts,
-        calls: Vec<Call>,
-    }
-    #[derive(Deserialize)]
-    struct Facts {
-        #[serde(default)]
-        asks: Vec<Asked>,
-    }
-    #[derive(Deserialize)]
-    struct Asked {
-        key: String,
-        digest: String,
-    }
-    #[derive(Deserialize)]
-    struct Call {
-        key: String,
-        phase: String,
-        digest: Option<String>,
-        #[serde(default)]
-        server: String,
-        tool: String,
-        #[serde(default)]
-        arguments: String,
-    }
-    let plan = Plan::read(folder)?;
-    let goes_on = matches!(plan.model, ModelPlan::Client);
-    let profiles = Rc::new(Profiles::read(&plan.profiles)?);
-    let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(Error::from)?;
-    let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
-    // Of several asks about a call, the last is open: those before it were about another action.
-    let asked_call = |ask: &Asked| {
-        let is_it = |call: &&Call| call.key == ask.key && call.digest.as_ref() == Some(&ask.digest);
-        calls.iter().filter(|call| call.phase == "asked").find(is_it)
-    };
-    let mut shown = shown(run.journal())?;
-    let (id, agent) = (run.id().to_owned(), run.agent().to_owned());
-    drop(run);
-    if matches!(status.as_str(), "running" | "waiting") {
-        for asked in facts.asks {
-            let Some(call) = asked_call(&asked) else { continue };
-            if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
-                waiting.push(Waiting {
-                    folder: folder.to_owned(),
-                    run: id.clone(),
-                    agent: agent.clone(),
-                    tool: tool_name(&call.server, &call.tool),
-                    arguments: call.arguments.clone(),
-                    ask,
-                    profiles: Rc::clone(&profiles),
-                    goes_on,
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns all that was asked, by keys and digests.
-fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
-    #[derive(Deserialize)]
-    struct Line {
-        action: Option<Action>,
-    }
-    let mut shown = BTreeMap::new();
-    for line in journal.lines(0)? {
-        let line = line?;
-        if line.contains(r#""type":"ask_approval""#)
-            && let Ok(Line { action: Some(Action::AskApproval(action)) }) = serde_json::from_str(&line)
-        {
-            let ask = action.ask;
-            shown.insert((ask.key.clone(), ask.digest.clone()), ask);
-        }
-    }
-    Ok(shown)
-}
-
 /// Sends a decision to the run of a call.
 fn send(one: &Waiting, event: ApprovalEvent) -> Result<()> {
-    let _lock = Lock::take(&one.folder)?;
-    let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
-    let event = event.at(now());
-    // A gate continues its run at the same time.
-    for attempt in 0.. {
-        match run.send(&event) {
-            Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {
-                run.catch_up().map_err(Error::from)?;
-            }
-            sent => {
-                sent.map_err(Error::from)?;
-                break;
-            }
-        }
-    }
-    match ignored(&run)? {
+    match one.send(event)? {
         Some(record) => bail!("the run did not take it: {} ({})", escape_terminal(&record.message), record.code),
         None => Ok(()),
     }

@@ -30,6 +30,7 @@ pub mod parquet;
 mod principal;
 mod replay;
 mod run;
+mod serve;
 mod status;
 mod stream;
 mod test;
@@ -77,6 +78,9 @@ enum Command {
     /// Decide about a call that waits for approval
     #[command(after_help = approve::HELP)]
     Approve(approve::Arguments),
+    /// Serve a folder of runs: a page on which people approve calls, and metrics for Prometheus
+    #[command(after_help = serve::HELP)]
+    Serve(serve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
     /// Say what a word in a report, a fault or a finding means, and what to do about it
@@ -172,7 +176,12 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     // Those that start programs, or in which a person decides.
     if matches!(
         command,
-        Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_) | Command::Types(_)
+        Command::Run(_)
+            | Command::Agent(_)
+            | Command::Mcp(_)
+            | Command::Approve(_)
+            | Command::Serve(_)
+            | Command::Types(_)
     ) {
         seamgate_runner::process::keep_descriptors();
         seamgate_runner::process::harden();
@@ -185,6 +194,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Explain(arguments) => codes::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),

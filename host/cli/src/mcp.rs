@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
     /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
-    #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = seamgate_http::address)]
     listen: Option<SocketAddr>,
     /// The time that a server has to start and to list its tools, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]

@@ -16,6 +16,7 @@ pub mod run_dir;
 pub mod secrets;
 pub mod terminal;
 mod variables;
+pub mod waiting;
 
 pub use error::{Error, Result};
 pub use random::{new_nonce, random};

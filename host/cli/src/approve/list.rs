@@ -3,11 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
-use seamgate_runner::notice::Notice;
+use seamgate_runner::{notice::Notice, waiting::Waiting};
 use seamgate_text::escape_terminal;
 use serde::Serialize;
-
-use super::Waiting;
 
 /// A call that waits, with the arguments as they would be sent.
 #[derive(Serialize)]

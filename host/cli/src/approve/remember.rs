@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use seamgate::{ApprovalRemember, Json};
+use seamgate_runner::waiting::Waiting;
 use seamgate_text::{count, escape_terminal};
-
-use super::Waiting;
 
 /// The calls that an approval covers beside its own.
 #[derive(clap::Args)]

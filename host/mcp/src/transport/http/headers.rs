@@ -1,8 +1,8 @@
 //! Headers of the protocol: which version a request is of, and whether they say what its body says.
 
+use seamgate_http::{Refused, Request};
 use serde_json::value::RawValue;
 
-use super::wire::{Refused, Request};
 use crate::core::{
     Id, Message,
     message::{self, Members},

@@ -5,39 +5,36 @@
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>,
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
-mod guard;
 mod headers;
 mod renames;
 mod sessions;
 mod streams;
-mod wire;
 
 use std::{
     borrow::Cow,
-    net::{SocketAddr, TcpListener, TcpStream},
+    io,
+    net::{SocketAddr, TcpListener},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
     thread,
     time::{Duration, Instant},
 };
 
+use seamgate_http::{Broken, Connection, Guard, Handler, Refused, Request};
 use seamgate_runner::{
     Error, Result,
     process::{Signals, Wrote},
 };
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::say;
 use serde_json::value::RawValue;
 
 use self::{
-    guard::Guard,
     headers::{Era, era_of},
     renames::{asked, renamed},
     sessions::{Session, Sessions},
     streams::{GENERAL, Next, Reader},
-    wire::{Broken, Connection, Refused, Request},
 };
 use crate::{
     core::{
@@ -50,10 +47,8 @@ use crate::{
 /// The only path.
 const PATH: &str = "/mcp";
 
-/// The most connections at once.
-const MAX_CONNECTIONS: usize = 256;
-/// The most refusals that are reported, because a client may try for ever.
-const MAX_TOLD: usize = 20;
+/// The media type of messages.
+const JSON: &str = "application/json";
 
 /// The intervals at which a stream checks that its client is there, and shows that the gate is.
 const LOOK: Duration = Duration::from_millis(250);
@@ -66,14 +61,6 @@ const QUICK: Duration = Duration::from_secs(5);
 /// The interval at which idle sessions are closed, and the time that sessions have to end.
 const TIDY: Duration = Duration::from_secs(60);
 const ENDING: Duration = Duration::from_secs(4);
-
-/// Parses an address of this machine to listen at.
-pub fn address(text: &str) -> Result<SocketAddr, String> {
-    let wanted = "must be an address of this machine with a port, as 127.0.0.1:7777 or [::1]:7777";
-    let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
-    // A remote client would send the token in the clear.
-    if address.ip().is_loopback() { Ok(address) } else { Err(wanted.to_owned()) }
-}
 
 /// Serves clients until a signal comes, and returns that. `variable` is the environment variable with the token that clients must send.
 /// `None`: a new token, which is said once.
@@ -100,14 +87,9 @@ pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, sign
     let listening = sender.clone();
     let _listening = signals.listen(move |signal| listening.send(signal).is_ok());
     let sessions = Sessions::new(setting, signals.clone());
-    let host = Arc::new(Host {
-        guard,
-        sessions: Arc::clone(&sessions),
-        connections: AtomicUsize::new(0),
-        told: AtomicUsize::new(0),
-    });
+    let host = Host { guard, sessions: Arc::clone(&sessions) };
     thread::Builder::new()
-        .spawn(move || host.accept(&listener))
+        .spawn(move || seamgate_http::serve(&listener, host))
         .map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
     loop {
         match signalled.recv_timeout(TIDY) {
@@ -125,8 +107,6 @@ pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, sign
 struct Host {
     guard: Guard,
     sessions: Arc<Sessions>,
-    connections: AtomicUsize,
-    told: AtomicUsize,
 }
 
 /// The answer to a request.
@@ -152,63 +132,8 @@ impl From<Refused> for Answer {
     }
 }
 
-impl Host {
-    fn accept(self: &Arc<Self>, listener: &TcpListener) {
-        for stream in listener.incoming() {
-            let Ok(stream) = stream else {
-                // There may be too many open files: some will be closed.
-                thread::sleep(Duration::from_millis(100));
-                continue;
-            };
-            if self.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
-                self.connections.fetch_sub(1, Ordering::Relaxed);
-                continue;
-            }
-            let host = Arc::clone(self);
-            let served = thread::Builder::new().spawn(move || {
-                host.serve(stream);
-                host.connections.fetch_sub(1, Ordering::Relaxed);
-            });
-            if served.is_err() {
-                self.connections.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Serves one connection.
-    fn serve(&self, stream: TcpStream) {
-        let Ok(mut connection) = Connection::new(stream) else { return };
-        loop {
-            let answer = match connection.head() {
-                Ok(request) => self.answer(&mut connection, &request),
-                Err(broken) => Err(broken),
-            };
-            let is_written = match answer {
-                Ok(answer) => write(&mut connection, answer).is_ok(),
-                Err(Broken::Ended) => return,
-                Err(Broken::Refused(refused)) => {
-                    self.tell(&refused);
-                    write(&mut connection, refused.into()).is_ok()
-                }
-            };
-            if !is_written || connection.is_last() {
-                return connection.end();
-            }
-        }
-    }
-
-    /// Reports to a person which clients were refused for what they are, not for what they want.
-    fn tell(&self, Refused(status, why): &Refused) {
-        if !matches!(status, 401 | 403) {
-            return;
-        }
-        let told = self.told.fetch_add(1, Ordering::Relaxed);
-        if told < MAX_TOLD {
-            say(&format!("seamgate: refused a request: {}", escape_terminal(why)));
-        } else if told == MAX_TOLD {
-            say("seamgate: further refusals are not told");
-        }
-    }
+impl Handler for Host {
+    type Answer = Answer;
 
     /// Does what a request asks for. Only who may ask is read further than the headers.
     fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
@@ -235,6 +160,12 @@ impl Host {
         }
     }
 
+    fn write(&self, connection: &mut Connection, answer: Answer) -> io::Result<()> {
+        write(connection, answer)
+    }
+}
+
+impl Host {
     /// Returns the session that a request names.
     fn session(&self, request: &Request) -> Result<Arc<Session>, Refused> {
         let id = request.header("mcp-session-id");
@@ -374,9 +305,9 @@ fn gone() -> Refused {
 }
 
 /// Answers a request.
-fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
+fn write(connection: &mut Connection, answer: Answer) -> io::Result<()> {
     match answer {
-        Answer::Whole(status, headers, body) => connection.answer(status, &headers, &body),
+        Answer::Whole(status, headers, body) => connection.answer(status, JSON, &headers, &body),
         Answer::Stream { session, reader, headers, is_primed } => {
             connection.stream(&headers)?;
             if is_primed {
@@ -390,18 +321,19 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
                 match reader.next(LOOK) {
                     Next::Message(number, text) => {
                         if let Ok(Message::Answer { answer, .. }) = Message::read(&text) {
-                            return connection.answer(headers::status_of(&answer), "", &text);
+                            return connection.answer(headers::status_of(&answer), JSON, "", &text);
                         }
                         break Some((number, text));
                     }
                     Next::Nothing if connection.has_ended() => {
                         session.cancel(reader);
-                        return Err(std::io::ErrorKind::BrokenPipe.into());
+                        return Err(io::ErrorKind::BrokenPipe.into());
                     }
                     Next::Nothing if Instant::now() < until => {}
                     Next::Nothing => break None,
                     Next::End => {
-                        return connection.answer(404, "", &Message::error(None, INVALID_REQUEST, &gone().1).to_line());
+                        let gone = Message::error(None, INVALID_REQUEST, &gone().1).to_line();
+                        return connection.answer(404, JSON, "", &gone);
                     }
                 }
             };
@@ -420,7 +352,7 @@ fn write_stream(
     session: &Session,
     reader: Reader,
     first: Option<(u64, String)>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let mut first = first;
     let mut alive = Instant::now();
     loop {
@@ -435,7 +367,7 @@ fn write_stream(
                 };
                 connection.piece(&format!("{id}event: message\ndata: {text}\n\n"))
             }
-            Next::Nothing if connection.has_ended() => Err(std::io::ErrorKind::BrokenPipe.into()),
+            Next::Nothing if connection.has_ended() => Err(io::ErrorKind::BrokenPipe.into()),
             Next::Nothing if alive.elapsed() < ALIVE => Ok(()),
             Next::Nothing => {
                 alive = Instant::now();

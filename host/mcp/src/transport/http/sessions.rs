@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use seamgate_http::Refused;
 use seamgate_runner::{
     Result,
     process::{LineWriter, Signals, Wrote},
@@ -17,10 +18,7 @@ use seamgate_runner::{
 };
 use seamgate_text::{escape_terminal, say, shell_word};
 
-use super::{
-    streams::{Reader, Sink, Streams},
-    wire::Refused,
-};
+use super::streams::{Reader, Sink, Streams};
 use crate::{
     core::{End, Message},
     driver::{Downstream, Happened},

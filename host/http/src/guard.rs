@@ -9,7 +9,7 @@ use seamgate::digest;
 use seamgate_runner::{Error, Result, random};
 use seamgate_text::{escape_terminal, truncate};
 
-use super::wire::{Refused, Request};
+use crate::wire::{Refused, Request};
 
 /// The shortest token that somebody may choose, in bytes.
 const MIN_TOKEN: usize = 16;
@@ -17,7 +17,7 @@ const MIN_TOKEN: usize = 16;
 const MAX_TOLD: usize = 100;
 
 /// The conditions that requests must meet.
-pub(super) struct Guard {
+pub struct Guard {
     port: u16,
     /// Only its digest stays.
     token: String,
@@ -25,7 +25,11 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Guards a port with the token of an environment variable. Without a variable, makes a new token and returns it.
-    pub(super) fn new(port: u16, variable: Option<&str>) -> Result<(Self, Option<String>)> {
+    ///
+    /// # Errors
+    ///
+    /// There is no such variable, or its token has fewer than 16 characters, or others than those of ASCII without spaces.
+    pub fn new(port: u16, variable: Option<&str>) -> Result<(Self, Option<String>)> {
         let (token, new) = match variable {
             Some(name) => match std::env::var(name) {
                 Ok(token) if token.len() >= MIN_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic()) => {
@@ -47,7 +51,11 @@ impl Guard {
     }
 
     /// Checks that a request comes from this machine, and from no page of another site.
-    pub(super) fn check_place(&self, request: &Request) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    ///
+    /// The refusal, with the status 400 or 403.
+    pub fn check_place(&self, request: &Request) -> Result<(), Refused> {
         let shown = |text: &str| escape_terminal(&truncate(text, MAX_TOLD));
         match request.header("host") {
             None => return Err(Refused(400, "the header Host is missing".to_owned())),
@@ -68,7 +76,11 @@ impl Guard {
     }
 
     /// Checks that a request has the token.
-    pub(super) fn check_token(&self, request: &Request) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    ///
+    /// The refusal, with the status 401.
+    pub fn check_token(&self, request: &Request) -> Result<(), Refused> {
         let given = request.header("authorization").and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())

@@ -14,7 +14,7 @@ use httparse::Status as Parsed;
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 /// The longest body, in bytes.
-pub(super) const MAX_BODY: usize = 16 * 1024 * 1024;
+const MAX_BODY: usize = 16 * 1024 * 1024;
 /// The longest line before a chunk, and all that may follow the last one.
 const MAX_CHUNK_LINE: usize = 256;
 const MAX_TRAILERS: usize = 4 * 1024;
@@ -48,9 +48,11 @@ fn is_single(name: &str) -> bool {
 
 /// The head of a request.
 #[derive(Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) target: String,
+pub struct Request {
+    /// The method, as the client wrote it.
+    pub method: String,
+    /// The path with its query, as the client wrote it.
+    pub target: String,
     /// With names in lower case.
     headers: Vec<(String, String)>,
     body: Length,
@@ -64,11 +66,11 @@ enum Length {
 
 /// A refusal: the status, and the reason.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) u16, pub(super) String);
+pub struct Refused(pub u16, pub String);
 
 /// The reason why nothing more is read of a connection.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub enum Broken {
     /// The client ended it, or is silent.
     Ended,
     /// The client gets the reason.
@@ -83,24 +85,24 @@ impl From<Refused> for Broken {
 
 impl Request {
     /// Returns the value of a header that comes once, if it comes.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the headers whose names begin so, with their values.
-    pub(super) fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+    pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         let all = self.headers.iter().filter(move |(name, _)| name.starts_with(prefix));
         all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Returns the words of a header that may come several times, without their parameters.
-    pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.headers.iter().filter(move |(own, _)| own == name);
         values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
     }
 
     /// Returns whether the request has a body.
-    pub(super) fn has_body(&self) -> bool {
+    pub fn has_body(&self) -> bool {
         self.body != Length::Bytes(0)
     }
 
@@ -178,7 +180,7 @@ fn too_long() -> Refused {
 }
 
 /// A connection of a client.
-pub(super) struct Connection {
+pub struct Connection {
     stream: TcpStream,
     /// The bytes that were read and belong to no request yet.
     read: Vec<u8>,
@@ -189,14 +191,23 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+    /// Takes a connection that was accepted.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses its settings: the client is gone.
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE))?;
         Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
     }
 
-    /// Returns the head of the next request.
-    pub(super) fn head(&mut self) -> Result<Request, Broken> {
+    /// Returns the head of the next request: at most 16 KiB and 64 headers, within 10 s of its first byte.
+    ///
+    /// # Errors
+    ///
+    /// The client ended the connection or was idle for 60 s, or the head is refused.
+    pub(crate) fn head(&mut self) -> Result<Request, Broken> {
         if self.is_last {
             return Err(Broken::Ended);
         }
@@ -226,8 +237,12 @@ impl Connection {
         }
     }
 
-    /// Returns the body of a request whose head was read.
-    pub(super) fn body(&mut self, request: &Request) -> Result<Vec<u8>, Broken> {
+    /// Returns the body of a request whose head was read: at most 16 MiB, within 60 s.
+    ///
+    /// # Errors
+    ///
+    /// The client ended the connection, or the body is refused.
+    pub fn body(&mut self, request: &Request) -> Result<Vec<u8>, Broken> {
         match request.header("expect") {
             Some(expect) if expect.eq_ignore_ascii_case("100-continue") && request.has_body() => {
                 self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| Broken::Ended)?;
@@ -326,9 +341,13 @@ impl Connection {
         }
     }
 
-    /// Answers a request as a whole. `headers` are lines.
-    pub(super) fn answer(&mut self, status: u16, headers: &str, body: &str) -> io::Result<()> {
-        let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+    /// Answers a request as a whole. `kind` is the media type of the body; `headers` are more lines, each with its end.
+    ///
+    /// # Errors
+    ///
+    /// The client has ended the connection, or reads too slowly.
+    pub fn answer(&mut self, status: u16, kind: &str, headers: &str, body: &str) -> io::Result<()> {
+        let kind = if body.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
         // The rest of the request belongs to no other one.
         self.is_last |= self.owes_body;
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
@@ -341,12 +360,16 @@ impl Connection {
     }
 
     /// Returns whether the connection ends with the answer.
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// Begins a stream of events.
-    pub(super) fn stream(&mut self, headers: &str) -> io::Result<()> {
+    /// Begins a stream of events. `headers` are more lines, each with its end.
+    ///
+    /// # Errors
+    ///
+    /// The client has ended the connection, or reads too slowly.
+    pub fn stream(&mut self, headers: &str) -> io::Result<()> {
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nCache-Control: no-store\r\n\
@@ -356,17 +379,25 @@ impl Connection {
     }
 
     /// Writes a piece of a stream.
-    pub(super) fn piece(&mut self, text: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The client has ended the connection, or reads too slowly.
+    pub fn piece(&mut self, text: &str) -> io::Result<()> {
         self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
     }
 
     /// Ends a stream.
-    pub(super) fn end_stream(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The client has ended the connection.
+    pub fn end_stream(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }
 
     /// Returns whether the client has ended the connection. Bytes that it sends early belong to its next request.
-    pub(super) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         if self.stream.set_nonblocking(true).is_err() {
             return true;
         }
@@ -380,7 +411,7 @@ impl Connection {
     }
 
     /// Ends the connection. A client that still sends sees the answer before it.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         let until = Instant::now() + LINGER;
         self.read.clear();
         if self.stream.shutdown(Shutdown::Write).is_err() {
@@ -405,6 +436,7 @@ fn reason(status: u16) -> &'static str {
         405 => "Method Not Allowed",
         406 => "Not Acceptable",
         408 => "Request Timeout",
+        409 => "Conflict",
         413 => "Content Too Large",
         415 => "Unsupported Media Type",
         417 => "Expectation Failed",

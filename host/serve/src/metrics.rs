@@ -1,0 +1,285 @@
+//! Counts what runs decided, from their journals. Labels have names from profiles and words of the formats: never a value that a
+//! model, a tool or a user chose.
+//!
+//! Names that begin with `gen_ai` are those of OpenTelemetry's conventions for generative AI, version 0.1.0, as Prometheus
+//! writes them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prometheus_client::{
+    encoding::text::encode,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+use seamgate::{Action, DecisionRecord, EventKind, Permit, Record};
+use seamgate_text::tool_name;
+
+use crate::follow::{About, Step};
+
+/// The bounds of durations, in seconds, and of tokens, as the conventions have them.
+const SECONDS: [f64; 14] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const TOKENS: [f64; 14] = [
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1024.0,
+    4096.0,
+    16384.0,
+    65536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+];
+/// The bounds of the time that people take to decide, in seconds: up to a day.
+const PATIENCE: [f64; 9] = [5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0];
+
+/// Stands in place of the name of a tool that no profile has: the model chose it.
+const UNKNOWN: &str = "(unknown)";
+
+type Labels = Vec<(&'static str, String)>;
+type Counters = Family<Labels, Counter>;
+type Gauges = Family<Labels, Gauge>;
+type Histograms = Family<Labels, Histogram, fn() -> Histogram>;
+
+/// The labels of an agent.
+const AGENT: &str = "gen_ai_agent_name";
+const TOOL: &str = "gen_ai_tool_name";
+
+/// All metrics, which only grow, but for the gauges.
+pub(crate) struct Metrics {
+    registry: Registry,
+    decisions: Counters,
+    reasons: Counters,
+    results: Counters,
+    approvals: Counters,
+    outputs: Counters,
+    ended: Counters,
+    durations: Histograms,
+    tokens: Histograms,
+    patience: Histograms,
+    under_way: Gauges,
+    waiting: Gauges,
+    oldest: Gauges,
+    journals: Gauge,
+    broken: Gauge,
+}
+
+/// What is known of a run that goes on.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// Tools of calls, by the calls' keys.
+    tools: HashMap<String, String>,
+    /// Since when each call waits for approval, by its key.
+    pub(crate) waits: BTreeMap<String, u64>,
+    /// When the run began, and the time of its last event, in milliseconds since 1970.
+    pub(crate) began: u64,
+    pub(crate) last: u64,
+    pub(crate) steps: u64,
+    pub(crate) calls: u64,
+    /// The word for how it ended.
+    pub(crate) ended: Option<&'static str>,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::default();
+        let seconds: fn() -> Histogram = || Histogram::new(SECONDS);
+        let tokens: fn() -> Histogram = || Histogram::new(TOKENS);
+        let patience: fn() -> Histogram = || Histogram::new(PATIENCE);
+        let metrics = Metrics {
+            decisions: Counters::default(),
+            reasons: Counters::default(),
+            results: Counters::default(),
+            approvals: Counters::default(),
+            outputs: Counters::default(),
+            ended: Counters::default(),
+            durations: Histograms::new_with_constructor(seconds),
+            tokens: Histograms::new_with_constructor(tokens),
+            patience: Histograms::new_with_constructor(patience),
+            under_way: Gauges::default(),
+            waiting: Gauges::default(),
+            oldest: Gauges::default(),
+            journals: Gauge::default(),
+            broken: Gauge::default(),
+            registry: Registry::default(),
+        };
+        let all = &metrics;
+        registry.register("seamgate_decisions", "Decisions about calls, by what they permit", all.decisions.clone());
+        registry.register("seamgate_decision_reasons", "Reasons of decisions, by their codes", all.reasons.clone());
+        registry.register("seamgate_results", "Ends of calls that were permitted", all.results.clone());
+        registry.register(
+            "seamgate_approvals",
+            "Decisions of people, and calls that nobody decided in time",
+            all.approvals.clone(),
+        );
+        registry.register("seamgate_model_outputs", "Outputs of models, by what they are", all.outputs.clone());
+        registry.register("seamgate_runs_ended", "Runs that ended, by how", all.ended.clone());
+        registry.register_with_unit(
+            "gen_ai_execute_tool_duration",
+            "Time from when a call may run until its result",
+            Unit::Seconds,
+            all.durations.clone(),
+        );
+        registry.register("gen_ai_client_token_usage", "Tokens of an output, as the model says", all.tokens.clone());
+        registry.register_with_unit(
+            "seamgate_approval_wait",
+            "Time from when a person is asked until the decision",
+            Unit::Seconds,
+            all.patience.clone(),
+        );
+        registry.register("seamgate_runs_under_way", "Runs that have not ended", all.under_way.clone());
+        registry.register("seamgate_approvals_waiting", "Calls that wait for approval", all.waiting.clone());
+        registry.register_with_unit(
+            "seamgate_approvals_oldest",
+            "How long the first of the calls that wait has waited",
+            Unit::Seconds,
+            all.oldest.clone(),
+        );
+        registry.register("seamgate_journals", "Journals that are read", all.journals.clone());
+        registry.register("seamgate_journals_broken", "Journals that cannot be read to their ends", all.broken.clone());
+        Metrics { registry, ..metrics }
+    }
+
+    /// Counts a step of a run.
+    pub(crate) fn step(&self, about: &About, run: &mut Progress, step: &Step) {
+        let agent = (AGENT, about.agent.clone());
+        let at = step.event.as_ref().map_or(run.last, |event| event.at.max(run.last));
+        if run.steps == 0 {
+            run.began = at;
+        }
+        (run.steps, run.last) = (run.steps + 1, at);
+        let is_ignored = step.records.iter().any(|record| matches!(record, Record::Ignored(_)));
+        if let (Some(event), false) = (&step.event, is_ignored) {
+            self.event(&agent, run, &event.kind);
+        }
+        for record in &step.records {
+            match record {
+                Record::Decision(record) => self.decided(&agent, run, record, at),
+                Record::Observation(record) => {
+                    run.waits.remove(&record.call);
+                    self.result(&agent, run, &record.call, record.status.as_str());
+                    if let Some(ms) = record.duration_ms {
+                        let labels = vec![agent.clone(), tool_of(run, &record.call)];
+                        self.durations.get_or_create(&labels).observe(ms as f64 / 1000.0);
+                    }
+                }
+                Record::Settled(record) => {
+                    if run.waits.remove(&record.call).is_some() && record.code.as_str() == "expired" {
+                        self.approvals.get_or_create(&vec![agent.clone(), ("decision", "expired".to_owned())]).inc();
+                    }
+                    self.result(&agent, run, &record.call, record.code.as_str());
+                }
+                Record::Output(record) => {
+                    let labels = vec![agent.clone(), ("kind", record.kind.as_str().to_owned())];
+                    self.outputs.get_or_create(&labels).inc();
+                }
+                _ => {}
+            }
+        }
+        for action in &step.actions {
+            match action {
+                Action::AskApproval(action) => {
+                    run.waits.insert(action.call.clone(), at);
+                }
+                Action::Finish(action) if run.ended.is_none() => {
+                    let word = action.status.as_str();
+                    (run.ended, run.waits) = (Some(word), BTreeMap::new());
+                    self.ended.get_or_create(&vec![agent.clone(), ("status", word.to_owned())]).inc();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn event(&self, agent: &(&'static str, String), run: &Progress, event: &EventKind) {
+        match event {
+            EventKind::Approval(event) => {
+                let labels = vec![agent.clone(), ("decision", event.decision.as_str().to_owned())];
+                self.approvals.get_or_create(&labels).inc();
+                if let Some(since) = run.waits.get(&event.key) {
+                    let seconds = run.last.saturating_sub(*since) as f64 / 1000.0;
+                    self.patience.get_or_create(&vec![agent.clone()]).observe(seconds);
+                }
+            }
+            EventKind::ModelOutput(event) => {
+                let usage = event.usage.as_ref();
+                let used =
+                    [("input", usage.and_then(|usage| usage.input)), ("output", usage.and_then(|usage| usage.output))];
+                for (kind, tokens) in used {
+                    let Some(tokens) = tokens else { continue };
+                    let labels = vec![agent.clone(), ("gen_ai_token_type", kind.to_owned())];
+                    self.tokens.get_or_create(&labels).observe(tokens as f64);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn decided(&self, agent: &(&'static str, String), run: &mut Progress, record: &DecisionRecord, at: u64) {
+        // A tool of a profile has an effect.
+        let tool = match record.effect {
+            Some(_) => tool_name(record.server.as_deref().unwrap_or_default(), &record.tool),
+            None => UNKNOWN.to_owned(),
+        };
+        if run.tools.insert(record.call.clone(), tool.clone()).is_none() {
+            run.calls += 1;
+        }
+        match record.permit {
+            Permit::Approval => {
+                run.waits.entry(record.call.clone()).or_insert(at);
+            }
+            Permit::Allow | Permit::Deny => {
+                run.waits.remove(&record.call);
+            }
+        }
+        let permit = ("permit", record.permit.as_str().to_owned());
+        self.decisions.get_or_create(&vec![agent.clone(), (TOOL, tool), permit.clone()]).inc();
+        for reason in &record.reasons {
+            let labels = vec![agent.clone(), ("code", reason.code.as_str().to_owned()), permit.clone()];
+            self.reasons.get_or_create(&labels).inc();
+        }
+    }
+
+    fn result(&self, agent: &(&'static str, String), run: &Progress, call: &str, status: &str) {
+        let labels = vec![agent.clone(), tool_of(run, call), ("status", status.to_owned())];
+        self.results.get_or_create(&labels).inc();
+    }
+
+    /// Sets the gauges to what runs are at a time, in milliseconds since 1970.
+    pub(crate) fn gauge<'r>(&self, now: u64, broken: usize, runs: impl Iterator<Item = (&'r About, &'r Progress)>) {
+        let mut count = 0;
+        let mut agents: BTreeMap<&str, (i64, i64, u64)> = BTreeMap::new();
+        for (about, run) in runs {
+            count += 1;
+            let (under_way, waiting, oldest) = agents.entry(&about.agent).or_default();
+            *under_way += i64::from(run.ended.is_none());
+            *waiting += i64::try_from(run.waits.len()).unwrap_or(i64::MAX);
+            let longest = run.waits.values().map(|since| now.saturating_sub(*since)).max().unwrap_or_default();
+            *oldest = longest.max(*oldest);
+        }
+        for (agent, (under_way, waiting, oldest)) in agents {
+            let labels = vec![(AGENT, agent.to_owned())];
+            self.under_way.get_or_create(&labels).set(under_way);
+            self.waiting.get_or_create(&labels).set(waiting);
+            self.oldest.get_or_create(&labels).set(i64::try_from(oldest / 1000).unwrap_or(i64::MAX));
+        }
+        self.journals.set(count);
+        self.broken.set(i64::try_from(broken).unwrap_or(i64::MAX));
+    }
+
+    /// Returns all as OpenMetrics 1.0 has it.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // A string takes all that is written.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn tool_of(run: &Progress, call: &str) -> (&'static str, String) {
+    (TOOL, run.tools.get(call).cloned().unwrap_or_else(|| UNKNOWN.to_owned()))
+}

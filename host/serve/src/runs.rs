@@ -1,0 +1,148 @@
+//! The runs of a folder, as far as they were read.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    path::{Path, PathBuf},
+};
+
+use seamgate_runner::{
+    agent::now,
+    waiting::{Waiting, find, with_children},
+};
+use seamgate_text::with_sources;
+use seamgate_trace::{has_journal, runs_in};
+use serde::Serialize;
+
+use crate::{
+    follow::Follower,
+    metrics::{Metrics, Progress},
+};
+
+/// The most runs that a page shows: the last ones, by their names.
+const MAX_SHOWN: usize = 200;
+
+/// A folder of runs.
+pub(crate) struct Runs {
+    folder: PathBuf,
+    metrics: Metrics,
+    /// By their folders.
+    all: BTreeMap<PathBuf, Known>,
+}
+
+/// A run that was read.
+#[derive(Default)]
+struct Known {
+    follower: Follower,
+    progress: Progress,
+    /// Why its journal cannot be read further.
+    fault: Option<String>,
+}
+
+/// A run, as the page shows it.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    /// Its folder, from the folder of all runs.
+    name: String,
+    run: String,
+    agent: String,
+    began: u64,
+    last: u64,
+    steps: u64,
+    calls: u64,
+    waiting: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+}
+
+impl Runs {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Runs { folder: folder.to_owned(), metrics: Metrics::new(), all: BTreeMap::new() }
+    }
+
+    /// Reads what was appended since the last time.
+    pub(crate) fn refresh(&mut self) {
+        let mut folders = if has_journal(&self.folder) { vec![self.folder.clone()] } else { Vec::new() };
+        folders.extend(runs_in(&self.folder, has_journal));
+        for run in folders.iter().flat_map(|run| with_children(run)) {
+            let known = self.all.entry(run.clone()).or_default();
+            if known.fault.is_some() {
+                continue;
+            }
+            let Known { follower, progress, fault } = known;
+            let metrics = &self.metrics;
+            if let Err(error) = follower.read(&run, |about, step| metrics.step(about, progress, &step)) {
+                *fault = Some(error.to_string());
+            }
+        }
+        // Runs that were removed stay in the counters, which only grow.
+        self.all.retain(|run, _| run.exists());
+    }
+
+    /// Returns all metrics, as they are now.
+    pub(crate) fn metrics(&mut self) -> String {
+        self.refresh();
+        let broken = self.all.values().filter(|run| run.fault.is_some()).count();
+        let runs = self.all.values().filter_map(|run| Some((run.follower.about()?, &run.progress)));
+        self.metrics.gauge(now(), broken, runs);
+        self.metrics.text()
+    }
+
+    /// Returns the last runs, the newest first.
+    pub(crate) fn shown(&mut self) -> Vec<Shown> {
+        self.refresh();
+        let mut shown: Vec<Shown> = self.all.iter().map(|(folder, run)| self.show(folder, run)).collect();
+        shown.sort_by(|one, other| (other.last, &other.name).cmp(&(one.last, &one.name)));
+        shown.truncate(MAX_SHOWN);
+        shown
+    }
+
+    fn show(&self, folder: &Path, run: &Known) -> Shown {
+        let about = run.follower.about().cloned().unwrap_or_default();
+        let Progress { began, last, steps, calls, ended, waits, .. } = &run.progress;
+        Shown {
+            name: self.name(folder),
+            run: about.run,
+            agent: about.agent,
+            began: *began,
+            last: *last,
+            steps: *steps,
+            calls: *calls,
+            waiting: waits.len(),
+            ended: *ended,
+            fault: run.fault.clone(),
+        }
+    }
+
+    /// Returns the name of a run: its folder, from the folder of all runs. `.` is that folder itself.
+    pub(crate) fn name(&self, folder: &Path) -> String {
+        let name = folder.strip_prefix(&self.folder).unwrap_or(folder);
+        if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }
+    }
+
+    /// Returns the folder of a run that was found here, by its name. No name leads anywhere else.
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.all.keys().find(|folder| self.name(folder) == name).cloned()
+    }
+
+    /// Returns the calls that wait, and why some runs could not be opened.
+    pub(crate) fn waiting(&mut self) -> (Vec<Waiting>, Vec<String>) {
+        self.refresh();
+        let (mut all, mut faults) = (Vec::new(), Vec::new());
+        let mut fault = |folder: &Path, why: &dyn Display| faults.push(format!("{}: {why}", self.name(folder)));
+        let may_wait = self.all.iter().filter(|(_, run)| !run.progress.waits.is_empty());
+        for folder in may_wait.map(|(folder, _)| folder) {
+            match find(folder) {
+                // Children have entries of their own.
+                Ok((waiting, _)) => all.extend(waiting.into_iter().filter(|one| one.folder == *folder)),
+                Err(error) => fault(folder, &with_sources(&error)),
+            }
+        }
+        let now = now();
+        all.retain(|one| one.ask.expires > now);
+        all.sort_by_key(|one| one.ask.expires);
+        (all, faults)
+    }
+}
