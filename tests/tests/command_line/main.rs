@@ -12,6 +12,7 @@ mod release;
 mod replay;
 mod run;
 mod secrets;
+mod serve;
 mod served;
 mod servers;
 mod stores;

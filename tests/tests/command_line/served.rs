@@ -69,10 +69,26 @@ impl Served {
         served
     }
 
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+    /// Sends a request, and does not wait for its answer.
+    pub(crate) fn send(&mut self, method: &str, params: Value) {
         self.count += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params});
         writeln!(self.input, "{request}").expect("a gate");
+    }
+
+    /// Returns the next answer, to whichever request.
+    pub(crate) fn answer(&mut self) -> Value {
+        loop {
+            let line = self.lines.next().expect("an answer").expect("a line");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message.get("id").is_some() && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(method, params);
         loop {
             let line = self.lines.next().expect("an answer").expect("a line");
             let message: Value = serde_json::from_str(&line).expect("JSON");
@@ -126,7 +142,8 @@ impl Served {
     }
 }
 
-fn seamgate(folder: &Path, arguments: &[&str]) -> Command {
+/// Returns a command of seamgate in a folder.
+pub(crate) fn seamgate(folder: &Path, arguments: &[&str]) -> Command {
     let test = std::env::current_exe().expect("this test");
     let program = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
     let mut command = Command::new(program);
