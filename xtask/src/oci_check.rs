@@ -1,7 +1,9 @@
-//! Checks the layouts of `cargo xtask package`: a second build has the same digests, and ORAS pushes each to a registry on
-//! loopback and pulls the same bytes. Both programs are pinned by version and digest.
+//! Checks the layouts of `cargo xtask package`: a second build has the same digests, and ORAS pushes each to a registry
+//! on loopback and pulls the same bytes. `wkg` gets each component that ORAS pushed, and ORAS what `wkg` pushed. All
+//! programs are pinned by version and digest.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Child, Command},
@@ -14,14 +16,21 @@ use serde_json::Value;
 
 use crate::{
     go,
-    install::{has_go, remove},
+    install::{done, has_go, installed, remove},
     oci::{self, EXTENSION, Layout},
     package::DIGESTS,
     run::{PACKAGES, command, output, root, rooted, run, say},
+    source,
 };
 
 /// The folder of the files that pin both programs.
 const PINNED: &str = "tests/oci";
+
+/// The folder where `wkg` is installed.
+const WKG: &str = "target/oci/wkg";
+
+/// The folder where `wkg` is built. It is removed then.
+const BUILD: &str = "target/oci/build";
 
 /// The folder of the programs, the registry and what is pulled from it.
 const FOLDER: &str = "target/oci";
@@ -60,12 +69,20 @@ pub(crate) fn check() -> Result<()> {
     go::tool(PINNED, "oras.land/oras/cmd/oras", &oras)?;
     go::tool(PINNED, "github.com/distribution/distribution/v3/cmd/registry", &registry)?;
     let registry = Registry::start(&registry, &folder)?;
+    let wkg = Wkg::install(&registry.address, &folder)?;
     let client = Client { oras, registry: &registry.address, folder };
+    let mut components = 0;
     for layout in &layouts {
         client.round_trip(layout)?;
+        if !oci::is_image(layout) {
+            wkg.exchanges(&client, layout)?;
+            components += 1;
+        }
     }
     client.refuses_a_changed_byte(layouts[0])?;
+    wkg.publishes_the_wit_package()?;
     say(&format!("{} layouts: the same digests in a second build and from a registry", layouts.len()));
+    say(&format!("{components} components: exchanged between ORAS and wkg"));
     Ok(())
 }
 
@@ -198,6 +215,134 @@ impl Client<'_> {
         ensure!(!pushed.status.success(), "oras pushes {} in spite of a changed byte", changed.display());
         say(&format!("a changed byte: {}", String::from_utf8_lossy(&pushed.stderr).trim()));
         Ok(())
+    }
+}
+
+/// `wkg`, and the registry that it talks to.
+struct Wkg<'a> {
+    program: PathBuf,
+    registry: &'a str,
+    folder: PathBuf,
+}
+
+impl<'a> Wkg<'a> {
+    /// Builds `wkg` from its crate, once. `tests/sources` pins the crate and all its dependencies.
+    fn install(registry: &'a str, folder: &Path) -> Result<Self> {
+        let pinned = [Path::new("tests/sources/wkg/Cargo.lock")];
+        if !installed(Path::new(WKG), &pinned)? {
+            let source = source::program("wkg", "loading the source of wkg")?;
+            say(&format!("building wkg into {WKG}: this takes four minutes or more, once"));
+            // Not optimised, because it runs for seconds.
+            run(command("cargo")
+                .args(["install", "--locked", "--no-track", "--debug", "--path"])
+                .arg(&source)
+                .args(["--root", WKG, "--target-dir", BUILD])
+                .env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
+            remove(Path::new(BUILD))?;
+            done(Path::new(WKG), &pinned)?;
+        }
+        let wkg = Self { program: root().join(WKG).join("bin/wkg"), registry, folder: folder.join("wkg-home") };
+        remove(&wkg.folder)?;
+        fs::create_dir_all(&wkg.folder)?;
+        Ok(wkg)
+    }
+
+    /// `wkg` in a folder of its own, with a cache and credentials that are empty.
+    fn wkg(&self, arguments: &[&str]) -> Command {
+        let mut wkg = command(&self.program);
+        wkg.args(arguments)
+            .current_dir(&self.folder)
+            .env("DOCKER_CONFIG", self.folder.join("credentials"))
+            .env("WKG_CACHE_DIR", self.folder.join("cache"))
+            .env("WKG_OCI_INSECURE", self.registry)
+            .env("RUST_BACKTRACE", "0");
+        wkg
+    }
+
+    /// Writes a configuration in which the packages `seamgate:NAME` are the repositories `PREFIXseamgate/NAME`.
+    fn configure(&self, prefix: &str) -> Result<PathBuf> {
+        let registry = self.registry;
+        let to = self.folder.join("config.toml");
+        let text = format!(
+            "[namespace_registries]\n\
+             seamgate = {{ registry = \"{registry}\", metadata = {{ preferredProtocol = \"oci\", \
+             oci = {{ registry = \"{registry}\", namespacePrefix = \"{prefix}\" }} }} }}\n\
+             [registry.\"{registry}\"]\ntype = \"oci\"\n[registry.\"{registry}\".oci]\nprotocol = \"http\"\n"
+        );
+        fs::write(&to, text)?;
+        Ok(to)
+    }
+
+    /// Gets a package by its name and the version. It must have the bytes of a file.
+    fn gets(&self, prefix: &str, name: &str, wanted: &Path) -> Result<()> {
+        let to = self.folder.join("got.wasm");
+        let package = format!("seamgate:{name}@{}", env!("CARGO_PKG_VERSION"));
+        run(self
+            .wkg(&["get", &package, "--overwrite", "--format", "wasm", "--config"])
+            .arg(self.configure(prefix)?)
+            .arg("--output")
+            .arg(&to))?;
+        ensure!(fs::read(&to)? == fs::read(wanted)?, "wkg got {package} with other bytes");
+        Ok(())
+    }
+
+    /// Gets the component that ORAS pushed, by its reference and by its name. Pushes the file, for ORAS to pull: both
+    /// tools must describe the same layer, and the same imports and exports.
+    fn exchanges(&self, client: &Client<'_>, layout: &Path) -> Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        let name = layout.file_name().and_then(|name| name.to_str()).context("a file")?.trim_end_matches(EXTENSION);
+        let component = root().join(PACKAGES).join(format!("{name}.wasm"));
+        let repository = repository(name);
+        let by_oras = format!("{}/{repository}:{version}", self.registry);
+        let to = self.folder.join("pulled.wasm");
+        run(self.wkg(&["oci", "pull", &by_oras, "--output"]).arg(&to))?;
+        ensure!(fs::read(&to)? == fs::read(&component)?, "wkg pulled {by_oras} with other bytes");
+        self.gets("", repository.trim_start_matches("seamgate/"), &component)?;
+
+        let by_wkg = format!("{}/by-wkg/{repository}:{version}", self.registry);
+        run(self.wkg(&["oci", "push", &by_wkg]).arg(&component))?;
+        let pulled = self.folder.join("pulled");
+        remove(&pulled)?;
+        run(client.oras("pull").args(["--plain-http", &by_wkg, "--output"]).arg(&pulled))?;
+        let file = pulled.join(format!("{name}.wasm"));
+        ensure!(fs::read(&file)? == fs::read(&component)?, "ORAS pulled {by_wkg} with other bytes");
+        // wkg writes the time into the configuration, so the digests of the manifests differ.
+        let described = [&by_oras, &by_wkg].map(|reference| client.describes(reference));
+        let [ours, theirs] = described;
+        let (ours, theirs) = (ours?, theirs?);
+        ensure!(ours == theirs, "{by_oras} is {ours:?}, and {by_wkg} is {theirs:?}");
+        Ok(())
+    }
+
+    /// Publishes the WIT package under the name that it has inside. Gets the same bytes.
+    fn publishes_the_wit_package(&self) -> Result<()> {
+        let package = root().join(PACKAGES).join(format!("seamgate-wit-{}.wasm", env!("CARGO_PKG_VERSION")));
+        // It has the component of the same name, which comes from another repository.
+        remove(&self.folder.join("cache"))?;
+        // The description and the licences.
+        fs::copy("wkg.toml", self.folder.join("wkg.toml"))?;
+        run(self.wkg(&["publish", "--config"]).arg(self.configure("wit/")?).arg(&package))?;
+        self.gets("wit/", "validator", &package)
+    }
+}
+
+/// What a registry says about a component: its layers, and the imports and exports.
+type Description = (Value, [BTreeSet<String>; 2]);
+
+impl Client<'_> {
+    /// Returns what the registry says about a component.
+    fn describes(&self, reference: &str) -> Result<Description> {
+        let fetch = |verb: &[&str]| -> Result<Value> {
+            let text = output(command(&self.oras).args(verb).args(["--plain-http", reference]));
+            Ok(serde_json::from_str(&text.with_context(|| format!("ORAS cannot read {reference}"))?)?)
+        };
+        let manifest = fetch(&["manifest", "fetch"])?;
+        let config = fetch(&["manifest", "fetch-config"])?;
+        let names = |which: &str| {
+            let names = config["component"][which].as_array().into_iter().flatten();
+            names.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Ok((manifest["layers"].clone(), [names("imports"), names("exports")]))
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::{
     install::{done, environment, has_python, installed, pip},
+    paths,
     run::{command, output, run, say},
 };
 
@@ -79,4 +80,24 @@ pub(crate) fn krate(name: &str, what: &str) -> Result<PathBuf> {
         packages.filter(|package| package["name"] == name).find_map(|package| package["manifest_path"].as_str());
     let folder = manifest.and_then(|manifest| Path::new(manifest).parent());
     Ok(folder.with_context(|| format!("`cargo metadata` does not list {name}"))?.to_owned())
+}
+
+/// Returns the folder where cargo keeps the source of a crate that has programs alone: `cargo metadata` leaves it out.
+/// A manifest and a lock file pin the crate.
+pub(crate) fn program(name: &str, what: &str) -> Result<PathBuf> {
+    let pinned = Path::new(PINNED).join(name);
+    let lock = fs::read_to_string(pinned.join("Cargo.lock")).with_context(|| pinned.display().to_string())?;
+    let version = lock.split("[[package]]").find_map(|package| {
+        let fields = package.trim().strip_prefix(&format!("name = \"{name}\"\nversion = \""))?;
+        fields.split('"').next()
+    });
+    let version = version.with_context(|| format!("{}/Cargo.lock has no {name}", pinned.display()))?;
+    say(what);
+    let fetch = ["fetch", "--quiet", "--locked", "--manifest-path"];
+    run(command("cargo").args(fetch).arg(pinned.join("Cargo.toml")))?;
+    let [(sources, _), _] = paths::folders()?;
+    let registries = fs::read_dir(&sources).with_context(|| sources.display().to_string())?;
+    let mut folders = registries.filter_map(|entry| Some(entry.ok()?.path().join(format!("{name}-{version}"))));
+    let folder = folders.find(|folder| folder.is_dir());
+    folder.with_context(|| format!("`cargo fetch` did not unpack {name} {version} below {}", sources.display()))
 }
