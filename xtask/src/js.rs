@@ -27,13 +27,14 @@ const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamg
 const PLATFORMS: &str = "host/js/platforms.json";
 
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
-const APART: [&str; 7] = [
+const APART: [&str; 8] = [
     "browser.test.mjs",
     "bundlers.test.mjs",
     "edge.test.mjs",
     "install.test.mjs",
     "package.test.mjs",
     "replies.test.mjs",
+    "serve.test.mjs",
     "workerd.test.mjs",
 ];
 

@@ -1,6 +1,5 @@
 // Shows the runs of a folder and the calls that wait, and signs decisions with a key of this browser. Everything that comes from a
 // run is set as text, and never as HTML.
-"use strict";
 
 const byId = (id) => document.getElementById(id);
 const REFRESH_MS = 2000;
@@ -52,7 +51,10 @@ async function ask(path, body) {
 // ---- The key. IndexedDB keeps it; its private part cannot be exported.
 
 const base64url = (bytes) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 
 function store(mode, act) {
   return new Promise((resolve, reject) => {
@@ -89,7 +91,11 @@ async function makeKey() {
     await store("readwrite", (keys) => keys.put(made, "approver"));
     await useKey(made);
   } catch (error) {
-    tell("key", `This browser cannot make a key (${error.name}). It needs Ed25519 in WebCrypto, and https or this machine.`, "bad");
+    tell(
+      "key",
+      `This browser cannot make a key (${error.name}). It needs Ed25519 in WebCrypto, and https or this machine.`,
+      "bad",
+    );
   }
 }
 
@@ -118,10 +124,11 @@ function obstacle(call) {
   const name = byId("principal").value;
   if (!name) return "Enter your name in the profile, below.";
   if (!call.ask.by.includes(name)) return `${name} may not decide: ${call.ask.by.join(", ")} may.`;
-  const keys = (call.ask.keys || {})[name];
+  const keys = call.ask.keys?.[name];
   if (!keys) return `${name} has no key in the profile. Decide with the command, or add the key below to the profile.`;
   if (!pair) return "Make a key below, and add it to the profile.";
-  if (!keys.includes(publicKey)) return `${name} has another key in the profile than this browser. Decide with the command.`;
+  if (!keys.includes(publicKey))
+    return `${name} has another key in the profile than this browser. Decide with the command.`;
   return "";
 }
 
@@ -130,7 +137,11 @@ const quoted = (word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll
 function card(call) {
   const made = element("article", undefined, "call");
   const title = element("h3", `${call.tool} in ${call.name}`);
-  const about = element("p", `Call ${call.ask.key} of the agent ${call.agent}. ${call.ask.by.join(", ")} may decide.`, "soft");
+  const about = element(
+    "p",
+    `Call ${call.ask.key} of the agent ${call.agent}. ${call.ask.by.join(", ")} may decide.`,
+    "soft",
+  );
   const view = element("pre", call.ask.view);
   view.tabIndex = 0;
   view.setAttribute("role", "region");
@@ -140,7 +151,10 @@ function card(call) {
   const yes = element("button", "Approve", "yes");
   const no = element("button", "Reject", "no");
   const buttons = element("div", undefined, "buttons");
-  for (const [button, decision] of [[yes, "approved"], [no, "rejected"]]) {
+  for (const [button, decision] of [
+    [yes, "approved"],
+    [no, "rejected"],
+  ]) {
     button.type = "button";
     button.setAttribute("aria-label", `${button.textContent} the call ${call.ask.key} of ${call.tool}`);
     button.addEventListener("click", () => decide(call, decision));
@@ -214,9 +228,22 @@ function row(run) {
   open.type = "button";
   open.addEventListener("click", () => showTrace(run.name));
   name.append(open);
-  const state = run.fault ? [run.fault, "bad"] : run.waiting ? [`${run.waiting} wait`, "wait"] : run.ended ? [run.ended, "soft"] : ["under way", "good"];
+  const state = run.fault
+    ? [run.fault, "bad"]
+    : run.waiting
+      ? [`${run.waiting} wait`, "wait"]
+      : run.ended
+        ? [run.ended, "soft"]
+        : ["under way", "good"];
   const last = run.last ? new Date(run.last).toLocaleString() : "";
-  made.append(name, element("td", run.agent), element("td", ...state), element("td", String(run.steps), "number"), element("td", String(run.calls), "number"), element("td", last));
+  made.append(
+    name,
+    element("td", run.agent),
+    element("td", ...state),
+    element("td", String(run.steps), "number"),
+    element("td", String(run.calls), "number"),
+    element("td", last),
+  );
   return made;
 }
 
@@ -250,11 +277,17 @@ async function showTrace(name) {
 async function refresh() {
   if (!token) return login("");
   try {
-    const [waiting, runs] = await Promise.all(["api/waiting", "api/runs"].map(async (path) => (await ask(path)).json()));
+    const [waiting, runs] = await Promise.all(
+      ["api/waiting", "api/runs"].map(async (path) => (await ask(path)).json()),
+    );
     showCalls(waiting.all);
     showRuns(runs.all);
     const faults = waiting.faults ?? [];
-    tell("state", faults.length ? `Not shown: ${faults.join("; ")}` : `${waiting.all.length} waiting, ${runs.all.length} runs`, faults.length ? "bad" : "soft");
+    tell(
+      "state",
+      faults.length ? `Not shown: ${faults.join("; ")}` : `${waiting.all.length} waiting, ${runs.all.length} runs`,
+      faults.length ? "bad" : "soft",
+    );
   } catch (error) {
     if (error.status === 401) return login("This server has another token.");
     tell("state", error.message, "bad");
