@@ -17,6 +17,8 @@ function element(name, text, className) {
   return made;
 }
 
+const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
 // Sets a text only if it is another one: a screen reader tells changes.
 function tell(id, text, className = "") {
   const place = byId(id);
@@ -285,7 +287,7 @@ async function refresh() {
     const faults = waiting.faults ?? [];
     tell(
       "state",
-      faults.length ? `Not shown: ${faults.join("; ")}` : `${waiting.all.length} waiting, ${runs.all.length} runs`,
+      faults.length ? `Not shown: ${faults.join("; ")}` : `${waiting.all.length} waiting, ${count(runs.all.length, "run")}`,
       faults.length ? "bad" : "soft",
     );
   } catch (error) {
