@@ -334,7 +334,6 @@ impl Trial<'_> {
             ("lint", &["lint", "--format", "json", "schemas/examples"], ""),
             ("lint, strict", &["lint", "--strict", "--format", "sarif", "schemas/examples"], ""),
             ("explain", &["explain", "missing_field"], ""),
-            ("demo", &["demo"], ""),
         ];
         let (mut rows, mut different) = (Vec::new(), Vec::new());
         for (name, arguments, input) in lines {
@@ -450,12 +449,14 @@ impl Trial<'_> {
         version.arg("--version");
         let version = given(version, b"")?;
         let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+        let is_node = program.file_stem().is_some_and(|name| name == "node");
         let mut asked = command("target/release/examples/runtimes");
         self.wine.configure(&mut asked);
         let package = std::path::absolute(FOLDER)?.join("python/wheel");
         asked
-            // Under Wine, Python refuses a standard input that is a file.
-            .args(["sh", "-c", "cat | \"$@\" | cat", "sh"])
+            // Under Wine, Python refuses a standard input that is a file, and Node a standard output that is a pipe.
+            .args(["sh", "-c", if is_node { "cat | \"$@\" > \"$0\" && cat \"$0\"" } else { "cat | \"$@\" | cat" }])
+            .arg(std::path::absolute(FOLDER)?.join("answers"))
             .arg(&self.wine.program)
             .arg(program)
             .args(arguments)
