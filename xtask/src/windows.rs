@@ -81,7 +81,7 @@ pub(crate) fn windows() -> Result<()> {
         keep(&folder.join(Path::new(from).file_name().context("a file")?), &fs::read(from)?)?;
     }
     let code = folder.join("code");
-    run(wine.program(&made("examples/component.exe")).arg("code").arg(EMBEDDED).arg(&code))?;
+    run(wine.program(made("examples/component.exe")).arg("code").arg(EMBEDDED).arg(&code))?;
     keep(&folder.join("harness.cwasm"), &fs::read(&code)?)?;
     fs::remove_file(&code)?;
     run(tools.cargo().args(BUILD).args(["--lib", "--bins", "--example", "component"]).env("SEAMGATE_EMBED", &folder))?;

@@ -70,7 +70,9 @@ fn run(folder: &Path, arguments: &[&str], value: Option<&str>, input: &str) -> O
     command.current_dir(folder).env_remove("RUST_LOG").env("XDG_CACHE_HOME", cache).args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("SHOP_PASSWORD");
     // Services and containers set none of these. The account names the user then.
-    ["USER", "LOGNAME", "USERNAME"].into_iter().for_each(|name| drop(command.env_remove(name)));
+    for name in ["USER", "LOGNAME", "USERNAME"] {
+        command.env_remove(name);
+    }
     if let Some(value) = value {
         command.env("SHOP_PASSWORD", value);
     }
