@@ -40,15 +40,19 @@ const made = {
   "modules-edge.d.ts": MODULES,
   ...Object.fromEntries(modules.map((name) => [name, files[name]])),
 };
-// The names of packages are written out, so that tools that collect the files of a server see them.
+// The name of the package for Linux is written out, so that tools that collect the files of a server see it. webpack fails if a
+// package that it sees is not installed, so it must not see the others: a bundle that is made elsewhere takes WebAssembly.
+const SERVERS = "linux";
 const native = {
   "addons.js": [
-    'import { createRequire } from "node:module";\n\nexport const addons = [\n',
-    ...platforms.map(
-      ({ name, os, cpu }) =>
-        `  { machine: "${os}-${cpu}", name: "${packageOf(name)}", file: "${name}.node", ` +
-        `main: () => createRequire(import.meta.url).resolve("${packageOf(name)}") },\n`,
-    ),
+    'import { createRequire } from "node:module";\n\n',
+    "const unseen = (create, name) => create(import.meta.url).resolve(name);\n\nexport const addons = [\n",
+    ...platforms.map(({ name, os, cpu }) => {
+      const text = `"${packageOf(name)}"`;
+      const main =
+        os === SERVERS ? `createRequire(import.meta.url).resolve(${text})` : `unseen(createRequire, ${text})`;
+      return `  { machine: "${os}-${cpu}", name: ${text}, file: "${name}.node", main: () => ${main} },\n`;
+    }),
     "];\n",
   ].join(""),
   "addons.d.ts": `export const addons: readonly {

@@ -92,6 +92,8 @@ after(async () => {
   gate?.stdin.end();
   if (gate) await once(gate, "exit");
   site?.kill("SIGTERM");
+  // A signal ends it, although Node has handlers of its own.
+  if (site) assert.deepEqual(await once(site, "exit"), [143, null]);
   await browser?.close();
   rmSync(place, { recursive: true, force: true });
 });

@@ -261,6 +261,8 @@ impl Metrics {
             let longest = run.waits.values().map(|since| now.saturating_sub(*since)).max().unwrap_or_default();
             *oldest = longest.max(*oldest);
         }
+        // An agent whose runs were all removed has no gauges.
+        [&self.under_way, &self.waiting, &self.oldest].into_iter().for_each(Family::clear);
         for (agent, (under_way, waiting, oldest)) in agents {
             let labels = vec![(AGENT, agent.to_owned())];
             self.under_way.get_or_create(&labels).set(under_way);

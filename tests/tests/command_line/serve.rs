@@ -232,9 +232,21 @@ fn metrics_are_what_the_journals_say_and_signed_decisions_count() {
     let name = shown["name"].as_str().expect("a name");
     assert!(site.get(&format!("/api/trace?run={name}")).contains("read (read): allowed"));
 
-    // A server that starts later counts the same.
-    assert_eq!(counter(&Site::start(&served.folder).get("/metrics"), "seamgate_decisions"), decisions);
+    // A server that starts later counts the same, and finds runs that lie deeper, as those of hooks do.
+    let folder = served.folder.clone();
     served.end();
+    let runs = folder.join("runs");
+    fs::create_dir_all(runs.join("session")).expect("a folder");
+    fs::rename(runs.join(name), runs.join("session").join(name)).expect("moved");
+    let later = Site::start(&folder);
+    assert_eq!(counter(&later.get("/metrics"), "seamgate_decisions"), decisions);
+    assert_eq!(later.json("/api/runs")["all"][0]["name"], json!(format!("session/{name}")));
+
+    // Counters stay when runs are removed, and gauges do not.
+    fs::remove_dir_all(runs.join("session")).expect("removed");
+    let metrics = later.get("/metrics");
+    assert_eq!(counter(&metrics, "seamgate_decisions"), decisions);
+    assert!(!metrics.contains("seamgate_runs_under_way{") && metrics.contains("seamgate_journals 0\n"), "{metrics}");
 }
 
 #[test]
