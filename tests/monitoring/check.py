@@ -188,7 +188,7 @@ def wrong_collector(folder):
     # The collector reads `$` as the start of a variable.
     if "$" in json.dumps(scraped):
         yield "collector.yml: a $ in the configuration of Prometheus must be doubled"
-    scraped["scrape_configs"][0]["authorization"]["credentials_file"] = str(folder / "token")
+    scraped["scrape_configs"][0]["authorization"]["credentials_file"] = stack.TOKEN_FILE
     (folder / "collector-prometheus.yml").write_text(yaml.safe_dump(scraped))
 
 

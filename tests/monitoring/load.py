@@ -1,6 +1,6 @@
 """Loads gates and agents, and compares what Prometheus' queries return with the journals' own counts.
 
-Prometheus runs with the files of deploy/monitoring, of which only addresses, paths and intervals are replaced. Every query of the
+Prometheus runs with the files of deploy/monitoring, of which only the target and the intervals are replaced. Every query of the
 dashboard is executed. The tables of the dashboard must return exactly what the journals contain.
 
 Usage: load.py SEAMGATE FOLDER [--calls NUMBER] [--turns NUMBER] [--record FILE]

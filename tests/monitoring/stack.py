@@ -10,6 +10,9 @@ FILES = HERE.parent.parent / "deploy" / "monitoring"
 # A scrape of `load.py`, with all metrics and labels.
 SCRAPE = HERE / "scrape.txt"
 
+# The file with the token of `seamgate serve`, beside the configuration of Prometheus.
+TOKEN_FILE = "seamgate-token"
+
 
 def dashboard():
     return json.loads((FILES / "dashboard.json").read_text())
@@ -44,16 +47,15 @@ def filled(expression):
 
 
 def configure(folder, target, token):
-    """Writes the files of Prometheus into a folder, with another target, a short interval and paths in the folder."""
+    """Writes the files of Prometheus into a folder, with another target and a short interval."""
     text = (FILES / "prometheus.yml").read_text()
-    replaced = [("127.0.0.1:7778", target), ("/etc/prometheus/seamgate-token", str(folder / "token")), ("15s", "1s")]
-    for old, new in replaced:
+    for old, new in (("127.0.0.1:7778", target), ("15s", "1s")):
         if old not in text:
             raise ValueError(f"prometheus.yml has no {old}")
         text = text.replace(old, new)
     (folder / "prometheus.yml").write_text(text)
     (folder / "alerts.yml").write_text((FILES / "alerts.yml").read_text())
-    (folder / "token").write_text(token)
+    (folder / TOKEN_FILE).write_text(token)
 
 
 SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? \S+")
