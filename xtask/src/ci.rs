@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::{
     c, conformance, deploy, edge, fuzz,
     fuzz::Span,
-    generate, go, guest, hooks, install_times, java, js, mcp, oci_check, package, python, recipes,
+    generate, go, guest, hooks, install_times, java, js, mcp, monitoring, oci_check, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
     toolchain::{FORMAT, LINTS},
@@ -31,7 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it, themselves or through `package`.
-const PARTS: [Part; 24] = [
+const PARTS: [Part; 25] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
     part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
@@ -50,6 +50,7 @@ const PARTS: [Part; 24] = [
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
     long("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
+    long("monitoring", "the files for Prometheus and Grafana; 5,000 calls as it counts them", monitoring::check),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),

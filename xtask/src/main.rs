@@ -22,6 +22,7 @@ mod install_times;
 mod java;
 mod js;
 mod mcp;
+mod monitoring;
 mod oci;
 mod oci_check;
 mod package;
