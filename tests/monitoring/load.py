@@ -198,7 +198,8 @@ def agents(program, folder):
     for number in range(12):
         way = ["plain", "loop", "wait", "fail"][number % 4]
         task = ["--task", json.dumps({"way": f"way-{way}"}), "--journal", f"runs/tidy-{number}"]
-        done = subprocess.run([program, *agent, *task, *model], cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True)
+        command = [program, *agent, *task, *model]
+        done = subprocess.run(command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True)
         statuses[way, done.returncode] += 1
     # One goes on, after a person approved its call.
     for command in (["approve", "runs/tidy-2", "--as", "anna", "--yes"], ["agent", "--resume", "runs/tidy-2"]):

@@ -1,5 +1,5 @@
-//! Checks the files for Prometheus, Grafana and the OpenTelemetry Collector. Prometheus and what reads its formats are pinned by
-//! version and digest.
+//! Checks the files for Prometheus, Grafana and the OpenTelemetry Collector. Prometheus and what reads its formats are
+//! pinned by version and digest.
 
 use std::{env, path::Path};
 
@@ -20,7 +20,8 @@ const FOLDER: &str = "target/monitoring";
 /// The command line, which must have been built.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// Checks the files, and then runs Prometheus with them: what it says of 5,000 calls must be what their journals contain.
+/// Checks the files, and then runs Prometheus with them: what it counts of 5,000 calls must be what their journals
+/// contain.
 pub(crate) fn check() -> Result<()> {
     let is_debian = ["apt-get", "dpkg-deb"].iter().all(|tool| output(command(tool).arg("--version")).is_some());
     if !is_debian || !cfg!(all(target_os = "linux", target_arch = "x86_64")) || !has_python() {
