@@ -229,7 +229,7 @@ def journals(runs):
             if event.get("type") == "approval":
                 found["approvals"][agent, event["decision"]] += 1
                 if event["key"] in asked:
-                    samples["wait", agent].append((at - asked[event["key"]]) / 1000)
+                    samples["wait", agent].append((at - asked[event["key"]][0]) / 1000)
             if event.get("type") == "model_output":
                 for kind in ("input", "output"):
                     if kind in event.get("usage", {}):
@@ -257,14 +257,14 @@ def journals(runs):
             if record.get("type") == "output":
                 found["outputs"][agent, record["kind"]] += 1
             if action.get("type") == "ask_approval":
-                asked[action["call"]] = at
+                asked[action["call"]] = (at, action["ask"]["expires"])
             if action.get("type") == "finish" and not ended:
                 ended, asked = True, {}
                 found["ended"][agent, action["status"]] += 1
-        # A journal without a first line that says whose run it is counts as broken only.
+        found["journals"][()] += 1
+        # A journal without a first line does not say whose run it is.
         if agent is not None:
-            found["journals"][()] += 1
-            found["waiting"][(agent,)] += len(asked)
+            found["waiting"][(agent,)] += sum(expires > 1000 * time.time() for _, expires in asked.values())
             found["under way"][(agent,)] += not ended
     return found, samples
 

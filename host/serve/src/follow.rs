@@ -121,6 +121,11 @@ impl Follower {
     }
 }
 
+/// Returns the length of the journal in a folder, in bytes. 0 if there is none.
+pub(crate) fn length(folder: &Path) -> u64 {
+    folder.join(NAME).metadata().map_or(0, |file| file.len())
+}
+
 fn wrong(line: u64, message: &str) -> io::Error {
     io::Error::other(format!("line {line} of the journal: {message}"))
 }

@@ -73,8 +73,8 @@ pub(crate) struct Metrics {
 pub(crate) struct Progress {
     /// Tools of calls, by the calls' keys.
     tools: HashMap<String, String>,
-    /// Since when each call waits for approval, by its key.
-    pub(crate) waits: BTreeMap<String, u64>,
+    /// The calls that a person is asked about, by their keys.
+    waits: BTreeMap<String, Wait>,
     /// When the run began, and the time of its last event, in milliseconds since 1970.
     pub(crate) began: u64,
     pub(crate) last: u64,
@@ -82,6 +82,20 @@ pub(crate) struct Progress {
     pub(crate) calls: u64,
     /// The word for how it ended.
     pub(crate) ended: Option<&'static str>,
+}
+
+/// A call that a person is asked about: since when, and until when, in milliseconds since 1970.
+#[derive(Clone, Copy)]
+struct Wait {
+    since: u64,
+    until: u64,
+}
+
+impl Progress {
+    /// Returns since when each call waits. A run that nobody continues does not say that the time for a decision is over.
+    pub(crate) fn waits(&self, now: u64) -> impl Iterator<Item = u64> {
+        self.waits.values().filter(move |wait| wait.until > now).map(|wait| wait.since)
+    }
 }
 
 impl Metrics {
@@ -110,7 +124,7 @@ impl Metrics {
         let all = &metrics;
         registry.register("seamgate_decisions", "Decisions about calls, by what they permit", all.decisions.clone());
         registry.register("seamgate_decision_reasons", "Reasons of decisions, by their codes", all.reasons.clone());
-        registry.register("seamgate_results", "Ends of calls that were permitted", all.results.clone());
+        registry.register("seamgate_results", "Ends of calls, by status or code", all.results.clone());
         registry.register(
             "seamgate_approvals",
             "Decisions of people, and calls that nobody decided in time",
@@ -139,7 +153,7 @@ impl Metrics {
             Unit::Seconds,
             all.oldest.clone(),
         );
-        registry.register("seamgate_journals", "Journals that are read", all.journals.clone());
+        registry.register("seamgate_journals", "Journals that were found", all.journals.clone());
         registry.register("seamgate_journals_broken", "Journals that cannot be read to their ends", all.broken.clone());
         Metrics { registry, ..metrics }
     }
@@ -158,7 +172,7 @@ impl Metrics {
         }
         for record in &step.records {
             match record {
-                Record::Decision(record) => self.decided(&agent, run, record, at),
+                Record::Decision(record) => self.decided(&agent, run, record),
                 Record::Observation(record) => {
                     run.waits.remove(&record.call);
                     self.result(&agent, run, &record.call, record.status.as_str());
@@ -183,7 +197,7 @@ impl Metrics {
         for action in &step.actions {
             match action {
                 Action::AskApproval(action) => {
-                    run.waits.insert(action.call.clone(), at);
+                    run.waits.insert(action.call.clone(), Wait { since: at, until: action.ask.expires });
                 }
                 Action::Finish(action) if run.ended.is_none() => {
                     let word = action.status.as_str();
@@ -200,8 +214,8 @@ impl Metrics {
             EventKind::Approval(event) => {
                 let labels = vec![agent.clone(), ("decision", event.decision.as_str().to_owned())];
                 self.approvals.get_or_create(&labels).inc();
-                if let Some(since) = run.waits.get(&event.key) {
-                    let seconds = run.last.saturating_sub(*since) as f64 / 1000.0;
+                if let Some(wait) = run.waits.get(&event.key) {
+                    let seconds = run.last.saturating_sub(wait.since) as f64 / 1000.0;
                     self.patience.get_or_create(&vec![agent.clone()]).observe(seconds);
                 }
             }
@@ -219,7 +233,7 @@ impl Metrics {
         }
     }
 
-    fn decided(&self, agent: &(&'static str, String), run: &mut Progress, record: &DecisionRecord, at: u64) {
+    fn decided(&self, agent: &(&'static str, String), run: &mut Progress, record: &DecisionRecord) {
         // A tool of a profile has an effect.
         let tool = match record.effect {
             Some(_) => tool_name(record.server.as_deref().unwrap_or_default(), &record.tool),
@@ -228,13 +242,9 @@ impl Metrics {
         if run.tools.insert(record.call.clone(), tool.clone()).is_none() {
             run.calls += 1;
         }
-        match record.permit {
-            Permit::Approval => {
-                run.waits.entry(record.call.clone()).or_insert(at);
-            }
-            Permit::Allow | Permit::Deny => {
-                run.waits.remove(&record.call);
-            }
+        // The action that asks about a call follows its decision.
+        if record.permit != Permit::Approval {
+            run.waits.remove(&record.call);
         }
         let permit = ("permit", record.permit.as_str().to_owned());
         self.decisions.get_or_create(&vec![agent.clone(), (TOOL, tool), permit.clone()]).inc();
@@ -249,17 +259,22 @@ impl Metrics {
         self.results.get_or_create(&labels).inc();
     }
 
-    /// Sets the gauges to what runs are at a time, in milliseconds since 1970.
-    pub(crate) fn gauge<'r>(&self, now: u64, broken: usize, runs: impl Iterator<Item = (&'r About, &'r Progress)>) {
-        let mut count = 0;
+    /// Sets the gauges to what runs are at a time, in milliseconds since 1970. `journals` is how many were found, and how many of
+    /// them are broken.
+    pub(crate) fn gauge<'r>(
+        &self,
+        now: u64,
+        journals: [usize; 2],
+        runs: impl Iterator<Item = (&'r About, &'r Progress)>,
+    ) {
         let mut agents: BTreeMap<&str, (i64, i64, u64)> = BTreeMap::new();
         for (about, run) in runs {
-            count += 1;
             let (under_way, waiting, oldest) = agents.entry(&about.agent).or_default();
             *under_way += i64::from(run.ended.is_none());
-            *waiting += i64::try_from(run.waits.len()).unwrap_or(i64::MAX);
-            let longest = run.waits.values().map(|since| now.saturating_sub(*since)).max().unwrap_or_default();
-            *oldest = longest.max(*oldest);
+            for since in run.waits(now) {
+                *waiting += 1;
+                *oldest = now.saturating_sub(since).max(*oldest);
+            }
         }
         // An agent whose runs were all removed has no gauges.
         [&self.under_way, &self.waiting, &self.oldest].into_iter().for_each(Family::clear);
@@ -269,8 +284,9 @@ impl Metrics {
             self.waiting.get_or_create(&labels).set(waiting);
             self.oldest.get_or_create(&labels).set(i64::try_from(oldest / 1000).unwrap_or(i64::MAX));
         }
-        self.journals.set(count);
-        self.broken.set(i64::try_from(broken).unwrap_or(i64::MAX));
+        for (gauge, count) in [&self.journals, &self.broken].into_iter().zip(journals) {
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
 
     /// Returns all as OpenMetrics 1.0 has it.

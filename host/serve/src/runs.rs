@@ -16,7 +16,7 @@ use seamgate_trace::has_journal;
 use serde::Serialize;
 
 use crate::{
-    follow::Follower,
+    follow::{self, Follower},
     metrics::{Metrics, Progress},
 };
 
@@ -39,8 +39,8 @@ pub(crate) struct Runs {
 struct Known {
     follower: Follower,
     progress: Progress,
-    /// Why its journal cannot be read further.
-    fault: Option<String>,
+    /// Why its journal cannot be read further, and how long it was then.
+    fault: Option<(String, u64)>,
 }
 
 /// A run, as the page shows it.
@@ -88,14 +88,15 @@ impl Runs {
         push_runs(&self.folder, 0, &mut folders);
         for run in folders.iter().flat_map(|run| with_children(run)) {
             let known = self.all.entry(run.clone()).or_default();
-            if known.fault.is_some() {
+            let Known { follower, progress, fault } = known;
+            let length = follow::length(&run);
+            // What was not readable may have been mended.
+            if fault.as_ref().is_some_and(|(_, before)| *before == length) {
                 continue;
             }
-            let Known { follower, progress, fault } = known;
             let metrics = &self.metrics;
-            if let Err(error) = follower.read(&run, |about, step| metrics.step(about, progress, &step)) {
-                *fault = Some(error.to_string());
-            }
+            let read = follower.read(&run, |about, step| metrics.step(about, progress, &step));
+            *fault = read.err().map(|error| (error.to_string(), length));
         }
         // Runs that were removed stay in the counters, which only grow.
         self.all.retain(|run, _| run.exists());
@@ -106,7 +107,7 @@ impl Runs {
         self.refresh();
         let broken = self.all.values().filter(|run| run.fault.is_some()).count();
         let runs = self.all.values().filter_map(|run| Some((run.follower.about()?, &run.progress)));
-        self.metrics.gauge(now(), broken, runs);
+        self.metrics.gauge(now(), [self.all.len(), broken], runs);
         self.metrics.text()
     }
 
@@ -121,7 +122,7 @@ impl Runs {
 
     fn show(&self, folder: &Path, run: &Known) -> Shown {
         let about = run.follower.about().cloned().unwrap_or_default();
-        let Progress { began, last, steps, calls, ended, waits, .. } = &run.progress;
+        let Progress { began, last, steps, calls, ended, .. } = &run.progress;
         Shown {
             name: self.name(folder),
             run: about.run,
@@ -130,9 +131,9 @@ impl Runs {
             last: *last,
             steps: *steps,
             calls: *calls,
-            waiting: waits.len(),
+            waiting: run.progress.waits(now()).count(),
             ended: *ended,
-            fault: run.fault.clone(),
+            fault: run.fault.as_ref().map(|(why, _)| why.clone()),
         }
     }
 
@@ -152,7 +153,8 @@ impl Runs {
         self.refresh();
         let (mut all, mut faults) = (Vec::new(), Vec::new());
         let mut fault = |folder: &Path, why: &dyn Display| faults.push(format!("{}: {why}", self.name(folder)));
-        let may_wait = self.all.iter().filter(|(_, run)| !run.progress.waits.is_empty());
+        let now = now();
+        let may_wait = self.all.iter().filter(|(_, run)| run.progress.waits(now).next().is_some());
         for folder in may_wait.map(|(folder, _)| folder) {
             match find(folder) {
                 // Children have entries of their own.
@@ -160,7 +162,6 @@ impl Runs {
                 Err(error) => fault(folder, &with_sources(&error)),
             }
         }
-        let now = now();
         all.retain(|one| one.ask.expires > now);
         all.sort_by_key(|one| one.ask.expires);
         (all, faults)
