@@ -225,7 +225,8 @@ def journals(runs):
             number = line["n"]
             agent = line["run"]["agent"] if "run" in line else agent
             event, record, action = line.get("event", {}), line.get("record", {}), line.get("action", {})
-            at = event.get("at", at)
+            # The time of a run is the greatest that it has seen: two processes append to it.
+            at = max(at, event.get("at", at))
             if event.get("type") == "approval":
                 found["approvals"][agent, event["decision"]] += 1
                 if event["key"] in asked:
