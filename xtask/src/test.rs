@@ -132,7 +132,7 @@ impl Counts {
     /// process, or if something did not compile.
     fn failures(&self) -> String {
         let Counts { failed, said, .. } = self;
-        if failed.is_empty() {
+        if failed.is_empty() && said.is_empty() {
             return "cargo test failed, and no test said so: its last lines are above".to_owned();
         }
         let cut = match said.len().checked_sub(REPEATED) {
@@ -140,7 +140,8 @@ impl Counts {
             _ => String::new(),
         };
         let repeated: String = said.iter().take(REPEATED).map(|line| format!("\n{line}")).collect();
-        format!("failed: {}{repeated}{cut}", failed.join(", "))
+        let names = if failed.is_empty() { "a program of tests".to_owned() } else { failed.join(", ") };
+        format!("failed: {names}{repeated}{cut}")
     }
 
     /// Keeps the names of failed tests, and what stands below `failures:` for each of them.
@@ -150,6 +151,8 @@ impl Counts {
             self.failed.push(format!("{binary} {name}"));
         }
         match line {
+            // A test ended the process of all.
+            _ if line.starts_with("process didn't exit successfully") => self.said.push(line.to_owned()),
             "failures:" => self.is_saying = !self.is_saying,
             _ if line.starts_with("test result: ") => self.is_saying = false,
             _ if self.is_saying && !line.is_empty() => self.said.push(line.to_owned()),
