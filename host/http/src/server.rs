@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers requests.
 pub trait Handler: Send + Sync + 'static {
-    /// What is written to a client.
+    /// An answer, as the handler makes and writes it.
     type Answer: From<Refused>;
 
     /// Does what a request asks for.

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use crate::{
     agent::{ignored, now},
     error::{AddContext, Error, Result, bail},
+    notice::Notice,
     run_dir::{Claims, Lock, ModelPlan, Plan, Profiles, verify},
 };
 
@@ -46,6 +47,17 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Returns the call as programs read it.
+    pub fn notice(&self) -> Notice<'_> {
+        Notice {
+            folder: self.folder.display().to_string(),
+            run: &self.run,
+            agent: &self.agent,
+            tool: self.tool.clone(),
+            ask: &self.ask,
+        }
+    }
+
     /// Returns the event for a decision about the call.
     pub fn event(&self, decision: ApprovalAnswer, principal: &str) -> ApprovalEvent {
         ApprovalEvent::new(&self.ask.key, &self.ask.digest, decision, principal)
@@ -140,8 +152,12 @@ fn push_with_children(run: PathBuf, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the calls of a run that wait.
-fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
+/// Returns the calls of a run that wait, without those of its children.
+///
+/// # Errors
+///
+/// The run cannot be opened.
+pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
     #[derive(Deserialize)]
     struct State {
         status: String,

@@ -7,16 +7,14 @@ use std::{
 };
 
 use seamgate::{Action, Event, Record};
+use seamgate_trace::JOURNAL;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-/// The file of a run's journal.
-const NAME: &str = "journal.ndjson";
 
 /// The most bytes that are read at once. A line has less.
 const MAX_PIECE: u64 = 64 * 1024 * 1024;
 
-/// What the first line of a journal says of its run.
+/// The identity of a run, from the first line of its journal.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct About {
     pub(crate) run: String,
@@ -65,7 +63,7 @@ impl Follower {
     /// The journal cannot be read, or a line is not one of a journal. Nothing after it is read.
     pub(crate) fn read(&mut self, folder: &Path, mut take: impl FnMut(&About, Step)) -> io::Result<()> {
         loop {
-            let mut file = File::open(folder.join(NAME))?;
+            let mut file = File::open(folder.join(JOURNAL))?;
             let length = file.metadata()?.len();
             if length < self.offset {
                 // A step was taken back, because a disk failed. What comes in its place has numbers that were read.
@@ -121,9 +119,9 @@ impl Follower {
     }
 }
 
-/// Returns the length of the journal in a folder, in bytes. 0 if there is none.
+/// Returns the length of the journal in a folder, in bytes: 0 without a journal.
 pub(crate) fn length(folder: &Path) -> u64 {
-    folder.join(NAME).metadata().map_or(0, |file| file.len())
+    folder.join(JOURNAL).metadata().map_or(0, |file| file.len())
 }
 
 fn wrong(line: u64, message: &str) -> io::Error {
@@ -151,7 +149,7 @@ mod tests {
             let mut times = Vec::new();
             // The second text is shorter: the last step was taken back, and comes again.
             for text in [&all[..cut], &all[..cut / 2], &all[..]] {
-                fs::write(folder.join(NAME), text).expect("written");
+                fs::write(folder.join(JOURNAL), text).expect("written");
                 let take =
                     |about: &About, step: Step| times.push((about.agent.clone(), step.event.map(|event| event.at)));
                 follower.read(&folder, take).expect("read");
@@ -159,7 +157,7 @@ mod tests {
             let expected: Vec<_> = (0..5).map(|at| ("a".to_owned(), Some(at))).collect();
             assert_eq!(times, expected, "{cut}");
         }
-        fs::write(folder.join(NAME), "no journal\n").expect("written");
+        fs::write(folder.join(JOURNAL), "no journal\n").expect("written");
         assert!(Follower::default().read(&folder, |_, _| {}).is_err());
         fs::remove_dir_all(&folder).expect("removed");
     }

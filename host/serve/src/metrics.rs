@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use prometheus_client::{
     encoding::text::encode,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
-    registry::{Registry, Unit},
+    registry::{Metric, Registry, Unit},
 };
 use seamgate::{Action, DecisionRecord, EventKind, Permit, Record};
 use seamgate_text::tool_name;
@@ -98,64 +98,65 @@ impl Progress {
     }
 }
 
+/// A registry to which metrics are added.
+struct Registering(Registry);
+
+impl Registering {
+    /// Adds a metric, and returns it.
+    fn add<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M {
+        self.0.register(name, help, metric.clone());
+        metric
+    }
+
+    /// Adds a metric of seconds, whose name gets this unit, and returns it.
+    fn add_seconds<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M {
+        self.0.register_with_unit(name, help, Unit::Seconds, metric.clone());
+        metric
+    }
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
-        let mut registry = Registry::default();
-        let seconds: fn() -> Histogram = || Histogram::new(SECONDS);
-        let tokens: fn() -> Histogram = || Histogram::new(TOKENS);
-        let patience: fn() -> Histogram = || Histogram::new(PATIENCE);
-        let metrics = Metrics {
-            decisions: Counters::default(),
-            reasons: Counters::default(),
-            results: Counters::default(),
-            approvals: Counters::default(),
-            outputs: Counters::default(),
-            ended: Counters::default(),
-            durations: Histograms::new_with_constructor(seconds),
-            tokens: Histograms::new_with_constructor(tokens),
-            patience: Histograms::new_with_constructor(patience),
-            under_way: Gauges::default(),
-            waiting: Gauges::default(),
-            oldest: Gauges::default(),
-            journals: Gauge::default(),
-            broken: Gauge::default(),
-            registry: Registry::default(),
-        };
-        let all = &metrics;
-        registry.register("seamgate_decisions", "Decisions about calls, by what they permit", all.decisions.clone());
-        registry.register("seamgate_decision_reasons", "Reasons of decisions, by their codes", all.reasons.clone());
-        registry.register("seamgate_results", "Ends of calls, by status or code", all.results.clone());
-        registry.register(
-            "seamgate_approvals",
-            "Decisions of people, and calls that nobody decided in time",
-            all.approvals.clone(),
-        );
-        registry.register("seamgate_model_outputs", "Outputs of models, by what they are", all.outputs.clone());
-        registry.register("seamgate_runs_ended", "Runs that ended, by how", all.ended.clone());
-        registry.register_with_unit(
-            "gen_ai_execute_tool_duration",
-            "Time from when a call may run until its result",
-            Unit::Seconds,
-            all.durations.clone(),
-        );
-        registry.register("gen_ai_client_token_usage", "Tokens of an output, as the model says", all.tokens.clone());
-        registry.register_with_unit(
-            "seamgate_approval_wait",
-            "Time from when a person is asked until the decision",
-            Unit::Seconds,
-            all.patience.clone(),
-        );
-        registry.register("seamgate_runs_under_way", "Runs that have not ended", all.under_way.clone());
-        registry.register("seamgate_approvals_waiting", "Calls that wait for approval", all.waiting.clone());
-        registry.register_with_unit(
-            "seamgate_approvals_oldest",
-            "How long the first of the calls that wait has waited",
-            Unit::Seconds,
-            all.oldest.clone(),
-        );
-        registry.register("seamgate_journals", "Journals that were found", all.journals.clone());
-        registry.register("seamgate_journals_broken", "Journals that cannot be read to their ends", all.broken.clone());
-        Metrics { registry, ..metrics }
+        let mut all = Registering(Registry::default());
+        let [seconds, tokens, patience]: [fn() -> Histogram; 3] =
+            [|| Histogram::new(SECONDS), || Histogram::new(TOKENS), || Histogram::new(PATIENCE)];
+        Metrics {
+            decisions: all.add("seamgate_decisions", "Decisions about calls, by what they permit", Family::default()),
+            reasons: all.add("seamgate_decision_reasons", "Reasons of decisions, by their codes", Family::default()),
+            results: all.add("seamgate_results", "Ends of calls, by status or code", Family::default()),
+            approvals: all.add(
+                "seamgate_approvals",
+                "Decisions of people, and calls that nobody decided in time",
+                Family::default(),
+            ),
+            outputs: all.add("seamgate_model_outputs", "Outputs of models, by what they are", Family::default()),
+            ended: all.add("seamgate_runs_ended", "Runs that ended, by how", Family::default()),
+            durations: all.add_seconds(
+                "gen_ai_execute_tool_duration",
+                "Time from when a call may run until its result",
+                Family::new_with_constructor(seconds),
+            ),
+            tokens: all.add(
+                "gen_ai_client_token_usage",
+                "Tokens of an output, as the model says",
+                Family::new_with_constructor(tokens),
+            ),
+            patience: all.add_seconds(
+                "seamgate_approval_wait",
+                "Time from when a person is asked until the decision",
+                Family::new_with_constructor(patience),
+            ),
+            under_way: all.add("seamgate_runs_under_way", "Runs that have not ended", Family::default()),
+            waiting: all.add("seamgate_approvals_waiting", "Calls that wait for approval", Family::default()),
+            oldest: all.add_seconds(
+                "seamgate_approvals_oldest",
+                "How long the first of the calls that wait has waited",
+                Family::default(),
+            ),
+            journals: all.add("seamgate_journals", "Journals that were found", Gauge::default()),
+            broken: all.add("seamgate_journals_broken", "Journals that cannot be read to their ends", Gauge::default()),
+            registry: all.0,
+        }
     }
 
     /// Counts a step of a run.

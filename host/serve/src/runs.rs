@@ -9,7 +9,7 @@ use std::{
 
 use seamgate_runner::{
     agent::now,
-    waiting::{Waiting, find, with_children},
+    waiting::{Waiting, find_in, with_children},
 };
 use seamgate_text::with_sources;
 use seamgate_trace::has_journal;
@@ -156,9 +156,9 @@ impl Runs {
         let now = now();
         let may_wait = self.all.iter().filter(|(_, run)| run.progress.waits(now).next().is_some());
         for folder in may_wait.map(|(folder, _)| folder) {
-            match find(folder) {
-                // Children have entries of their own.
-                Ok((waiting, _)) => all.extend(waiting.into_iter().filter(|one| one.folder == *folder)),
+            // Children have entries of their own.
+            match find_in(folder) {
+                Ok(waiting) => all.extend(waiting),
                 Err(error) => fault(folder, &with_sources(&error)),
             }
         }

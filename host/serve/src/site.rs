@@ -187,17 +187,7 @@ impl Site {
 }
 
 fn entry<'w>(runs: &Runs, one: &'w Waiting) -> Entry<'w> {
-    Entry {
-        name: runs.name(&one.folder),
-        notice: Notice {
-            folder: one.folder.display().to_string(),
-            run: &one.run,
-            agent: &one.agent,
-            tool: one.tool.clone(),
-            ask: &one.ask,
-        },
-        arguments: &one.arguments,
-    }
+    Entry { name: runs.name(&one.folder), notice: one.notice(), arguments: &one.arguments }
 }
 
 fn json(value: &impl Serialize) -> Answer {

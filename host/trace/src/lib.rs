@@ -50,6 +50,6 @@ pub use otlp::otlp;
 pub use profile::{ENDED_PLAN, PLAN};
 pub use rendering::Rendering;
 pub use replay::{NotReplayed, Replay, ReplayedCall, replay};
-pub use runs::{has_journal, runs_in};
+pub use runs::{JOURNAL, has_journal, runs_in};
 pub use terminal::write_text;
 pub use why::{Chain, why};

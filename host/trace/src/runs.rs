@@ -10,12 +10,15 @@ use seamgate_text::{escape_terminal, shell_word, with_sources};
 
 use crate::{error::TraceError, format::when, steps::Steps, text::Known};
 
+/// The file with a run's journal, in the run's folder.
+pub const JOURNAL: &str = "journal.ndjson";
+
 /// The most runs that are shown: the last ones, by their names.
 const MAX_RUNS: usize = 1000;
 
 /// Returns whether a folder is that of a run, by its journal.
 pub fn has_journal(folder: &Path) -> bool {
-    folder.join("journal.ndjson").is_file()
+    folder.join(JOURNAL).is_file()
 }
 
 /// Returns the folders of runs in a folder, by their names. None, if the folder itself is that of a run, or cannot be read.

@@ -16,19 +16,8 @@ struct Entry<'w> {
 }
 
 pub(super) fn json(waiting: &[Waiting]) -> Result<String> {
-    let entries: Vec<Entry> = waiting
-        .iter()
-        .map(|one| Entry {
-            notice: Notice {
-                folder: one.folder.display().to_string(),
-                run: &one.run,
-                agent: &one.agent,
-                tool: one.tool.clone(),
-                ask: &one.ask,
-            },
-            arguments: &one.arguments,
-        })
-        .collect();
+    let entries: Vec<Entry> =
+        waiting.iter().map(|one| Entry { notice: one.notice(), arguments: &one.arguments }).collect();
     Ok(serde_json::to_string(&entries)?)
 }
 
