@@ -36,7 +36,7 @@ const ALL: Duration = Duration::from_secs(60);
 /// The longest time of a demo, if its commands start the command line itself and no interpreter.
 const DEMO: Duration = Duration::from_secs(3);
 
-/// What this needs of the system.
+/// The requirements on the system.
 const NEEDED: &str = "user namespaces, python3 with venv, node with npm, and curl";
 
 /// How often the demo runs in each root. The shortest time counts.
@@ -62,9 +62,9 @@ pub(crate) fn write() -> Result<()> {
 /// One way to install the command line, and how long it took.
 struct Row {
     name: &'static str,
-    /// What a user types.
+    /// The commands that a user types.
     typed: &'static str,
-    /// What the root had before.
+    /// The content of the root before the installation.
     before: &'static str,
     /// How many bytes were fetched or unpacked.
     bytes: u64,

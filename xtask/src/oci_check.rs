@@ -326,7 +326,7 @@ impl<'a> Wkg<'a> {
     }
 }
 
-/// What a registry says about a component: its layers, and the imports and exports.
+/// A component in a registry: its layers, imports and exports.
 type Description = (Value, [BTreeSet<String>; 2]);
 
 impl Client<'_> {

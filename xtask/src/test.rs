@@ -122,7 +122,7 @@ struct Counts {
     suite: Option<String>,
     passed: BTreeMap<String, usize>,
     failed: Vec<String>,
-    /// What failed tests said, a line each.
+    /// The output of failed tests, one line per entry.
     said: Vec<String>,
     is_saying: bool,
 }

@@ -42,7 +42,7 @@ pub(crate) fn package() -> Result<()> {
     remove(&folder)
 }
 
-/// What a comparison of two folders of packages found.
+/// The result of comparing two folders of packages.
 struct Compared {
     files: usize,
     bytes: u64,

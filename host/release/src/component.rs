@@ -13,7 +13,7 @@ use crate::interface;
 /// The largest WebAssembly file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
-/// What a file must be.
+/// The kind that a file must have.
 #[derive(Clone, Copy)]
 enum Form {
     /// A component without imports that exports this world.

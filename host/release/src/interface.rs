@@ -88,7 +88,7 @@ fn definition(resolve: &Resolve, id: TypeId, depth: usize) -> Result<String, Str
     })
 }
 
-/// Returns members with their types, each of which may be missing.
+/// Renders members as `name: type`. A member can lack its type.
 fn members<'t>(
     resolve: &Resolve,
     members: impl Iterator<Item = Result<(&'t str, Option<&'t Type>), String>>,

@@ -48,7 +48,7 @@ pub struct Check {
     pub file: String,
     /// Whether the file passed.
     pub ok: bool,
-    /// What the check found; for a failure, what is wrong and what would be right.
+    /// The finding. A failure names the fault, and the value that would pass.
     pub detail: String,
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Metrics {
     broken: Gauge,
 }
 
-/// What is known of a run that goes on.
+/// The progress of a run.
 #[derive(Default)]
 pub(crate) struct Progress {
     /// Tools of calls, by the calls' keys.

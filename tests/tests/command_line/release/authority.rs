@@ -47,7 +47,7 @@ pub(crate) struct Authority {
     root: Vec<u8>,
 }
 
-/// What a certificate says of the workflow that signs, and what is wrong with the signature.
+/// The workflow that a certificate names, and the faults of its signature.
 #[derive(Clone)]
 pub(crate) struct Signer {
     pub(crate) identity: String,
