@@ -20,7 +20,7 @@ use sha2::{Digest, Sha512};
 use crate::{
     install::{has_node, has_python, remove},
     oci::{self, Layout},
-    package::DIGESTS,
+    package::{DIGESTS, published},
     run::{PACKAGES, command, contained, output, root, say},
 };
 
@@ -173,7 +173,8 @@ fn file(folder: &Path, index: &Index) -> Result<Row> {
 /// The container image.
 fn image(folder: &Path) -> Result<Row> {
     let to = folder.join("image");
-    let layout = names()?.into_iter().find(|name| oci::is_image(Path::new(name)));
+    let layout =
+        published(Path::new(PACKAGES))?.into_iter().map(|(name, _)| name).find(|name| oci::is_image(Path::new(name)));
     let layout = Path::new(PACKAGES).join(layout.context("there is no container image")?);
     let Layout { config, layer_digest, .. } = oci::read(&layout)?;
     let size = fs::metadata(&layout)?.len();
@@ -287,13 +288,6 @@ fn demo(name: &str, prepare: impl Fn() -> Result<Prepared>) -> Result<Duration> 
     Ok(shortest)
 }
 
-/// Returns the names of the files that are published.
-fn names() -> Result<Vec<String>> {
-    let digests = Path::new(PACKAGES).join(DIGESTS);
-    let digests = fs::read_to_string(digests).context("run `cargo xtask package` first")?;
-    Ok(digests.lines().filter_map(|line| Some(line.split_once("  ")?.1.to_owned())).collect())
-}
-
 /// A package index of Python, a registry of npm, and the command line as a file, on loopback. The server ends when this
 /// is dropped.
 struct Index {
@@ -312,13 +306,12 @@ impl Index {
     fn serve(folder: &Path) -> Result<Self> {
         let files = folder.join("files");
         fs::create_dir_all(&files)?;
-        let lines = fs::read_to_string(Path::new(PACKAGES).join(DIGESTS)).context("run `cargo xtask package` first")?;
         let mut served = Vec::new();
-        for (digest, name) in lines.lines().filter_map(|line| line.split_once("  ")) {
+        for (name, digest) in published(Path::new(PACKAGES))? {
             let is_program = name.ends_with("-linux");
             if is_program || name.ends_with(".whl") || name.ends_with(".tgz") {
-                fs::copy(Path::new(PACKAGES).join(name), files.join(name)).with_context(|| name.to_owned())?;
-                served.push((name.to_owned(), digest.to_owned()));
+                fs::copy(Path::new(PACKAGES).join(&name), files.join(&name)).with_context(|| name.clone())?;
+                served.push((name, digest));
             }
         }
         let size = |name: &str| -> Result<u64> { Ok(fs::metadata(files.join(name))?.len()) };

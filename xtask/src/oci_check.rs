@@ -18,7 +18,7 @@ use crate::{
     go,
     install::{done, has_go, installed, remove},
     oci::{self, EXTENSION, Layout},
-    package::DIGESTS,
+    package::{DIGESTS, published},
     run::{PACKAGES, command, output, root, rooted, run, say},
     source,
 };
@@ -41,9 +41,7 @@ const START: Duration = Duration::from_secs(30);
 /// Checks every layout in the folder of packages. `cargo xtask package` makes them.
 pub(crate) fn check() -> Result<()> {
     let packages = Path::new(PACKAGES);
-    let digests = fs::read_to_string(packages.join(DIGESTS)).context("run `cargo xtask package` first")?;
-    let names = digests.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name);
-    let files: Vec<PathBuf> = names.map(|name| packages.join(name)).collect();
+    let files: Vec<PathBuf> = published(packages)?.into_iter().map(|(name, _)| packages.join(name)).collect();
     let layouts: Vec<&PathBuf> = files.iter().filter(|path| path.to_string_lossy().ends_with(EXTENSION)).collect();
     ensure!(!layouts.is_empty(), "{PACKAGES}/{DIGESTS} names no layout: run `cargo xtask package`");
 

@@ -185,19 +185,25 @@ fn try_out(program: &Path) -> Result<()> {
     remove(&empty)
 }
 
+/// Returns the names of the files that a folder publishes, each with its digest, in the order of the list.
+pub(crate) fn published(folder: &Path) -> Result<Vec<(String, String)>> {
+    let file = folder.join(DIGESTS);
+    let text = fs::read_to_string(&file)
+        .with_context(|| format!("cannot read {}: run `cargo xtask package` first", file.display()))?;
+    let pair = |line: &str| line.split_once("  ").map(|(digest, name)| (name.to_owned(), digest.to_owned()));
+    Ok(text.lines().filter_map(pair).collect())
+}
+
 /// Writes the digests of files, beside those that are there of other files, and prints all.
 pub(crate) fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
     let to = folder.join(DIGESTS);
-    let before = fs::read_to_string(&to).unwrap_or_default();
-    let mut digests: BTreeMap<&str, String> = before
-        .lines()
-        .filter_map(|line| line.split_once("  ").map(|(digest, name)| (name, digest.to_owned())))
-        .collect();
+    let before = if to.exists() { published(folder)? } else { Vec::new() };
+    let mut digests: BTreeMap<String, String> = before.into_iter().collect();
     let names = made.iter().map(|path| path.file_name().and_then(OsStr::to_str).context("a file"));
     let names = names.collect::<Result<Vec<&str>>>()?;
     for (path, name) in made.iter().zip(names) {
         let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        digests.insert(name, HEXLOWER.encode(&Sha256::digest(bytes)));
+        digests.insert(name.to_owned(), HEXLOWER.encode(&Sha256::digest(bytes)));
     }
     let lines: String = digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
     fs::write(&to, &lines)?;

@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 
 use crate::{
     install::remove,
-    package::DIGESTS,
+    package::published,
     run::{PACKAGES, command, root, run, say},
 };
 
@@ -52,6 +52,7 @@ struct Compared {
 
 /// Compares the files of two folders of packages, byte by byte.
 fn compare(first: &Path, second: &Path) -> Result<Compared> {
+    let names = |folder| Ok::<Vec<String>, Error>(published(folder)?.into_iter().map(|(name, _)| name).collect());
     let [names, others] = [names(first)?, names(second)?];
     let mut compared = Compared { files: names.len(), bytes: 0, differences: Vec::new() };
     let missing = others.iter().filter(|name| !names.contains(name));
@@ -70,13 +71,6 @@ fn compare(first: &Path, second: &Path) -> Result<Compared> {
         }
     }
     Ok(compared)
-}
-
-/// Returns the names of the files that are published.
-fn names(folder: &Path) -> Result<Vec<String>> {
-    let digests = folder.join(DIGESTS);
-    let digests = fs::read_to_string(&digests).with_context(|| digests.display().to_string())?;
-    Ok(digests.lines().filter_map(|line| Some(line.split_once("  ")?.1.to_owned())).collect())
 }
 
 /// Reads a file that is published. What lists the content of others is in a folder below.
