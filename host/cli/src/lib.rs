@@ -28,6 +28,7 @@ mod ndjson;
 mod notice;
 pub mod parquet;
 mod principal;
+mod receipt;
 mod replay;
 mod run;
 mod serve;
@@ -114,6 +115,9 @@ enum Command {
     /// Play recorded runs under another profile: what would run, ask and be denied
     #[command(after_help = replay::HELP)]
     Replay(replay::Arguments),
+    /// Make a signed receipt of a run, or verify one: every decision is derived again
+    #[command(after_long_help = receipt::HELP)]
+    Receipt(receipt::Arguments),
     /// Check the files of a release offline: digests, signatures, provenance, packages inside, components
     #[command(after_long_help = verify_release::HELP)]
     VerifyRelease(verify_release::Arguments),
@@ -208,6 +212,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Receipt(arguments) => receipt::run(&arguments),
         Command::VerifyRelease(arguments) => verify_release::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),

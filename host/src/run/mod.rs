@@ -1,5 +1,6 @@
 //! A run: its events go through the kernel into its journal, and its state is what follows from them.
 
+mod derivation;
 pub(crate) mod journal;
 mod step;
 mod value;
@@ -14,13 +15,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+pub use self::{
+    derivation::{Derivation, NotDerived},
+    value::{Json, Large},
+    words::*,
+};
 use self::{
     journal::{Blob, Chain, Checked, EventLine, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
     step::{Answered, End, Step, Written, read_actions, read_records},
-};
-pub use self::{
-    value::{Json, Large},
-    words::*,
 };
 use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
@@ -651,15 +653,23 @@ impl Ask {
 impl About {
     /// Holds the run to the component and the profile that it began with.
     fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
-        let other = |what, expected: &str, found: String| match expected == found {
-            true => Ok(()),
-            false => {
-                Err(JournalError::Other { journal: journal.to_owned(), what, expected: expected.to_owned(), found })
-            }
-        };
-        other("component", &self.component, kernel.component())?;
-        other("profile", &self.profile, kernel.profile(&self.agent)?)?;
-        Ok(())
+        is_same(journal, "component", &self.component, kernel.component())?;
+        self.has_profile(kernel, journal)
+    }
+
+    /// Holds the run to the profile that it began with.
+    fn has_profile(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
+        is_same(journal, "profile", &self.profile, kernel.profile(&self.agent)?)
+    }
+}
+
+/// Compares the digest of a run with the one that is there.
+fn is_same(journal: &str, what: &'static str, expected: &str, found: String) -> Result<(), StepError> {
+    match expected == found {
+        true => Ok(()),
+        false => {
+            Err(JournalError::Other { journal: journal.to_owned(), what, expected: expected.to_owned(), found }.into())
+        }
     }
 }
 

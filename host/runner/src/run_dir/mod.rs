@@ -20,6 +20,6 @@ pub use self::{
     profile_copy::ProfileCopy,
     profiles::{Pinned, Profiles, Registered},
     servers::{Command, Server, Servers},
-    signing::{Decision, SigningKey},
+    signing::{Decision, SigningKey, public_key},
     stores::Stores,
 };

@@ -92,9 +92,18 @@ impl Plan {
         })
     }
 
-    /// Reads the plan of a run.
+    /// Reads the plan of a run that may go on.
     pub fn read(run: &Path) -> Result<Self> {
-        let path = run.join(NAME);
+        Self::read_file(run.join(NAME))
+    }
+
+    /// Reads the plan of a run, also of one that no process continues. `None` if there is none.
+    pub fn of_any(run: &Path) -> Result<Option<Self>> {
+        let names = [NAME, ENDED].map(|name| run.join(name));
+        names.into_iter().find(|path| path.is_file()).map(Self::read_file).transpose()
+    }
+
+    fn read_file(path: PathBuf) -> Result<Self> {
         let context = || format!("cannot read {}: name the folder of a run", path.display());
         let plan: Plan = serde_json::from_slice(&read_named(&path, MAX_PLAN).with_context(context)?)
             .with_context(|| format!("{}: it is no plan of a run", path.display()))?;

@@ -58,7 +58,7 @@ pub struct Decision<'d> {
 }
 
 /// Reads a public key of a profile: its 32 bytes as base64url, or a line of OpenSSH, such as `ssh-ed25519 AAAA… anna`.
-pub(super) fn public_key(text: &str) -> Option<[u8; 32]> {
+pub fn public_key(text: &str) -> Option<[u8; 32]> {
     let Some(line) = text.trim().strip_prefix(SSH_ED25519) else {
         return BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok();
     };
@@ -140,11 +140,32 @@ impl SigningKey {
 
     /// Returns whether this is the private key of one of these public ones.
     pub fn is_one_of(&self, keys: &[String]) -> bool {
-        let own = match self {
-            SigningKey::File(pair) => pair.public_key().as_ref(),
-            SigningKey::Agent(key) => &key[..],
-        };
+        let own = self.public();
         keys.iter().any(|key| public_key(key).is_some_and(|key| key == own))
+    }
+
+    /// Returns the public key.
+    pub fn public(&self) -> [u8; 32] {
+        match self {
+            // An Ed25519 key has 32 bytes.
+            SigningKey::File(pair) => pair.public_key().as_ref().try_into().unwrap_or_default(),
+            SigningKey::Agent(key) => *key,
+        }
+    }
+
+    /// Signs bytes. Returns the 64 bytes of the signature (RFC 8032).
+    ///
+    /// # Errors
+    ///
+    /// The SSH agent does not sign.
+    pub fn sign_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        match self {
+            SigningKey::File(pair) => Ok(pair.sign(bytes).as_ref().to_vec()),
+            SigningKey::Agent(key) => match ssh_agent::sign(&ssh_key_blob(key)?, bytes) {
+                Ok(signature) => Ok(signature),
+                Err(error) => bail!("the SSH agent did not sign: {error}"),
+            },
+        }
     }
 
     /// Signs a decision: a JWS in its compact form.
@@ -155,13 +176,7 @@ impl SigningKey {
     pub fn sign(&self, decision: &Decision) -> Result<String> {
         let part = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
         let signed = format!("{}.{}", part(r#"{"alg":"EdDSA"}"#), part(&serde_json::to_string(decision)?));
-        let signature = match self {
-            SigningKey::File(pair) => pair.sign(signed.as_bytes()).as_ref().to_vec(),
-            SigningKey::Agent(key) => match ssh_agent::sign(&ssh_key_blob(key)?, signed.as_bytes()) {
-                Ok(signature) => signature,
-                Err(error) => bail!("the SSH agent did not sign: {error}"),
-            },
-        };
+        let signature = self.sign_bytes(signed.as_bytes())?;
         Ok(format!("{signed}.{}", BASE64URL_NOPAD.encode(&signature)))
     }
 }

@@ -1,0 +1,155 @@
+//! The journal of a receipt: its lines, and a chain of digests over them.
+
+use std::{cell::RefCell, collections::HashMap};
+
+use ring::digest::{SHA256, digest};
+use seamgate::{Blob, Journal, JournalError, Lines};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::envelope::Part;
+
+/// A line's content, as JSON text.
+#[derive(Deserialize)]
+pub(crate) struct Content<'l> {
+    #[serde(borrow)]
+    pub(crate) run: Option<&'l RawValue>,
+    #[serde(borrow)]
+    pub(crate) event: Option<&'l RawValue>,
+    #[serde(borrow)]
+    pub(crate) record: Option<&'l RawValue>,
+    #[serde(borrow)]
+    pub(crate) action: Option<&'l RawValue>,
+}
+
+/// One step, or the first line alone.
+pub(crate) struct Step<'p> {
+    /// From 1; 0 for the first line.
+    pub(crate) number: u64,
+    /// The number of its first line.
+    pub(crate) line: u64,
+    pub(crate) parts: &'p [Part],
+}
+
+/// A line that does not follow the line before it, and the step that it belongs to.
+pub(crate) struct Broken {
+    pub(crate) step: u64,
+    pub(crate) line: u64,
+}
+
+impl Step<'_> {
+    /// Returns the lines, if none is withheld.
+    pub(crate) fn lines(&self) -> Option<Vec<String>> {
+        let text = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            Part::Withheld(_) => None,
+        };
+        self.parts.iter().map(text).collect()
+    }
+}
+
+/// Returns the content of a line.
+pub(crate) fn content(line: &str) -> Option<Content<'_>> {
+    serde_json::from_str(line).ok()
+}
+
+/// Returns a SHA-256 digest as journals write it: `sha256:` and 64 hexadecimal digits.
+pub(crate) fn written(bytes: &[u8]) -> String {
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(bytes))
+}
+
+pub(crate) fn sha256(text: &[u8]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, text).as_ref());
+    bytes
+}
+
+/// Returns the steps of a journal, the first line before them, and the digest of the last line. Each line must have its number and the
+/// digest of the line before it, and the last must end a step.
+pub(crate) fn steps(parts: &[Part]) -> Result<(Vec<Step<'_>>, String), Broken> {
+    let mut steps = Vec::new();
+    let (mut before, mut from) = (String::new(), 0);
+    for (n, part) in parts.iter().enumerate() {
+        let number = steps.len() as u64;
+        let broken = || Broken { step: number, line: n as u64 };
+        let is_end = match part {
+            Part::Withheld(digest) => {
+                before = written(digest);
+                false
+            }
+            Part::Text(text) => {
+                let rest = text.strip_prefix(&format!(r#"{{"n":{n},"before":"{before}","#)).ok_or_else(broken)?;
+                before = written(&sha256(text.as_bytes()));
+                n == 0 || rest.starts_with(r#""state":"#)
+            }
+        };
+        if is_end {
+            steps.push(Step { number, line: from as u64, parts: &parts[from..=n] });
+            from = n + 1;
+        }
+    }
+    match from == parts.len() && !parts.is_empty() {
+        true => Ok((steps, before)),
+        false => Err(Broken { step: steps.len() as u64, line: from as u64 }),
+    }
+}
+
+/// Where the artifacts of a run come from.
+pub(crate) trait Artifacts {
+    fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError>;
+}
+
+impl Artifacts for HashMap<String, &str> {
+    fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError> {
+        Ok(self.get(digest).map(|text| (*text).to_owned()))
+    }
+}
+
+/// A journal that is only read: lines, and artifacts from elsewhere. Keeps which artifacts were asked for and found.
+pub(crate) struct ReadOnly<'r, A> {
+    pub(crate) name: &'r str,
+    pub(crate) lines: &'r [String],
+    pub(crate) artifacts: &'r A,
+    /// Their texts, in the order of the first time.
+    pub(crate) used: &'r RefCell<Vec<String>>,
+    pub(crate) seen: RefCell<HashMap<String, usize>>,
+}
+
+impl<A: Artifacts> Journal for ReadOnly<'_, A> {
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn count(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        Ok(Box::new(self.lines.iter().skip(from).cloned().map(Ok)))
+    }
+
+    fn append(&mut self, expected: u64, _: &[String]) -> Result<(), JournalError> {
+        Err(JournalError::Conflict { journal: self.name(), lines: expected })
+    }
+
+    fn put(&mut self, _: Blob, _: &str, _: &str) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
+        if blob != Blob::Artifact {
+            return Ok(None);
+        }
+        let mut used = self.used.borrow_mut();
+        if let Some(known) = self.seen.borrow().get(digest).and_then(|index| used.get(*index)) {
+            return Ok(Some(known.clone()));
+        }
+        let found = self.artifacts.artifact(digest)?;
+        if let Some(text) = &found {
+            self.seen.borrow_mut().insert(digest.to_owned(), used.len());
+            used.push(text.clone());
+        }
+        Ok(found)
+    }
+}

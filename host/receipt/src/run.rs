@@ -1,0 +1,218 @@
+//! Makes the receipt of a run.
+
+use std::{cell::RefCell, collections::BTreeSet, path::Path};
+
+use seamgate::{Blob, Derivation, Fault, FileJournal, Gate, Journal, JournalError, NotDerived, StepError};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    envelope::{Envelope, Part},
+    journal::{Artifacts, Broken, ReadOnly, Step, content, sha256, steps, written},
+};
+
+/// The version of the format.
+pub(crate) const VERSION: u64 = 1;
+
+/// What is signed, as compact JSON with its members in this order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    /// The version of the format.
+    pub receipt: u64,
+    /// The run's id.
+    pub run: String,
+    /// The agent whose profile applies.
+    pub agent: String,
+    /// The digest of the profile, as the journal has it.
+    pub profile: String,
+    /// The digest of the component that made the decisions.
+    pub component: String,
+    /// The number of lines.
+    pub lines: u64,
+    /// The digest of the last line.
+    pub head: String,
+    /// The digests of the profiles' documents, in the order in which they are registered.
+    pub profiles: Vec<String>,
+}
+
+/// The first line of a journal, as far as a receipt needs it.
+#[derive(Deserialize)]
+pub(crate) struct About {
+    pub(crate) run: String,
+    pub(crate) agent: String,
+    pub(crate) profile: String,
+    pub(crate) component: String,
+}
+
+/// Who signs, and when.
+pub struct Signing<'s, E> {
+    /// The public key.
+    pub key: [u8; 32],
+    /// Returns the signature of a text.
+    pub sign: &'s dyn Fn(&[u8]) -> Result<Vec<u8>, E>,
+    /// Who says so.
+    pub issuer: &'s str,
+    /// In seconds since 1970.
+    pub now: u64,
+}
+
+/// What a receipt leaves out. Of lines, their digests stay.
+#[derive(Debug, Clone, Default)]
+pub struct Withhold {
+    /// Keys of calls: all lines of steps that name one of them.
+    pub calls: BTreeSet<String>,
+    /// Numbers of steps, from 1: all their lines.
+    pub steps: BTreeSet<u64>,
+}
+
+/// The reason why a run gets no receipt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoReceipt {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A profile cannot be used.
+    #[error("the profile cannot be used: {0}")]
+    Profile(Fault),
+    /// The run has another profile or component.
+    #[error(transparent)]
+    Run(#[from] StepError),
+    /// The decisions do not follow from the events.
+    #[error("step {step} is not derived again: {cause}")]
+    Step {
+        /// From 1.
+        step: u64,
+        /// What differs.
+        cause: NotDerived,
+    },
+    /// The run has another component than the gate.
+    #[error("the run has the component {run}, and the gate has {gate}")]
+    Component {
+        /// The digest that the journal has.
+        run: String,
+        /// The digest of the gate's.
+        gate: String,
+    },
+    /// A line does not follow the line before it.
+    #[error("line {0} of the journal does not follow the line before it")]
+    Line(u64),
+    /// A call or a step that is to be withheld does not exist.
+    #[error("the run has no {0}")]
+    NotThere(String),
+    /// The key does not sign.
+    #[error("{0}")]
+    Sign(String),
+}
+
+impl Artifacts for FileJournal {
+    fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError> {
+        self.get(Blob::Artifact, digest)
+    }
+}
+
+impl Withhold {
+    fn takes(&self, step: &Step<'_>) -> bool {
+        let names = |part: &Part| match part {
+            Part::Text(line) => self.calls.iter().any(|call| line.contains(&format!("\"{call}\""))),
+            Part::Withheld(_) => false,
+        };
+        self.steps.contains(&step.number) || step.parts.iter().any(names)
+    }
+
+    fn missing(&self, all: &[Step<'_>]) -> Option<String> {
+        let last = all.last().map_or(0, |step| step.number);
+        let step = self.steps.iter().find(|step| !(1..=last).contains(*step)).map(|step| format!("step {step}"));
+        let is_there = |call: &&String| {
+            let one = Withhold { calls: BTreeSet::from([(*call).clone()]), steps: BTreeSet::new() };
+            !all.iter().skip(1).any(|step| one.takes(step))
+        };
+        step.or_else(|| self.calls.iter().find(is_there).map(|call| format!("call {call}")))
+    }
+}
+
+/// Returns the receipt of the run in a folder, as the bytes of its file. All steps are derived again first, by the gate, which has no
+/// profile yet. `profiles` are the documents of the run's profiles, in the order in which they are registered.
+///
+/// # Errors
+///
+/// The run cannot be read or not be derived again; what is to be withheld does not exist; the key does not sign.
+pub fn receipt_of<E: std::fmt::Display>(
+    folder: &Path,
+    mut gate: Gate,
+    profiles: Vec<String>,
+    withhold: &Withhold,
+    signing: &Signing<'_, E>,
+) -> Result<Vec<u8>, NoReceipt> {
+    for profile in &profiles {
+        gate.register_profile(profile).map_err(NoReceipt::Profile)?;
+    }
+    let journal = FileJournal::open(folder)?;
+    let lines = journal.lines(0)?.map(|line| line.map(Part::Text)).collect::<Result<Vec<_>, _>>()?;
+    let (all, head) = steps(&lines).map_err(|Broken { line, .. }| NoReceipt::Line(line))?;
+    let About { run, agent, profile, component } = about(&lines).ok_or(NoReceipt::Line(0))?;
+    if gate.component().digest() != component {
+        return Err(NoReceipt::Component { run: component, gate: gate.component().digest().to_owned() });
+    }
+    if let Some(missing) = withhold.missing(&all) {
+        return Err(NoReceipt::NotThere(missing));
+    }
+    let used = RefCell::new(Vec::new());
+    let name = folder.display().to_string();
+    let texts: Vec<String> = all.iter().filter_map(Step::lines).flatten().collect();
+    let read = ReadOnly { name: &name, lines: &texts, artifacts: &journal, used: &used, seen: RefCell::default() };
+    let mut derivation = Derivation::begin(&gate, read, texts.first().map(String::as_str).unwrap_or_default())?;
+    let mut kept = Vec::with_capacity(lines.len());
+    let mut is_whole = true;
+    let mut artifacts = None;
+    for step in &all {
+        if step.number > 0 {
+            let takes = withhold.takes(step);
+            if takes && is_whole {
+                artifacts = Some(used.borrow().clone());
+                is_whole = false;
+            }
+            let lines = step.lines().unwrap_or_default();
+            derivation.step(&lines).map_err(|cause| NoReceipt::Step { step: step.number, cause })?;
+            if takes {
+                let last = step.parts.len() - 1;
+                kept.extend(step.parts.iter().enumerate().map(|(index, part)| match part {
+                    Part::Text(line) if index < last => Part::Withheld(sha256(line.as_bytes())),
+                    part => part.clone(),
+                }));
+                continue;
+            }
+        }
+        kept.extend_from_slice(step.parts);
+    }
+    let digests = profiles.iter().map(|profile| written(&sha256(profile.as_bytes()))).collect();
+    let count = lines.len() as u64;
+    let statement = Statement {
+        receipt: VERSION,
+        run: run.clone(),
+        agent,
+        profile,
+        component,
+        lines: count,
+        head,
+        profiles: digests,
+    };
+    let envelope = Envelope {
+        key: signing.key,
+        issuer: signing.issuer.to_owned(),
+        subject: run,
+        issued_at: signing.now,
+        statement: serde_json::to_vec(&statement).map_err(|error| NoReceipt::Sign(error.to_string()))?,
+        lines: kept,
+        artifacts: artifacts.unwrap_or_else(|| used.take()),
+        profiles,
+        signature: Vec::new(),
+    };
+    envelope.signed(signing.sign).map_err(|error| NoReceipt::Sign(error.to_string()))
+}
+
+/// Returns what the first line says.
+pub(crate) fn about(lines: &[Part]) -> Option<About> {
+    let Some(Part::Text(first)) = lines.first() else { return None };
+    serde_json::from_str(content(first)?.run?.get()).ok()
+}

@@ -1,0 +1,424 @@
+//! Verifies a receipt: who signed it, that nothing in it was changed, and that each decision follows from the events.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+};
+
+use data_encoding::BASE64URL_NOPAD;
+use seamgate::{
+    Action, ApprovalAnswer, ApprovalEvent, Ask, Derivation, Event, EventKind, Gate, NotDerived, Permit, Record,
+};
+use seamgate_runner::run_dir;
+use serde::Serialize;
+
+use crate::{
+    envelope::{Envelope, Part},
+    journal::{Broken, ReadOnly, Step, content, sha256, steps, written},
+    run::{About, Statement, VERSION, about},
+};
+
+/// The most bytes of a line that a report shows.
+const MAX_SHOWN: usize = 300;
+
+/// The keys that may have signed a receipt.
+#[derive(Debug, Clone)]
+pub enum Trusted {
+    /// Any key. The report names the one that signed.
+    Any,
+    /// One of these public keys.
+    Keys(Vec<[u8; 32]>),
+}
+
+/// What a receipt must have.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// Who may have signed it.
+    pub keys: Trusted,
+    /// The document of the profile that the run must have. Only its digest is compared.
+    pub profile: Option<String>,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Check {
+    /// `encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`.
+    pub check: &'static str,
+    /// Whether it passed.
+    pub ok: bool,
+    /// What was found. It may hold text of the run, cut.
+    pub detail: String,
+    /// The step that fails, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+    /// The number of the line that fails, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+/// A step of which lines are withheld, or that cannot be derived because of one before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Withheld {
+    /// From 1.
+    pub step: u64,
+    /// What can no longer be checked.
+    pub unchecked: &'static str,
+}
+
+/// How many there were in the lines that the receipt shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// All steps.
+    pub steps: u64,
+    /// The steps that were derived again, with the same lines.
+    pub derived: u64,
+    /// Decisions.
+    pub allowed: u64,
+    /// Decisions.
+    pub denied: u64,
+    /// Decisions that a person was asked about.
+    pub asked: u64,
+    /// Decisions of people whose signature was verified.
+    pub signed_approvals: u64,
+    /// Decisions of people for whom the profile has no key: that they decided is the word of who signed the receipt.
+    pub named_approvals: u64,
+}
+
+/// The result of a verification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Whether every check passed.
+    pub ok: bool,
+    /// Whether every step was derived again.
+    pub whole: bool,
+    /// The run's id.
+    pub run: String,
+    /// Its agent.
+    pub agent: String,
+    /// The digest of its profile.
+    pub profile: String,
+    /// The digest of its component.
+    pub component: String,
+    /// The digest of its last line. Compare it with one that was kept elsewhere: a receipt of fewer steps has another.
+    pub head: String,
+    /// The public key that signed (base64url).
+    pub key: String,
+    /// Who says so.
+    pub issuer: String,
+    /// In seconds since 1970: the word of who signed.
+    pub issued_at: u64,
+    /// How the run ended: the status of its action `finish`. `None` if it has not, or if that is withheld.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// What there was.
+    pub counts: Counts,
+    /// All checks that were made, in order. The first that fails ends them.
+    pub checks: Vec<Check>,
+    /// What can no longer be checked, step by step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Withheld>,
+}
+
+/// A failed check.
+struct Failed {
+    check: &'static str,
+    detail: String,
+    step: Option<u64>,
+    line: Option<u64>,
+}
+
+impl Failed {
+    fn of(check: &'static str, detail: impl Into<String>) -> Self {
+        Failed { check, detail: detail.into(), step: None, line: None }
+    }
+
+    fn at(check: &'static str, step: u64, line: u64, detail: impl Into<String>) -> Self {
+        Failed { check, detail: detail.into(), step: Some(step), line: Some(line) }
+    }
+}
+
+/// Verifies the file of a receipt. `gate` makes the decisions again: it has the component that the receipt must name, and no profile.
+pub fn verify(file: &[u8], gate: Gate, expected: &Expected) -> Report {
+    let mut report = Report {
+        ok: false,
+        whole: false,
+        run: String::new(),
+        agent: String::new(),
+        profile: String::new(),
+        component: String::new(),
+        head: String::new(),
+        key: String::new(),
+        issuer: String::new(),
+        issued_at: 0,
+        ended: None,
+        counts: Counts::default(),
+        checks: Vec::new(),
+        withheld: Vec::new(),
+    };
+    match all_checks(file, gate, expected, &mut report) {
+        Ok(()) => report.ok = true,
+        Err(Failed { check, detail, step, line }) => {
+            report.checks.push(Check { check, ok: false, detail: cut(&detail), step, line });
+        }
+    }
+    report
+}
+
+fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report) -> Result<(), Failed> {
+    let envelope = Envelope::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
+    report.key = BASE64URL_NOPAD.encode(&envelope.key);
+    report.issuer = cut(&envelope.issuer);
+    report.issued_at = envelope.issued_at;
+    report.passed("encoding", "COSE_Sign1, in its one encoding");
+    if !envelope.is_signed() {
+        return Err(Failed::of(
+            "signature",
+            "the signature is wrong: what is signed was changed, or another key signed it",
+        ));
+    }
+    report.passed("signature", "Ed25519");
+    match &expected.keys {
+        Trusted::Any => report.passed("key", "any key was accepted: nothing says whose it is"),
+        Trusted::Keys(keys) if keys.contains(&envelope.key) => report.passed("key", "it is one that was given"),
+        Trusted::Keys(_) => {
+            return Err(Failed::of("key", format!("the key {} signed it, and none that was given", report.key)));
+        }
+    }
+    let (statement, all) = statement(&envelope, report)?;
+    profiles(&envelope, &statement, expected)?;
+    let gate = registered(&envelope, &statement, gate, report)?;
+    derived(&envelope, &gate, &all, report)?;
+    approvals(&statement, &all, report)
+}
+
+/// Checks that what is signed describes the lines.
+fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Statement, Vec<Step<'e>>), Failed> {
+    let wrong = |detail: &str| Failed::of("statement", detail);
+    let statement: Statement = serde_json::from_slice(&envelope.statement)
+        .map_err(|error| Failed::of("statement", format!("it is no statement of a receipt: {error}")))?;
+    if statement.receipt != VERSION {
+        let found = statement.receipt;
+        return Err(Failed::of("statement", format!("its format is {found}; this version reads {VERSION}")));
+    }
+    report.run.clone_from(&statement.run);
+    report.agent.clone_from(&statement.agent);
+    report.profile.clone_from(&statement.profile);
+    report.component.clone_from(&statement.component);
+    report.head.clone_from(&statement.head);
+    if serde_json::to_vec(&statement).ok().as_deref() != Some(&envelope.statement[..]) {
+        return Err(wrong("it is not in the one form of statements"));
+    }
+    let (all, head) = steps(&envelope.lines).map_err(|Broken { step, line }| {
+        Failed::at(
+            "lines",
+            step,
+            line,
+            "it, or the line before it, is changed, moved or missing: the digests do not follow",
+        )
+    })?;
+    let About { run, agent, profile, component } =
+        about(&envelope.lines).ok_or_else(|| Failed::at("lines", 0, 0, "it describes no run"))?;
+    let count = envelope.lines.len() as u64;
+    if (count, &head) != (statement.lines, &statement.head) {
+        let last = all.last().map_or(0, |step| step.number);
+        let Statement { lines, head: signed, .. } = &statement;
+        let detail = format!("{count} lines that end with {head}; what is signed has {lines} and {signed}");
+        return Err(Failed::at("lines", last, count.saturating_sub(1), detail));
+    }
+    let same = [
+        (&run, &statement.run),
+        (&agent, &statement.agent),
+        (&profile, &statement.profile),
+        (&component, &statement.component),
+        (&envelope.subject, &statement.run),
+    ];
+    if same.iter().any(|(one, other)| one != other) {
+        return Err(wrong("the first line describes another run, agent, profile or component"));
+    }
+    report.counts.steps = all.len() as u64 - 1;
+    report.passed("lines", &format!("{count}, each with the digest of the line before it"));
+    Ok((statement, all))
+}
+
+/// Checks the documents of the profiles, and looks for the one that is expected.
+fn profiles(envelope: &Envelope, statement: &Statement, expected: &Expected) -> Result<(), Failed> {
+    let digests: Vec<String> = envelope.profiles.iter().map(|text| written(&sha256(text.as_bytes()))).collect();
+    if digests != statement.profiles {
+        return Err(Failed::of("profile", "the document of a profile was changed, added or removed"));
+    }
+    match &expected.profile {
+        Some(wanted) if envelope.profiles.iter().all(|text| text.trim() != wanted.trim()) => {
+            Err(Failed::of("profile", "the run has another profile than the one that was given"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Registers the profiles in the component that the receipt names.
+fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report: &mut Report) -> Result<Gate, Failed> {
+    let found = gate.component().digest().to_owned();
+    if found != statement.component {
+        let needed = &statement.component;
+        return Err(Failed::of(
+            "component",
+            format!("the run has {needed}, and this one is {found}: give that one with --component FILE"),
+        ));
+    }
+    for text in &envelope.profiles {
+        gate.register_profile(text)
+            .map_err(|fault| Failed::of("profile", format!("the component does not take it: {fault}")))?;
+    }
+    if !gate.profiles().any(|info| info.agent == statement.agent && info.profile == statement.profile) {
+        return Err(Failed::of("profile", "its document has another digest than the run names"));
+    }
+    report.passed("profile", &statement.profile);
+    report.passed("component", &statement.component);
+    Ok(gate)
+}
+
+/// Derives the steps again, up to the first that has withheld lines.
+fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
+    let whole: Vec<Vec<String>> = all.iter().map_while(Step::lines).collect();
+    let texts = whole.concat();
+    let digests = envelope.artifacts.iter().map(|text| (written(&sha256(text.as_bytes())), text.as_str()));
+    let artifacts: HashMap<String, &str> = digests.collect();
+    let used = RefCell::new(Vec::new());
+    let read =
+        ReadOnly { name: "the receipt", lines: &texts, artifacts: &artifacts, used: &used, seen: RefCell::default() };
+    let first = texts.first().map(String::as_str).unwrap_or_default();
+    let mut derivation =
+        Derivation::begin(gate, read, first).map_err(|error| Failed::at("steps", 0, 0, error.to_string()))?;
+    for (step, lines) in all.iter().zip(&whole).skip(1) {
+        let failed = |line, detail: String| Err(Failed::at("steps", step.number, line, detail));
+        match derivation.step(lines) {
+            Ok(()) => report.counts.derived += 1,
+            Err(NotDerived::Differs { line, recorded, derived }) => {
+                let (recorded, derived) = around(&recorded, &derived);
+                return failed(line, format!("the receipt has {recorded}, and from the events follows {derived}"));
+            }
+            Err(error) => return failed(step.line, error.to_string()),
+        }
+    }
+    if *used.borrow() != envelope.artifacts {
+        return Err(Failed::of("artifacts", "it has artifacts that no derived step asks for, or in another order"));
+    }
+    report.whole = report.counts.derived == report.counts.steps;
+    for step in &all[whole.len()..] {
+        let unchecked = match step.lines() {
+            None => "what happened, and what follows from it",
+            Some(_) => "whether these lines follow from the events",
+        };
+        report.withheld.push(Withheld { step: step.number, unchecked });
+    }
+    let Counts { derived, steps, .. } = report.counts;
+    report.passed("steps", &format!("{derived} of {steps} derived again, with the same lines"));
+    Ok(())
+}
+
+/// Verifies the signatures of people, and counts decisions.
+fn approvals(statement: &Statement, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
+    let mut asks: BTreeMap<(String, String), Ask> = BTreeMap::new();
+    for step in all.iter().skip(1) {
+        let mut approval: Option<(ApprovalEvent, u64)> = None;
+        let mut is_ignored = false;
+        for part in step.parts {
+            let Part::Text(text) = part else { continue };
+            let Some(content) = content(text) else { continue };
+            if let Some(event) = content.event
+                && let Ok(Event { at, kind: EventKind::Approval(event), .. }) = serde_json::from_str(event.get())
+            {
+                approval = Some((event, at));
+            }
+            if let Some(Ok(record)) = content.record.map(|record| Record::from_json(record.get())) {
+                match record {
+                    Record::Ignored(_) => is_ignored = true,
+                    Record::Decision(record) => match record.permit {
+                        Permit::Allow => report.counts.allowed += 1,
+                        Permit::Deny => report.counts.denied += 1,
+                        _ => report.counts.asked += 1,
+                    },
+                    _ => {}
+                }
+            }
+            if let Some(Ok(action)) = content.action.map(|action| Action::from_json(action.get())) {
+                match action {
+                    Action::AskApproval(action) => {
+                        asks.insert((action.ask.key.clone(), action.ask.digest.clone()), action.ask);
+                    }
+                    Action::Finish(action) => report.ended = Some(action.status.as_str().to_owned()),
+                    _ => {}
+                }
+            }
+        }
+        if let (Some((event, at)), false) = (approval, is_ignored) {
+            let ask = asks.get(&(event.key.clone(), event.digest.clone()));
+            let keys = ask.and_then(|ask| ask.keys_of(&event.principal));
+            match (ask, keys) {
+                // The ask is in a step whose lines are withheld.
+                (None, _) => {}
+                (Some(_), None) => report.counts.named_approvals += 1,
+                (Some(_), Some(keys)) => {
+                    is_theirs(statement, &event, keys, at)
+                        .map_err(|detail| Failed::at("approvals", step.number, step.line, detail))?;
+                    report.counts.signed_approvals += 1;
+                }
+            }
+        }
+    }
+    let Counts { signed_approvals, named_approvals, .. } = report.counts;
+    report.passed("approvals", &format!("{signed_approvals} signed, {named_approvals} by a name alone"));
+    Ok(())
+}
+
+/// Checks that a principal signed a decision, about this call of this run.
+fn is_theirs(statement: &Statement, event: &ApprovalEvent, keys: &[String], at: u64) -> Result<(), String> {
+    let ApprovalEvent { key, digest, principal, token, .. } = event;
+    let who = format!("the decision of {principal} about {key}");
+    let token = token.as_deref().ok_or_else(|| format!("{who} is not signed, and the profile has a key"))?;
+    let claims = run_dir::verify(token, |name| if name == principal { keys } else { &[] }, at)
+        .map_err(|error| format!("{who}: {error}"))?;
+    let decision = match event.decision {
+        ApprovalAnswer::Approved => "approved",
+        ApprovalAnswer::Rejected => "rejected",
+        _ => return Err(format!("{who}: an edited call has no signed decision")),
+    };
+    let signed = (&claims.run, &claims.key, &claims.digest, claims.decision.as_str(), &claims.principal);
+    match signed == (&statement.run, key, digest, decision, principal) {
+        true => Ok(()),
+        false => Err(format!("{who}: what is signed is another decision, or about another call")),
+    }
+}
+
+impl Report {
+    fn passed(&mut self, check: &'static str, detail: &str) {
+        self.checks.push(Check { check, ok: true, detail: detail.to_owned(), step: None, line: None });
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(4 * MAX_SHOWN) {
+        Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the parts of two lines around the first difference.
+fn around(one: &str, other: &str) -> (String, String) {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let part = |text: &str| {
+        if text.is_empty() {
+            return "no line".to_owned();
+        }
+        let begin =
+            (0..=same.saturating_sub(60).min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let end =
+            (begin..=(begin + MAX_SHOWN).min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(begin);
+        let dots = |is: bool| if is { "…" } else { "" };
+        format!("{}{}{}", dots(begin > 0), &text[begin..end], dots(end < text.len()))
+    };
+    (part(one), part(other))
+}

@@ -1,0 +1,263 @@
+//! Forgeries by somebody who holds the key: lines are changed, all digests follow, and the receipt is signed anew.
+
+use data_encoding::HEXLOWER;
+use ring::digest::{SHA256, digest};
+use seamgate_receipt::{Envelope, Part, Statement, Withhold};
+use seamgate_tests::Random;
+
+use crate::recorded::{KEY, Recorded};
+
+/// The kind of a forgery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A denied call was allowed.
+    DenyToAllow,
+    /// A call that needed approval was allowed.
+    AskToAllow,
+    /// An approval comes at another place.
+    ApprovalMoved,
+    /// An approval comes twice.
+    ApprovalReplayed,
+    /// Somebody approved, without the key of the approver.
+    ApprovalAdded,
+    /// A label of a result is gone.
+    LabelDropped,
+    /// A budget of the profile is larger.
+    BudgetRaised,
+    /// A step is gone.
+    StepRemoved,
+    /// Steps of another run follow.
+    Spliced,
+    /// The run had another profile.
+    OtherProfile,
+    /// The result of a tool or the output of the model was another.
+    EventChanged,
+    /// A digest of a prompt is another.
+    PromptChanged,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 12] = [
+        Kind::DenyToAllow,
+        Kind::AskToAllow,
+        Kind::ApprovalMoved,
+        Kind::ApprovalReplayed,
+        Kind::ApprovalAdded,
+        Kind::LabelDropped,
+        Kind::BudgetRaised,
+        Kind::StepRemoved,
+        Kind::Spliced,
+        Kind::OtherProfile,
+        Kind::EventChanged,
+        Kind::PromptChanged,
+    ];
+
+    /// Returns whether the forgery is one of documents, which belong to no step.
+    pub(crate) fn is_of_documents(self) -> bool {
+        matches!(self, Kind::BudgetRaised | Kind::OtherProfile)
+    }
+}
+
+/// Makes forgeries of all kinds in turn.
+pub(crate) struct Forger {
+    receipts: Vec<(String, Envelope)>,
+    random: Random,
+    kind: usize,
+}
+
+impl Forger {
+    pub(crate) fn new(runs: &[Recorded], random: Random) -> Self {
+        let read = |run: &Recorded| {
+            let file = run.receipt(&Withhold::default());
+            (run.name.clone(), Envelope::read(&file).expect("a receipt"))
+        };
+        Forger { receipts: runs.iter().map(read).collect(), random, kind: 0 }
+    }
+
+    /// Returns a forgery: its kind, the run, and the file.
+    pub(crate) fn next(&mut self) -> (Kind, String, Vec<u8>) {
+        let kind = Kind::ALL[self.kind % Kind::ALL.len()];
+        self.kind += 1;
+        loop {
+            let at = self.random.below(self.receipts.len());
+            let (name, honest) = self.receipts[at].clone();
+            let mut forged = honest.clone();
+            let mut steps = contents(&honest);
+            if !self.forge(kind, &mut forged, &mut steps) {
+                continue;
+            }
+            let lines = chained(&steps);
+            if (&lines, &forged.profiles) == (&honest.lines, &honest.profiles) {
+                continue;
+            }
+            forged.lines = lines;
+            return (kind, name, signed(forged));
+        }
+    }
+
+    /// Changes the contents of lines, by steps. Returns whether there was something to change.
+    fn forge(&mut self, kind: Kind, forged: &mut Envelope, steps: &mut Vec<Vec<String>>) -> bool {
+        match kind {
+            Kind::DenyToAllow => self.replace(steps, r#""record":{"#, r#""permit":"deny""#, r#""permit":"allow""#),
+            Kind::AskToAllow => self.replace(steps, r#""record":{"#, r#""permit":"approval""#, r#""permit":"allow""#),
+            Kind::LabelDropped => {
+                let labels = [r#""labels":["untrusted"]"#, r#""labels":["private"]"#, r#""labels":["web"]"#];
+                let label = labels[self.random.below(labels.len())];
+                self.replace(steps, "", label, r#""labels":[]"#)
+            }
+            Kind::PromptChanged => self.replace(
+                steps,
+                r#""action":{"type":"ask_model""#,
+                r#""artifact":"sha256:"#,
+                r#""artifact":"sha257:"#,
+            ),
+            Kind::EventChanged => {
+                let (from, to) = [
+                    (r#""type":"tool_result""#, r#""type":"tool_failed""#),
+                    (r#""decision":"rejected""#, r#""decision":"approved""#),
+                    (r#""principal":""#, r#""principal":"x"#),
+                    (r#""result":{"#, r#""result":{"more":1,"#),
+                    (r#""arguments":{"#, r#""arguments":{"more":1,"#),
+                    (r#""text":""#, r#""text":"x"#),
+                ][self.random.below(6)];
+                self.replace(steps, r#""event":{"#, from, to)
+            }
+            Kind::ApprovalMoved | Kind::ApprovalReplayed => {
+                let is_approval = |step: &Vec<String>| step[0].starts_with(r#""event":{"type":"approval""#);
+                let all: Vec<usize> = (1..steps.len()).filter(|at| is_approval(&steps[*at])).collect();
+                if all.is_empty() || steps.len() < 3 {
+                    return false;
+                }
+                let from = all[self.random.below(all.len())];
+                let step = steps[from].clone();
+                if kind == Kind::ApprovalMoved {
+                    steps.remove(from);
+                }
+                let to = 1 + self.random.below(steps.len());
+                steps.insert(to, step);
+                true
+            }
+            Kind::ApprovalAdded => {
+                // Of a run in which approvers have keys: the decision is there, and nobody signed it.
+                let Some(at) = steps.iter().position(|step| step[0].contains(r#","token":""#)) else {
+                    return self.replace(
+                        steps,
+                        r#""event":{"type":"approval""#,
+                        r#""decision":"rejected""#,
+                        r#""decision":"approved""#,
+                    );
+                };
+                let (before, rest) = steps[at][0].split_once(r#","token":""#).expect("a token");
+                let (token, after) = rest.split_once('"').expect("a string");
+                let forged = match self.random.below(3) {
+                    0 => format!("{before}{after}"),
+                    1 => format!(r#"{before},"token":"x{token}"{after}"#),
+                    _ => {
+                        let (signed, _) = token.rsplit_once('.').expect("a token");
+                        format!(r#"{before},"token":"{signed}.AAAA"{after}"#)
+                    }
+                };
+                steps[at][0] = forged;
+                true
+            }
+            Kind::StepRemoved => {
+                // Without the last one, it is a shorter run.
+                if steps.len() < 4 {
+                    return false;
+                }
+                let at = 1 + self.random.below(steps.len() - 2);
+                steps.remove(at);
+                true
+            }
+            Kind::Spliced => {
+                let (_, other) = &self.receipts[self.random.below(self.receipts.len())];
+                let theirs = contents(other);
+                if theirs.len() < 3 {
+                    return false;
+                }
+                let from = 1 + self.random.below(theirs.len() - 1);
+                let cut = 1 + self.random.below(steps.len());
+                if theirs.get(from) == steps.get(cut) {
+                    return false;
+                }
+                steps.truncate(cut);
+                steps.extend_from_slice(&theirs[from..]);
+                true
+            }
+            Kind::BudgetRaised => {
+                let Some(at) = forged.profiles[0].find("\"budget\"") else { return false };
+                let rest = &forged.profiles[0][at..];
+                let Some(digit) = rest.find(|is: char| is.is_ascii_digit()) else { return false };
+                let text = forged.profiles[0].clone();
+                forged.profiles[0] = format!("{}9{}", &text[..at + digit], &text[at + digit..]);
+                true
+            }
+            Kind::OtherProfile => {
+                let (_, other) = &self.receipts[self.random.below(self.receipts.len())];
+                forged.profiles.clone_from(&other.profiles);
+                true
+            }
+        }
+    }
+
+    /// Replaces one occurrence of a text in a line that contains another text.
+    fn replace(&mut self, steps: &mut [Vec<String>], line: &str, from: &str, to: &str) -> bool {
+        let mut places = Vec::new();
+        for (step, lines) in steps.iter().enumerate().skip(1) {
+            for (at, text) in lines.iter().enumerate().filter(|(_, text)| text.starts_with(line)) {
+                places.extend(text.match_indices(from).map(|(index, _)| (step, at, index)));
+            }
+        }
+        if places.is_empty() {
+            return false;
+        }
+        let (step, at, index) = places[self.random.below(places.len())];
+        let text = &mut steps[step][at];
+        text.replace_range(index..index + from.len(), to);
+        true
+    }
+}
+
+/// Returns what the lines hold, by steps; the first is the description of the run.
+fn contents(envelope: &Envelope) -> Vec<Vec<String>> {
+    let mut steps = vec![Vec::new()];
+    for part in &envelope.lines {
+        let Part::Text(line) = part else { panic!("nothing is withheld") };
+        let rest = line.splitn(3, ',').nth(2).expect("content").strip_suffix('}').expect("an object");
+        let is_end = rest.starts_with(r#""state":"#) || steps.len() == 1;
+        steps.last_mut().expect("a step").push(rest.to_owned());
+        if is_end {
+            steps.push(Vec::new());
+        }
+    }
+    steps.pop();
+    steps
+}
+
+/// Returns lines whose numbers and digests follow.
+fn chained(steps: &[Vec<String>]) -> Vec<Part> {
+    let mut before = String::new();
+    let mut lines = Vec::new();
+    for (n, content) in steps.iter().flatten().enumerate() {
+        let line = format!(r#"{{"n":{n},"before":"{before}",{content}}}"#);
+        before = sha256(line.as_bytes());
+        lines.push(Part::Text(line));
+    }
+    lines
+}
+
+fn sha256(text: &[u8]) -> String {
+    format!("sha256:{}", HEXLOWER.encode(digest(&SHA256, text).as_ref()))
+}
+
+/// Signs a receipt whose statement fits its lines and profiles.
+fn signed(mut envelope: Envelope) -> Vec<u8> {
+    let mut statement: Statement = serde_json::from_slice(&envelope.statement).expect("a statement");
+    statement.lines = envelope.lines.len() as u64;
+    if let Some(Part::Text(last)) = envelope.lines.last() {
+        statement.head = sha256(last.as_bytes());
+    }
+    statement.profiles = envelope.profiles.iter().map(|text| sha256(text.as_bytes())).collect();
+    envelope.statement = serde_json::to_vec(&statement).expect("JSON");
+    envelope.signed(|bytes| KEY.sign_bytes(bytes)).expect("a signature")
+}

@@ -1,0 +1,150 @@
+//! Runs with journals in folders: those of `tests/runs`, and one in which people sign what they decide.
+
+use std::sync::LazyLock;
+
+use anyhow::{Context, Result};
+use seamgate::{FileJournal, Gate, Run};
+use seamgate_receipt::{Signing, Withhold, receipt_of};
+use seamgate_runner::run_dir::{Decision, SigningKey};
+use seamgate_tests::runs::{RunCase, run_cases};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The key that signs receipts.
+pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(key);
+
+/// The key of the approver.
+pub(crate) static APPROVER: LazyLock<SigningKey> = LazyLock::new(key);
+
+/// A run and its folder.
+pub(crate) struct Recorded {
+    pub(crate) name: String,
+    pub(crate) profile: String,
+    pub(crate) steps: u64,
+    folder: TempDir,
+}
+
+fn key() -> SigningKey {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("key.pem");
+    SigningKey::create(&file).expect("a key");
+    SigningKey::read(&file).expect("the key")
+}
+
+impl Recorded {
+    /// Returns the receipt of the run, made at one time by one key.
+    pub(crate) fn receipt(&self, withhold: &Withhold) -> Vec<u8> {
+        let signing = Signing {
+            key: KEY.public(),
+            sign: &|bytes: &[u8]| KEY.sign_bytes(bytes),
+            issuer: "https://operator.example",
+            now: 1_790_000_000,
+        };
+        let profiles = vec![self.profile.clone()];
+        receipt_of(&self.folder.path().join("run"), crate::GATE.clone(), profiles, withhold, &signing)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+}
+
+/// Records all cases of `tests/runs` that begin as a run does, as far as their events are taken.
+pub(crate) fn all(gate: &Gate) -> Result<Vec<Recorded>> {
+    let mut recorded = Vec::new();
+    for case in run_cases()? {
+        // A person's key is not in the cases, so their tokens are signed by nobody.
+        if !case.profile.contains("\"key\"") {
+            recorded.extend(record(gate, &case).with_context(|| case.name.clone())?);
+        }
+    }
+    Ok(recorded)
+}
+
+fn record(gate: &Gate, case: &RunCase) -> Result<Option<Recorded>> {
+    let mut gate = gate.clone();
+    let Ok(info) = gate.register_profile(&case.profile) else { return Ok(None) };
+    let mut is_a_run = true;
+    let played = case.play(|state, event| {
+        gate.advance(&info.agent, state, event).map(|answer| answer.json).map_err(|fault| fault.to_json())
+    })?;
+    let mut expected: Option<String> = None;
+    let mut events = Vec::new();
+    for one in &played {
+        // A case may change the state between two events, as no run does.
+        is_a_run &= one.state == expected;
+        let Ok(step) = &one.step else { continue };
+        let step: Value = serde_json::from_str(step)?;
+        if step.get("need").is_none() && is_a_run {
+            events.push(one.event.clone());
+        }
+        expected = seamgate_tests::runs::member(one.step.as_deref().unwrap_or_default(), "state").ok();
+    }
+    if events.is_empty() || !is_a_run {
+        return Ok(None);
+    }
+    let name = case.name.clone();
+    sent(&gate, &info.agent, &case.profile, name, &events)
+}
+
+/// Sends events to a run in a new folder.
+fn sent(gate: &Gate, agent: &str, profile: &str, name: String, events: &[String]) -> Result<Option<Recorded>> {
+    let folder = tempfile::tempdir()?;
+    let journal = FileJournal::create(&folder.path().join("run"))?;
+    let Some((first, rest)) = events.split_first() else { return Ok(None) };
+    let Ok((mut run, _)) = Run::start_json(gate, journal, agent, first) else { return Ok(None) };
+    for event in rest {
+        // A whole result that a case has beside its events is in no journal.
+        if run.send_json(event).is_err() {
+            break;
+        }
+    }
+    let steps = run.step();
+    drop(run);
+    Ok(Some(Recorded { name, profile: profile.to_owned(), steps, folder }))
+}
+
+/// Records a run in which anna signs her decisions about three calls.
+pub(crate) fn signed_approvals(gate: &Gate) -> Result<Recorded> {
+    let public = data_encoding::BASE64URL_NOPAD.encode(&APPROVER.public());
+    let profile = json!({
+        "agent": "payer",
+        "tools": [
+            {"name": "pay", "effect": "effectful", "permit": "approval", "approvers": ["people"]},
+            {"name": "look", "effect": "read", "permit": "allow", "labels": ["untrusted"]},
+        ],
+        "approvers": {"people": [{"principal": "anna", "key": public}]},
+    })
+    .to_string();
+    let mut gate = gate.clone();
+    let info = gate.register_profile(&profile)?;
+    let folder = tempfile::tempdir()?;
+    let journal = FileJournal::create(&folder.path().join("run"))?;
+    let mut at = 1_790_000_000_000_u64;
+    let started = json!({"type": "started", "at": at, "run": "r1", "principal": "ben", "nonce": "c0ffee00c0ffee00"});
+    let (mut run, _) = Run::start_json(&gate, journal, &info.agent, &started.to_string())?;
+    for (number, decision) in [(1, "approved"), (2, "rejected"), (3, "approved")] {
+        at += 1000;
+        let call =
+            json!({"type": "call", "at": at, "tool": "pay", "arguments": {"order": format!("secret-order-{number}")}});
+        let actions = run.send_json(&call.to_string())?;
+        let action: Value = serde_json::from_str(actions.first().context("an action")?)?;
+        let (key, digest) = (&action["ask"]["key"], &action["ask"]["digest"]);
+        let (key, digest) = (key.as_str().context("a key")?, digest.as_str().context("a digest")?);
+        let exp = at / 1000 + 600;
+        let token = APPROVER.sign(&Decision { run: "r1", key, digest, decision, principal: "anna", exp })?;
+        at += 1000;
+        let event = json!({"type": "approval", "at": at, "key": key, "digest": digest, "decision": decision,
+            "principal": "anna", "token": token});
+        let actions = run.send_json(&event.to_string())?;
+        if decision == "approved" {
+            anyhow::ensure!(actions.iter().any(|action| action.contains("\"execute\"")), "{actions:?}");
+            for event in [
+                json!({"type": "tool_started", "at": at, "call": key}),
+                json!({"type": "tool_result", "at": at + 1, "call": key, "result": {"paid": true}}),
+            ] {
+                run.send_json(&event.to_string())?;
+            }
+        }
+    }
+    let steps = run.step();
+    drop(run);
+    Ok(Recorded { name: "signed approvals".to_owned(), profile, steps, folder })
+}
