@@ -142,6 +142,8 @@ enum Command {
     Recipes,
     /// Test the hooks for pre-commit and the action for GitHub. Installs pre-commit.
     Hooks,
+    /// Measure receipts of runs and of verdicts, and rewrite tests/receipts/README.md.
+    Receipts,
     /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
@@ -303,6 +305,9 @@ fn dispatch(command: Command) -> Result<()> {
         },
         Command::Recipes => recipes::test()?,
         Command::Hooks => hooks::test()?,
+        Command::Receipts => {
+            run::cargo(["run", "--release", "--locked", "--example", "receipts"])?;
+        }
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,

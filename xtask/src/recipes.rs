@@ -39,6 +39,9 @@ const FOLDER: &str = "target/recipes";
 /// The program that reads the spans of a trace with OpenTelemetry's own messages.
 const SPANS: &str = "tests/otlp";
 
+/// The program that reads receipts with libraries of others.
+const RECEIPTS: &str = "tests/receipts";
+
 /// Runs the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
     in_go()?;
@@ -47,7 +50,7 @@ pub(crate) fn test() -> Result<()> {
     if let Some(tools) = python.filter(|_| is_node) {
         types(&tools)?;
     }
-    spans()
+    read_elsewhere()
 }
 
 /// Checks the types of all snippets of the documentation, and of the recipes of `ask`.
@@ -74,16 +77,22 @@ fn types(tools: &Path) -> Result<()> {
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// Reads what `seamgate trace --otlp` writes with OpenTelemetry's messages.
-fn spans() -> Result<()> {
+/// Reads what seamgate writes with the libraries of others, in Python: the spans of a trace, and receipts.
+fn read_elsewhere() -> Result<()> {
     if !has_python() {
-        say("skipping the spans of a trace: python3 with its module venv is missing");
+        say("skipping spans and receipts that others read: python3 with its module venv is missing");
         return Ok(());
     }
-    let folder = Path::new(FOLDER).join("otlp");
-    let requirements = Path::new(SPANS).join("requirements.txt");
-    environment("python3", &folder, &requirements, &["--only-binary", ":all:"], "installing OpenTelemetry's messages")?;
-    run(command(root().join(folder).join("bin/python")).arg(Path::new(SPANS).join("check.py")))
+    for (program, name, what) in [
+        (SPANS, "otlp", "installing OpenTelemetry's messages"),
+        (RECEIPTS, "receipts", "installing what reads signed statements"),
+    ] {
+        let folder = Path::new(FOLDER).join(name);
+        let requirements = Path::new(program).join("requirements.txt");
+        environment("python3", &folder, &requirements, &["--only-binary", ":all:"], what)?;
+        run(command(root().join(folder).join("bin/python")).arg(Path::new(program).join("check.py")))?;
+    }
+    Ok(())
 }
 
 /// Returns the interpreter that has the tools; none without Python.

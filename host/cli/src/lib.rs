@@ -3,6 +3,7 @@
 
 mod agent;
 mod approve;
+mod attest;
 mod bake;
 mod check;
 mod codes;
@@ -118,6 +119,9 @@ enum Command {
     /// Make a signed receipt of a run, or verify one: every decision is derived again
     #[command(after_long_help = receipt::HELP)]
     Receipt(receipt::Arguments),
+    /// Say, signed, that files were made by the run of a receipt, or verify that
+    #[command(after_long_help = attest::HELP)]
+    Attest(attest::Arguments),
     /// Check the files of a release offline: digests, signatures, provenance, packages inside, components
     #[command(after_long_help = verify_release::HELP)]
     VerifyRelease(verify_release::Arguments),
@@ -213,6 +217,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Why(arguments) => why::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Receipt(arguments) => receipt::run(&arguments),
+        Command::Attest(arguments) => attest::run(&arguments),
         Command::VerifyRelease(arguments) => verify_release::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),

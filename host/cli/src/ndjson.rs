@@ -215,6 +215,11 @@ fn work(gate: &Gate, warm: bool, batches: &Mutex<Receiver<Batch<Line>>>, to_writ
     }
 }
 
+/// Returns the line that answers the line of a request, without its end.
+pub(crate) fn line(gate: &Gate, request: &str) -> String {
+    answer(gate, None, Line { text: request.as_bytes().to_vec(), too_long: None }).text
+}
+
 fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> Answer {
     let limit = Limits::default().output_bytes;
     if let Some(bytes) = line.too_long {

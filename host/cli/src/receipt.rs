@@ -8,14 +8,19 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use data_encoding::BASE64URL_NOPAD;
 use seamgate::{Gate, Options, read_profile, write_private};
 use seamgate_receipt::{
-    Check, Counts, Expected, MAX_RECEIPT, NoReceipt, Report, Signing, Trusted, Withhold, receipt_of, verify,
+    Check, Counts, Expected, Kind, MAX_RECEIPT, NoReceipt, Report, Signing, Trusted, Withhold, kind_of, receipt_of,
+    verify,
 };
 use seamgate_runner::run_dir::{Plan, SigningKey, public_key};
 use seamgate_text::{count, escape_terminal, say, shell_word};
+use seamgate_trace::has_journal;
 
 use crate::{contracts::read_component, error::Unwritten, input, status::Status};
+
+mod verdicts;
 
 pub(crate) const HELP: &str = "\
 A receipt is one file: the events of a run, its profile, the artifacts that decisions need, and a signature. Whoever verifies it
@@ -39,9 +44,13 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Verify a receipt: signature, lines, profile, and every decision
+    /// Verify a receipt: signature, digests, and every decision or verdict
     #[command(after_help = VERIFY_HELP)]
     Verify(Verify),
+    /// Sign many verdicts at once: the requests of 'seamgate check --ndjson' and their answers
+    Verdicts(verdicts::Make),
+    /// Take the receipt of one verdict out of a batch
+    Row(verdicts::Take),
 }
 
 #[derive(clap::Args)]
@@ -84,6 +93,12 @@ struct Verify {
     /// The component that the receipt names [default: the built-in one]
     #[arg(long, value_name = "FILE")]
     component: Option<PathBuf>,
+    /// The requests of a batch, one a line
+    #[arg(long, value_name = "FILE", requires = "answers")]
+    requests: Option<PathBuf>,
+    /// The answers of a batch, one a line
+    #[arg(long, value_name = "FILE", requires = "requests")]
+    answers: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -92,6 +107,8 @@ struct Verify {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     match (&arguments.command, &arguments.make) {
         (Some(Command::Verify(arguments)), _) => verify_file(arguments),
+        (Some(Command::Verdicts(arguments)), _) => verdicts::make(arguments),
+        (Some(Command::Row(arguments)), _) => verdicts::take(arguments),
         (None, Some(make)) => made(make),
         (None, None) => bail!("name the folder of a run"),
     }
@@ -106,21 +123,21 @@ fn gate(component: Option<&Path>) -> Result<Gate> {
 
 fn made(arguments: &Make) -> Result<Status> {
     let Make { run, output, key_file, issuer, withhold, profile, component } = arguments;
-    if output.exists() {
-        bail!("{}: the file exists: name a new one", output.display());
+    if !has_journal(run) {
+        bail!("{}: it has no journal: name the folder of a run", run.display());
     }
+    is_new(output)?;
     let key = SigningKey::read(key_file)?;
     let profiles = match profile.is_empty() {
         false => profile.iter().map(|path| Ok(read_profile(path)?.trim().to_owned())).collect::<Result<Vec<_>>>()?,
         true => of_plan(run)?,
     };
-    let public = data_encoding::BASE64URL_NOPAD.encode(&key.public());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let public = encoded(&key);
     let signing = Signing {
         key: key.public(),
         sign: &|bytes: &[u8]| key.sign_bytes(bytes),
         issuer: issuer.as_deref().unwrap_or(&public),
-        now,
+        now: now(),
     };
     let receipt = match receipt_of(run, gate(component.as_deref())?, profiles, &parts(withhold)?, &signing) {
         Ok(receipt) => receipt,
@@ -140,6 +157,24 @@ fn made(arguments: &Make) -> Result<Status> {
         count(receipt.len(), "byte")
     ));
     Ok(Status::Accepted)
+}
+
+/// Returns the public key as base64url.
+pub(crate) fn encoded(key: &SigningKey) -> String {
+    BASE64URL_NOPAD.encode(&key.public())
+}
+
+/// Returns the time in seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Refuses to replace a file.
+pub(crate) fn is_new(output: &Path) -> Result<()> {
+    match output.exists() {
+        true => bail!("{}: the file exists: name a new one", output.display()),
+        false => Ok(()),
+    }
 }
 
 /// Returns the documents of the profiles that a run registered.
@@ -169,24 +204,50 @@ fn parts(withhold: &[String]) -> Result<Withhold> {
 }
 
 fn verify_file(arguments: &Verify) -> Result<Status> {
-    let Verify { file, key, profile, component, json } = arguments;
-    let keys = match key.iter().any(|key| key == "any") {
-        true => Trusted::Any,
-        false => Trusted::Keys(key.iter().map(|key| read_key(key)).collect::<Result<_>>()?),
-    };
+    let Verify { file, key, profile, component, requests, answers, json } = arguments;
+    let lines =
+        requests.as_ref().zip(answers.as_ref()).map(|(requests, answers)| verdicts::Files::of(requests, answers));
     let profile = profile.as_deref().map(read_profile).transpose()?;
-    let bytes = input::named(file, MAX_RECEIPT).with_context(|| input::name(Some(file)))?;
-    let report = verify(&bytes, gate(component.as_deref())?, &Expected { keys, profile });
-    let text = match json {
-        true => serde_json::to_string(&report)?,
-        false => escape_terminal(&text(&report)),
-    };
-    writeln!(anstream::stdout().lock(), "{text}").map_err(Unwritten::from)?;
+    let expected = Expected { keys: trusted(key)?, profile };
+    let bytes = read(file)?;
+    match (kind_of(&bytes), lines) {
+        (Ok(kind @ (Kind::Batch | Kind::Row)), lines) => {
+            let gate = gate(component.as_deref())?;
+            return verdicts::verify(kind, &bytes, gate, lines.as_ref(), &expected, *json);
+        }
+        (_, Some(_)) => bail!("{}: it is not the receipt of a batch, so it has no --requests", file.display()),
+        _ => {}
+    }
+    let report = verify(&bytes, gate(component.as_deref())?, &expected);
+    print(&report, *json, text)?;
     Ok(match report {
         Report { ok: false, .. } => Status::Rejected,
         Report { whole: false, .. } => Status::Partial,
         _ => Status::Accepted,
     })
+}
+
+/// Prints a report, as JSON or as text.
+fn print<R: serde::Serialize>(report: &R, is_json: bool, text: impl Fn(&R) -> String) -> Result<()> {
+    let text = match is_json {
+        true => serde_json::to_string(report)?,
+        false => escape_terminal(&text(report)),
+    };
+    writeln!(anstream::stdout().lock(), "{text}").map_err(Unwritten::from)?;
+    Ok(())
+}
+
+/// Reads a receipt.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>> {
+    input::named(file, MAX_RECEIPT).with_context(|| input::name(Some(file)))
+}
+
+/// Reads the options --key.
+pub(crate) fn trusted(keys: &[String]) -> Result<Trusted> {
+    match keys.iter().any(|key| key == "any") {
+        true => Ok(Trusted::Any),
+        false => Ok(Trusted::Keys(keys.iter().map(|key| read_key(key)).collect::<Result<_>>()?)),
+    }
 }
 
 fn read_key(text: &str) -> Result<[u8; 32]> {
@@ -195,16 +256,17 @@ fn read_key(text: &str) -> Result<[u8; 32]> {
     })
 }
 
+fn check_line(Check { check, ok, detail, step, line, .. }: &Check) -> String {
+    let word = if *ok { "ok" } else { "failed" };
+    let place = match (step, line) {
+        (Some(step), Some(line)) => format!("step {step}, line {line}: "),
+        _ => String::new(),
+    };
+    format!("{word:<9} {check:<10} {place}{detail}")
+}
+
 fn text(report: &Report) -> String {
-    let mut lines = Vec::new();
-    for Check { check, ok, detail, step, line, .. } in &report.checks {
-        let word = if *ok { "ok" } else { "failed" };
-        let place = match (step, line) {
-            (Some(step), Some(line)) => format!("step {step}, line {line}: "),
-            _ => String::new(),
-        };
-        lines.push(format!("{word:<9} {check:<10} {place}{detail}"));
-    }
+    let mut lines: Vec<String> = report.checks.iter().map(check_line).collect();
     for withheld in &report.withheld {
         lines.push(format!("{:<9} step {:<5} {}", "unchecked", withheld.step, withheld.unchecked));
     }

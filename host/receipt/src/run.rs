@@ -6,8 +6,9 @@ use seamgate::{Blob, Derivation, Fault, FileJournal, Gate, Journal, JournalError
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    envelope::{Envelope, Part},
+    envelope::{CONTENT_TYPE, Envelope, Part},
     journal::{Artifacts, Broken, ReadOnly, Step, content, sha256, steps, written},
+    signed::Signed,
 };
 
 /// The version of the format.
@@ -197,18 +198,22 @@ pub fn receipt_of<E: std::fmt::Display>(
         head,
         profiles: digests,
     };
-    let envelope = Envelope {
-        key: signing.key,
-        issuer: signing.issuer.to_owned(),
-        subject: run,
-        issued_at: signing.now,
-        statement: serde_json::to_vec(&statement).map_err(|error| NoReceipt::Sign(error.to_string()))?,
+    let mut envelope = Envelope {
+        signed: Signed {
+            key: signing.key,
+            content_type: CONTENT_TYPE.to_owned(),
+            issuer: signing.issuer.to_owned(),
+            subject: run,
+            issued_at: signing.now,
+            statement: serde_json::to_vec(&statement).map_err(|error| NoReceipt::Sign(error.to_string()))?,
+            signature: Vec::new(),
+        },
         lines: kept,
         artifacts: artifacts.unwrap_or_else(|| used.take()),
         profiles,
-        signature: Vec::new(),
     };
-    envelope.signed(signing.sign).map_err(|error| NoReceipt::Sign(error.to_string()))
+    envelope.signed.sign(signing.sign).map_err(|error| NoReceipt::Sign(error.to_string()))?;
+    Ok(envelope.encode())
 }
 
 /// Returns what the first line says.

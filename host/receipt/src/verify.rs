@@ -16,6 +16,7 @@ use crate::{
     envelope::{Envelope, Part},
     journal::{Broken, ReadOnly, Step, content, sha256, steps, written},
     run::{About, Statement, VERSION, about},
+    signed::Signed,
 };
 
 /// The most bytes of a line that a report shows.
@@ -123,8 +124,14 @@ pub struct Report {
     pub withheld: Vec<Withheld>,
 }
 
+impl Check {
+    pub(crate) fn passed(check: &'static str, detail: &str) -> Self {
+        Check { check, ok: true, detail: detail.to_owned(), step: None, line: None }
+    }
+}
+
 /// A failed check.
-struct Failed {
+pub(crate) struct Failed {
     check: &'static str,
     detail: String,
     step: Option<u64>,
@@ -132,12 +139,17 @@ struct Failed {
 }
 
 impl Failed {
-    fn of(check: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn of(check: &'static str, detail: impl Into<String>) -> Self {
         Failed { check, detail: detail.into(), step: None, line: None }
     }
 
     fn at(check: &'static str, step: u64, line: u64, detail: impl Into<String>) -> Self {
         Failed { check, detail: detail.into(), step: Some(step), line: Some(line) }
+    }
+
+    pub(crate) fn check(self) -> Check {
+        let Failed { check, detail, step, line } = self;
+        Check { check, ok: false, detail: cut(&detail), step, line }
     }
 }
 
@@ -161,33 +173,16 @@ pub fn verify(file: &[u8], gate: Gate, expected: &Expected) -> Report {
     };
     match all_checks(file, gate, expected, &mut report) {
         Ok(()) => report.ok = true,
-        Err(Failed { check, detail, step, line }) => {
-            report.checks.push(Check { check, ok: false, detail: cut(&detail), step, line });
-        }
+        Err(failed) => report.checks.push(failed.check()),
     }
     report
 }
 
 fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report) -> Result<(), Failed> {
     let envelope = Envelope::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
-    report.key = BASE64URL_NOPAD.encode(&envelope.key);
-    report.issuer = cut(&envelope.issuer);
-    report.issued_at = envelope.issued_at;
-    report.passed("encoding", "COSE_Sign1, in its one encoding");
-    if !envelope.is_signed() {
-        return Err(Failed::of(
-            "signature",
-            "the signature is wrong: what is signed was changed, or another key signed it",
-        ));
-    }
-    report.passed("signature", "Ed25519");
-    match &expected.keys {
-        Trusted::Any => report.passed("key", "any key was accepted: nothing says whose it is"),
-        Trusted::Keys(keys) if keys.contains(&envelope.key) => report.passed("key", "it is one that was given"),
-        Trusted::Keys(_) => {
-            return Err(Failed::of("key", format!("the key {} signed it, and none that was given", report.key)));
-        }
-    }
+    report.issuer = cut(&envelope.signed.issuer);
+    report.issued_at = envelope.signed.issued_at;
+    report.key = signer(&envelope.signed, expected, &mut report.checks)?;
     let (statement, all) = statement(&envelope, report)?;
     profiles(&envelope, &statement, expected)?;
     let gate = registered(&envelope, &statement, gate, report)?;
@@ -195,10 +190,27 @@ fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report)
     approvals(&statement, &all, report)
 }
 
+/// Checks the signature and the key. Returns the key.
+pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Check>) -> Result<String, Failed> {
+    let key = BASE64URL_NOPAD.encode(&signed.key);
+    checks.push(Check::passed("encoding", "COSE_Sign1, in its one encoding"));
+    if !signed.is_signed() {
+        let detail = "the signature is wrong: what is signed was changed, or another key signed it";
+        return Err(Failed::of("signature", detail));
+    }
+    checks.push(Check::passed("signature", "Ed25519"));
+    checks.push(match &expected.keys {
+        Trusted::Any => Check::passed("key", "any key was accepted: nothing says whose it is"),
+        Trusted::Keys(keys) if keys.contains(&signed.key) => Check::passed("key", "it is one that was given"),
+        Trusted::Keys(_) => return Err(Failed::of("key", format!("the key {key} signed it, and none that was given"))),
+    });
+    Ok(key)
+}
+
 /// Checks that what is signed describes the lines.
 fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Statement, Vec<Step<'e>>), Failed> {
     let wrong = |detail: &str| Failed::of("statement", detail);
-    let statement: Statement = serde_json::from_slice(&envelope.statement)
+    let statement: Statement = serde_json::from_slice(&envelope.signed.statement)
         .map_err(|error| Failed::of("statement", format!("it is no statement of a receipt: {error}")))?;
     if statement.receipt != VERSION {
         let found = statement.receipt;
@@ -209,7 +221,7 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
     report.profile.clone_from(&statement.profile);
     report.component.clone_from(&statement.component);
     report.head.clone_from(&statement.head);
-    if serde_json::to_vec(&statement).ok().as_deref() != Some(&envelope.statement[..]) {
+    if serde_json::to_vec(&statement).ok().as_deref() != Some(&envelope.signed.statement[..]) {
         return Err(wrong("it is not in the one form of statements"));
     }
     let (all, head) = steps(&envelope.lines).map_err(|Broken { step, line }| {
@@ -234,7 +246,7 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
         (&agent, &statement.agent),
         (&profile, &statement.profile),
         (&component, &statement.component),
-        (&envelope.subject, &statement.run),
+        (&envelope.signed.subject, &statement.run),
     ];
     if same.iter().any(|(one, other)| one != other) {
         return Err(wrong("the first line describes another run, agent, profile or component"));
@@ -395,11 +407,11 @@ fn is_theirs(statement: &Statement, event: &ApprovalEvent, keys: &[String], at: 
 
 impl Report {
     fn passed(&mut self, check: &'static str, detail: &str) {
-        self.checks.push(Check { check, ok: true, detail: detail.to_owned(), step: None, line: None });
+        self.checks.push(Check::passed(check, detail));
     }
 }
 
-fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(4 * MAX_SHOWN) {
         Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
         None => text.to_owned(),
@@ -407,7 +419,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Returns the parts of two lines around the first difference.
-fn around(one: &str, other: &str) -> (String, String) {
+pub(crate) fn around(one: &str, other: &str) -> (String, String) {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let part = |text: &str| {
         if text.is_empty() {

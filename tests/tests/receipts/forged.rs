@@ -78,7 +78,7 @@ impl Forger {
     pub(crate) fn next(&mut self) -> (Kind, String, Vec<u8>) {
         let kind = Kind::ALL[self.kind % Kind::ALL.len()];
         self.kind += 1;
-        loop {
+        for _ in 0..100_000 {
             let at = self.random.below(self.receipts.len());
             let (name, honest) = self.receipts[at].clone();
             let mut forged = honest.clone();
@@ -93,6 +93,7 @@ impl Forger {
             forged.lines = lines;
             return (kind, name, signed(forged));
         }
+        panic!("no run has something for {kind:?}")
     }
 
     /// Changes the contents of lines, by steps. Returns whether there was something to change.
@@ -123,7 +124,7 @@ impl Forger {
                 self.replace(steps, r#""event":{"#, from, to)
             }
             Kind::ApprovalMoved | Kind::ApprovalReplayed => {
-                let is_approval = |step: &Vec<String>| step[0].starts_with(r#""event":{"type":"approval""#);
+                let is_approval = |step: &Vec<String>| is_event(&step[0], "approval");
                 let all: Vec<usize> = (1..steps.len()).filter(|at| is_approval(&steps[*at])).collect();
                 if all.is_empty() || steps.len() < 3 {
                     return false;
@@ -140,12 +141,7 @@ impl Forger {
             Kind::ApprovalAdded => {
                 // Of a run in which approvers have keys: the decision is there, and nobody signed it.
                 let Some(at) = steps.iter().position(|step| step[0].contains(r#","token":""#)) else {
-                    return self.replace(
-                        steps,
-                        r#""event":{"type":"approval""#,
-                        r#""decision":"rejected""#,
-                        r#""decision":"approved""#,
-                    );
+                    return self.replace(steps, r#""event":{"#, r#""decision":"rejected""#, r#""decision":"approved""#);
                 };
                 let (before, rest) = steps[at][0].split_once(r#","token":""#).expect("a token");
                 let (token, after) = rest.split_once('"').expect("a string");
@@ -218,6 +214,10 @@ impl Forger {
     }
 }
 
+fn is_event(line: &str, kind: &str) -> bool {
+    line.starts_with(r#""event":"#) && line.contains(&format!(r#""type":"{kind}""#))
+}
+
 /// Returns what the lines hold, by steps; the first is the description of the run.
 fn contents(envelope: &Envelope) -> Vec<Vec<String>> {
     let mut steps = vec![Vec::new()];
@@ -252,12 +252,13 @@ fn sha256(text: &[u8]) -> String {
 
 /// Signs a receipt whose statement fits its lines and profiles.
 fn signed(mut envelope: Envelope) -> Vec<u8> {
-    let mut statement: Statement = serde_json::from_slice(&envelope.statement).expect("a statement");
+    let mut statement: Statement = serde_json::from_slice(&envelope.signed.statement).expect("a statement");
     statement.lines = envelope.lines.len() as u64;
     if let Some(Part::Text(last)) = envelope.lines.last() {
         statement.head = sha256(last.as_bytes());
     }
     statement.profiles = envelope.profiles.iter().map(|text| sha256(text.as_bytes())).collect();
-    envelope.statement = serde_json::to_vec(&statement).expect("JSON");
-    envelope.signed(|bytes| KEY.sign_bytes(bytes)).expect("a signature")
+    envelope.signed.statement = serde_json::to_vec(&statement).expect("JSON");
+    envelope.signed.sign(|bytes| KEY.sign_bytes(bytes)).expect("a signature");
+    envelope.encode()
 }

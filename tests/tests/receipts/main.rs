@@ -3,7 +3,11 @@
 mod forged;
 mod recorded;
 
-use std::{collections::BTreeMap, sync::LazyLock, thread};
+use std::{
+    collections::BTreeMap,
+    sync::{LazyLock, Mutex},
+    thread,
+};
 
 use seamgate::Gate;
 use seamgate_receipt::{Expected, Report, Trusted, Withhold, verify};
@@ -49,20 +53,30 @@ fn every_recorded_run_verifies() {
 
 #[test]
 fn no_forgery_by_the_holder_of_the_key_verifies() {
-    const FORGERIES: usize = 1500;
+    const FORGERIES: usize = 1200;
     let mut forger = Forger::new(&RUNS, Random(7));
-    let mut by_kind: BTreeMap<Kind, (usize, usize)> = BTreeMap::new();
-    for _ in 0..FORGERIES {
-        let (kind, name, file) = forger.next();
-        let report = verified(&file);
-        assert!(!report.ok, "{kind:?} in {name} verifies");
-        let named = report.checks.iter().any(|check| !check.ok && check.step.is_some());
-        // What is wrong with the documents of profiles belongs to no step.
-        assert!(named || kind.is_of_documents(), "{kind:?} in {name}: {}", failed(&report));
-        let counts = by_kind.entry(kind).or_default();
-        counts.0 += 1;
-        counts.1 += usize::from(named);
-    }
+    let forgeries: Vec<_> = (0..FORGERIES).map(|_| forger.next()).collect();
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    let by_kind: Mutex<BTreeMap<Kind, (usize, usize)>> = Mutex::default();
+    thread::scope(|scope| {
+        for part in forgeries.chunks(FORGERIES.div_ceil(threads)) {
+            let by_kind = &by_kind;
+            scope.spawn(move || {
+                for (kind, name, file) in part {
+                    let report = verified(file);
+                    assert!(!report.ok, "{kind:?} in {name} verifies");
+                    let named = report.checks.iter().any(|check| !check.ok && check.step.is_some());
+                    // What is wrong with the documents of profiles belongs to no step.
+                    assert!(named || kind.is_of_documents(), "{kind:?} in {name}: {}", failed(&report));
+                    let mut by_kind = by_kind.lock().expect("no panic");
+                    let counts = by_kind.entry(*kind).or_default();
+                    counts.0 += 1;
+                    counts.1 += usize::from(named);
+                }
+            });
+        }
+    });
+    let by_kind = by_kind.into_inner().expect("no panic");
     for kind in Kind::ALL {
         let (all, named) = by_kind.get(&kind).copied().unwrap_or_default();
         println!("{kind:?}: {all} found, {named} with the step named");

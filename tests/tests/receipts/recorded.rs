@@ -50,8 +50,8 @@ impl Recorded {
 pub(crate) fn all(gate: &Gate) -> Result<Vec<Recorded>> {
     let mut recorded = Vec::new();
     for case in run_cases()? {
-        // A person's key is not in the cases, so their tokens are signed by nobody.
-        if !case.profile.contains("\"key\"") {
+        // The cases' tokens are signed by nobody.
+        if case.events.iter().all(|event| !event.to_string().contains("\"token\"")) {
             recorded.extend(record(gate, &case).with_context(|| case.name.clone())?);
         }
     }
@@ -107,8 +107,7 @@ pub(crate) fn signed_approvals(gate: &Gate) -> Result<Recorded> {
     let profile = json!({
         "agent": "payer",
         "tools": [
-            {"name": "pay", "effect": "effectful", "permit": "approval", "approvers": ["people"]},
-            {"name": "look", "effect": "read", "permit": "allow", "labels": ["untrusted"]},
+            {"name": "pay", "effect": "effectful", "permit": {"approval": {"by": ["people"]}}},
         ],
         "approvers": {"people": [{"principal": "anna", "key": public}]},
     })

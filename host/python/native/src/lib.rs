@@ -18,12 +18,14 @@ mod _native {
     use std::ffi::OsString;
 
     use pyo3::{
-        exceptions::PyImportError,
+        exceptions::{PyImportError, PyValueError},
         prelude::*,
         types::{PyBytes, PyType},
     };
     use seamgate::{BakeError, Component};
     use seamgate_cli::parquet::{Job, Progress};
+    use seamgate_receipt::{Expected, Trusted, verify};
+    use seamgate_runner::run_dir::public_key;
 
     use crate::{
         document,
@@ -68,6 +70,30 @@ mod _native {
     #[pyfunction]
     fn parsed<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
         document::read(py, text)
+    }
+
+    /// Verifies the receipt of a run. Returns the report as JSON text. Without keys, any key is taken. A text that is no key is an error.
+    #[pyfunction]
+    fn verify_receipt(
+        py: Python<'_>,
+        file: Vec<u8>,
+        keys: Option<Vec<String>>,
+        profile: Option<String>,
+        component: Option<Vec<u8>>,
+    ) -> PyResult<String> {
+        let read =
+            |key: String| public_key(&key).ok_or_else(|| PyValueError::new_err(format!("no Ed25519 key: {key:?}")));
+        let keys = match keys {
+            None => Trusted::Any,
+            Some(keys) => Trusted::Keys(keys.into_iter().map(read).collect::<PyResult<_>>()?),
+        };
+        let gate = detached(py, || {
+            let component = component.map_or_else(Component::builtin, Component::from_bytes);
+            seamgate::Gate::with(seamgate::Options::default().component(component))
+        })?;
+        let gate = gate.map_err(|error| load(&error))?;
+        let report = detached(py, || verify(&file, gate, &Expected { keys, profile }))?;
+        serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// Bakes contracts and profiles into a component. Returns its bytes.

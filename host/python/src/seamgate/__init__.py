@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ._loop import Loop
     from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
     from ._profiles import read_profile
+    from ._receipt import ReceiptCheck, ReceiptReport, verify_receipt
     from ._report import NotAcceptedError, Report
     from ._runs import Journal, Run
     from ._session import Completed, DeadEnd, Progress, Session
@@ -200,6 +201,8 @@ __all__ = [
     "QuarantineReason",
     "Quarantined",
     "Reason",
+    "ReceiptCheck",
+    "ReceiptReport",
     "Refused",
     "Rejected",
     "Report",
@@ -240,6 +243,7 @@ __all__ = [
     "read_contract",
     "read_profile",
     "validate",
+    "verify_receipt",
 ]
 
 # Where each name is. A module is imported when somebody asks for a name of it: to import all takes longer than to make
@@ -304,6 +308,7 @@ _MODULES = {
         "_loop": ["Loop"],
         "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
         "_profiles": ["read_profile"],
+        "_receipt": ["ReceiptCheck", "ReceiptReport", "verify_receipt"],
         "_report": ["NotAcceptedError", "Report"],
         "_runs": ["Journal", "Run"],
         "_session": ["Completed", "DeadEnd", "Progress", "Session"],

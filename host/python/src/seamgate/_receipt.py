@@ -1,0 +1,117 @@
+"""Receipts of runs: who signed them, and that each decision follows from the events."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import _backend
+from ._aliases import Profile
+from ._faults import BackendError
+from ._gate import _component
+from ._requests import _profile_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@dataclass(frozen=True)
+class ReceiptCheck:
+    """One check of a receipt."""
+
+    check: str
+    """`encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`."""
+    ok: bool
+    """Whether it passed."""
+    detail: str
+    """What was found. It may hold text of the run, cut."""
+    step: int | None = None
+    """The step that fails, from 1."""
+    line: int | None = None
+    """The number of the line that fails, from 0."""
+
+
+@dataclass(frozen=True)
+class ReceiptReport:
+    """What a verification found."""
+
+    ok: bool
+    """Whether every check passed."""
+    whole: bool
+    """Whether every step was derived again: none is withheld."""
+    run: str
+    """The run's id."""
+    agent: str
+    """Its agent."""
+    profile: str
+    """The digest of its profile."""
+    component: str
+    """The digest of its component."""
+    head: str
+    """The digest of its last line."""
+    key: str
+    """The public key that signed it, as base64url."""
+    issuer: str
+    """Who says so."""
+    issued_at: int
+    """When it was signed, in seconds since 1970: the signer's word."""
+    ended: str | None
+    """How the run ended. None: it has not, or that is withheld."""
+    counts: dict[str, int]
+    """How many steps, decisions and approvals there were."""
+    checks: tuple[ReceiptCheck, ...]
+    """All checks that were made, in order. The first that fails ends them."""
+    withheld: tuple[int, ...]
+    """The steps that could not be derived again."""
+
+
+def verify_receipt(
+    receipt: bytes | str | os.PathLike[str],
+    *,
+    keys: Iterable[str] | None,
+    profile: Profile | None = None,
+    component: bytes | str | os.PathLike[str] | None = None,
+) -> ReceiptReport:
+    """Verify the receipt of a run: its signature, its digests, and every decision, which the component makes again.
+
+    Args:
+        receipt: The bytes of the file, or its path.
+        keys: The public keys of which one must have signed it, as base64url or lines of OpenSSH. None takes any key.
+        profile: The profile that the run must have. Default: any.
+        component: The component that the receipt names. Default: the built-in one.
+
+    Returns:
+        What was found. A receipt that does not hold is no exception: look at `ok` and `checks`.
+
+    Raises:
+        ValueError: A key is none.
+        LoadError: The component cannot be loaded.
+        OSError: A file cannot be read.
+        BackendError: This platform has no native backend.
+    """
+    if _backend.backend != "native":
+        raise BackendError("the backend `wasmtime` does not verify receipts: only the native one does, on Linux")
+    if isinstance(keys, str):
+        raise TypeError("keys must be several keys, such as a list, or None")
+    from . import _native
+    from ._raising import raising
+
+    file = receipt if isinstance(receipt, bytes) else pathlib.Path(receipt).read_bytes()
+    text = raising(
+        _native.verify_receipt,
+        file,
+        None if keys is None else list(keys),
+        None if profile is None else _profile_text(profile),
+        _component(component),
+    )
+    return _report(json.loads(text))
+
+
+def _report(found: dict[str, Any]) -> ReceiptReport:
+    withheld = tuple(one["step"] for one in found.pop("withheld", []))
+    checks = tuple(ReceiptCheck(**check) for check in found.pop("checks"))
+    return ReceiptReport(ended=found.pop("ended", None), checks=checks, withheld=withheld, **found)

@@ -1,0 +1,122 @@
+//! A signed statement: a `COSE_Sign1` message (RFC 9052, section 4.2) with the claims of SCITT (RFC 9943), in one encoding.
+
+use ciborium::Value;
+use coset::{
+    CborSerializable, CoseSign1, Header, HeaderBuilder, Label, ProtectedHeader, TaggedCborSerializable,
+    cwt::{ClaimsSetBuilder, Timestamp},
+    iana,
+};
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+/// The header parameter for CWT claims (RFC 9597).
+const CWT_CLAIMS: i64 = 15;
+
+/// The claims `iss`, `sub` and `iat` (RFC 8392).
+const ISSUER: i64 = 1;
+const SUBJECT: i64 = 2;
+const ISSUED_AT: i64 = 6;
+
+/// The reason why a file is no receipt.
+#[derive(Debug, thiserror::Error)]
+#[error("it is no receipt: {0}")]
+pub struct NotAReceipt(pub(crate) String);
+
+impl NotAReceipt {
+    pub(crate) fn of(message: &str) -> Self {
+        NotAReceipt(message.to_owned())
+    }
+}
+
+/// What is signed, by whom, and the signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    /// The public key that signed it, 32 bytes. The header parameter `kid`.
+    pub key: [u8; 32],
+    /// The media type of the statement.
+    pub content_type: String,
+    /// Who says so: the claim `iss`.
+    pub issuer: String,
+    /// What it is about: the claim `sub`.
+    pub subject: String,
+    /// The time when it was signed, in seconds since 1970: the claim `iat`.
+    pub issued_at: u64,
+    /// The statement: JSON text.
+    pub statement: Vec<u8>,
+    /// 64 bytes. Empty before it is signed.
+    pub signature: Vec<u8>,
+}
+
+impl Signed {
+    /// Signs it. `sign` returns the signature of a text.
+    ///
+    /// # Errors
+    ///
+    /// That of `sign`.
+    pub fn sign<E>(&mut self, sign: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>) -> Result<(), E> {
+        self.signature = sign(&self.to_be_signed())?;
+        Ok(())
+    }
+
+    /// Returns whether the key that it names signed it.
+    pub(crate) fn is_signed(&self) -> bool {
+        UnparsedPublicKey::new(&ED25519, &self.key).verify(&self.to_be_signed(), &self.signature).is_ok()
+    }
+
+    /// Reads a message. Returns its unprotected header too. The caller encodes what it took from both, and compares all bytes.
+    pub(crate) fn decode(file: &[u8]) -> Result<(Self, Vec<(Label, Value)>), NotAReceipt> {
+        let wrong = NotAReceipt::of;
+        let message = CoseSign1::from_tagged_slice(file)
+            .map_err(|_| wrong("it is not a tagged COSE_Sign1 message (RFC 9052, section 4.2)"))?;
+        let CoseSign1 { protected: ProtectedHeader { header, .. }, unprotected, payload, signature } = message;
+        let claims = header.rest.iter().find(|(label, _)| *label == Label::Int(CWT_CLAIMS));
+        let claims = claims.and_then(|(_, claims)| claims.as_map()).ok_or_else(|| wrong("it has no CWT claims"))?;
+        let claim = |name: i64| claims.iter().find(|(key, _)| *key == Value::from(name)).map(|(_, value)| value);
+        let text = |name| claim(name).and_then(Value::as_text).map(str::to_owned);
+        let issued_at = claim(ISSUED_AT).and_then(Value::as_integer).and_then(|number| u64::try_from(number).ok());
+        let content_type = match header.content_type {
+            Some(coset::ContentType::Text(text)) => text,
+            _ => return Err(wrong("it has no content type")),
+        };
+        let signed = Signed {
+            key: header.key_id.try_into().map_err(|_| wrong("it does not name the key that signed it"))?,
+            content_type,
+            issuer: text(ISSUER).ok_or_else(|| wrong("it has no issuer"))?,
+            subject: text(SUBJECT).ok_or_else(|| wrong("it has no subject"))?,
+            issued_at: issued_at.ok_or_else(|| wrong("it has no time"))?,
+            statement: payload.ok_or_else(|| wrong("it has no payload"))?,
+            signature,
+        };
+        Ok((signed, unprotected.rest))
+    }
+
+    /// Returns the message with an unprotected header.
+    pub(crate) fn encode(&self, unprotected: Vec<(Label, Value)>) -> Vec<u8> {
+        // Nothing in it fails to encode.
+        self.message(Header { rest: unprotected, ..Header::default() }).to_tagged_vec().unwrap_or_default()
+    }
+
+    fn to_be_signed(&self) -> Vec<u8> {
+        self.message(Header::default()).tbs_data(&[])
+    }
+
+    fn message(&self, unprotected: Header) -> CoseSign1 {
+        let claims = ClaimsSetBuilder::new()
+            .issuer(self.issuer.clone())
+            .subject(self.subject.clone())
+            .issued_at(Timestamp::WholeSeconds(i64::try_from(self.issued_at).unwrap_or(i64::MAX)))
+            .build();
+        let claims = claims.to_vec().ok().and_then(|bytes| Value::from_slice(&bytes).ok()).unwrap_or(Value::Null);
+        let header = HeaderBuilder::new()
+            .algorithm(iana::Algorithm::EdDSA)
+            .content_type(self.content_type.clone())
+            .key_id(self.key.to_vec())
+            .value(CWT_CLAIMS, claims)
+            .build();
+        CoseSign1 {
+            protected: ProtectedHeader { original_data: None, header },
+            unprotected,
+            payload: Some(self.statement.clone()),
+            signature: self.signature.clone(),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Receipts of verdicts: one signature over many, and a proof for each.
+//!
+//! A row is a request of `seamgate check --ndjson` and its answer. The rows are the leaves of a Merkle tree (RFC 9162, section 2.1), whose
+//! root is signed. The receipt of one row has the inclusion proof in the header parameter for proofs of such trees, and can be verified
+//! without the others.
+
+use ciborium::Value;
+use coset::{CborSerializable, Label};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    envelope::{BODY, texts, values},
+    journal::{sha256, written},
+    signed::{NotAReceipt, Signed},
+    tree::{Digest, Tree, leaf, root_of},
+};
+
+/// The media type of what is signed.
+pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.verdicts+json";
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The header parameter for proofs (RFC 9942), and the key of inclusion proofs in it.
+const PROOFS: i64 = 396;
+const INCLUSION: i64 = -1;
+
+/// The most digests of a proof: those of a tree with 2^64 leaves.
+const MAX_PATH: usize = 64;
+
+/// What is signed, as compact JSON with its members in this order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictsStatement {
+    /// The version of the format.
+    pub verdicts: u64,
+    /// The digest of the component that judged.
+    pub component: String,
+    /// The digests of the contracts' whole texts, in the order in which they are registered.
+    pub contracts: Vec<String>,
+    /// The number of rows.
+    pub rows: u64,
+    /// The root of the tree: SHA-256 in hexadecimal digits.
+    pub root: String,
+}
+
+/// The rows of a batch, as leaves.
+#[derive(Default)]
+pub struct Rows(Vec<Digest>);
+
+/// The receipt of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// What is signed.
+    pub signed: Signed,
+}
+
+/// The receipt of one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What is signed: the same for all rows of a batch.
+    pub signed: Signed,
+    /// The number of the row, from 0.
+    pub index: u64,
+    /// The number of rows.
+    pub size: u64,
+    /// The siblings of the nodes above the row, from below.
+    pub path: Vec<[u8; 32]>,
+    /// The line of the request, without its end.
+    pub request: String,
+    /// The line of the answer, without its end.
+    pub answer: String,
+    /// The contracts, in the order in which they are registered.
+    pub contracts: Vec<String>,
+}
+
+impl Rows {
+    /// Adds a row: the lines of a request and of its answer, without their ends.
+    pub fn push(&mut self, request: &[u8], answer: &[u8]) {
+        self.0.push(row(request, answer));
+    }
+
+    /// Returns the number of rows.
+    pub fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Returns what is signed about them.
+    pub fn statement(&self, component: &str, contracts: &[String]) -> VerdictsStatement {
+        VerdictsStatement {
+            verdicts: VERSION,
+            component: component.to_owned(),
+            contracts: contracts.iter().map(|text| written(&sha256(text.as_bytes()))).collect(),
+            rows: self.count(),
+            root: written(&Tree::of(self.0.clone()).root()),
+        }
+    }
+
+    /// Returns the siblings of the nodes above a row, from below.
+    pub fn path(&self, index: usize) -> Vec<[u8; 32]> {
+        Tree::of(self.0.clone()).path(index)
+    }
+}
+
+impl Batch {
+    /// Returns a batch that is not signed yet.
+    pub fn new(statement: &VerdictsStatement, key: [u8; 32], issuer: &str, now: u64) -> Self {
+        Batch {
+            signed: Signed {
+                key,
+                content_type: CONTENT_TYPE.to_owned(),
+                issuer: issuer.to_owned(),
+                subject: statement.root.clone(),
+                issued_at: now,
+                statement: serde_json::to_vec(statement).unwrap_or_default(),
+                signature: Vec::new(),
+            },
+        }
+    }
+
+    /// Reads a file in the one encoding that [`encode`](Self::encode) writes.
+    ///
+    /// # Errors
+    ///
+    /// It is no receipt of a batch, or has another encoding.
+    pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
+        let (signed, _) = Signed::decode(file)?;
+        let batch = Batch { signed };
+        match batch.signed.content_type == CONTENT_TYPE && batch.encode() == file {
+            true => Ok(batch),
+            false => Err(NotAReceipt::of("it has members that no receipt of a batch has, or another encoding")),
+        }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
+        self.signed.encode(Vec::new())
+    }
+}
+
+impl Row {
+    /// Reads a file in the one encoding that [`encode`](Self::encode) writes.
+    ///
+    /// # Errors
+    ///
+    /// It is no receipt of a row, or has another encoding.
+    pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
+        let wrong = NotAReceipt::of;
+        let (signed, unprotected) = Signed::decode(file)?;
+        let mut parts = unprotected.into_iter().map(|(_, value)| value.into_map().unwrap_or_default());
+        let (Some(proofs), Some(body)) = (parts.next(), parts.next()) else {
+            return Err(wrong("it lacks the proof or the row"));
+        };
+        let proof = { proofs.into_iter() }.next().and_then(|(_, all)| all.into_array().ok()?.into_iter().next());
+        let proof = proof.and_then(|proof| Value::from_slice(&proof.into_bytes().ok()?).ok()?.into_array().ok());
+        let mut proof = proof.unwrap_or_default().into_iter();
+        let mut number = || u64::try_from(proof.next()?.as_integer()?).ok();
+        let (Some(size), Some(index)) = (number(), number()) else { return Err(wrong("its proof is malformed")) };
+        let path = proof.next().and_then(|path| path.into_array().ok()).unwrap_or_default();
+        let path = path.into_iter().take(MAX_PATH).filter_map(|node| node.into_bytes().ok()?.try_into().ok());
+        let mut body = body.into_iter().map(|(_, value)| value);
+        let mut text = || body.next().and_then(|value| value.into_text().ok()).unwrap_or_default();
+        let (request, answer) = (text(), text());
+        let contracts = body.next().and_then(|value| value.into_array().ok()).unwrap_or_default();
+        let row = Row { signed, index, size, path: path.collect(), request, answer, contracts: texts(contracts) };
+        match row.signed.content_type == CONTENT_TYPE && row.encode() == file {
+            true => Ok(row),
+            false => Err(wrong("it has members that no receipt of a row has, or another encoding")),
+        }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
+        let path = Value::Array(self.path.iter().map(|node| Value::Bytes(node.to_vec())).collect());
+        let proof = Value::Array(vec![Value::from(self.size), Value::from(self.index), path]);
+        // Nothing in it fails to encode.
+        let proof = Value::Bytes(proof.to_vec().unwrap_or_default());
+        let proofs = Value::Map(vec![(Value::from(INCLUSION), Value::Array(vec![proof]))]);
+        let body = Value::Map(vec![
+            (Value::from("request"), Value::Text(self.request.clone())),
+            (Value::from("answer"), Value::Text(self.answer.clone())),
+            (Value::from("contracts"), values(&self.contracts)),
+        ]);
+        self.signed.encode(vec![(Label::Int(PROOFS), proofs), (Label::Text(BODY.to_owned()), body)])
+    }
+
+    /// Returns the root that follows from the row and its proof. `None` if the proof does not fit.
+    pub(crate) fn root(&self) -> Option<String> {
+        let own = row(self.request.as_bytes(), self.answer.as_bytes());
+        Some(written(&root_of(own, self.index, self.size, &self.path)?))
+    }
+}
+
+/// Returns the leaf of a row.
+fn row(request: &[u8], answer: &[u8]) -> Digest {
+    let [request, answer] = [request, answer].map(|line| written(&sha256(line)));
+    leaf(format!(r#"{{"request":"{request}","answer":"{answer}"}}"#).as_bytes())
+}

@@ -1,0 +1,129 @@
+//! Verifies receipts of verdicts: of a whole batch by its rows, and of one row by its proof and by judging it again.
+
+use seamgate::Gate;
+use serde::Serialize;
+
+use crate::{
+    journal::{sha256, written},
+    verdicts::{Batch, Row, Rows, VerdictsStatement},
+    verify::{Check, Expected, Failed, cut, signer},
+};
+
+/// The result of a verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VerdictsReport {
+    /// Whether every check passed.
+    pub ok: bool,
+    /// The digest of the component that judged.
+    pub component: String,
+    /// The public key that signed (base64url).
+    pub key: String,
+    /// Who says so.
+    pub issuer: String,
+    /// In seconds since 1970: the word of who signed.
+    pub issued_at: u64,
+    /// The number of rows that were signed.
+    pub rows: u64,
+    /// The number of the row, from 1. `None` for a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+    /// All checks that were made, in order. The first that fails ends them.
+    pub checks: Vec<Check>,
+}
+
+/// Verifies the receipt of a batch against all its rows.
+pub fn verify_batch(file: &[u8], rows: &Rows, expected: &Expected) -> VerdictsReport {
+    let mut report = VerdictsReport::default();
+    let checked = (|| {
+        let batch = Batch::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
+        let statement = statement(&batch.signed, expected, &mut report)?;
+        let found = rows.statement(&statement.component, &[]);
+        if (found.rows, &found.root) != (statement.rows, &statement.root) {
+            let VerdictsStatement { rows, root, .. } = &statement;
+            let detail =
+                format!("{} rows with the root {}; what is signed has {rows} and {root}", found.rows, found.root);
+            return Err(Failed::of("rows", detail));
+        }
+        report.passed("rows", &format!("{} rows, each as it was signed", found.rows));
+        Ok(())
+    })();
+    report.ended(checked)
+}
+
+/// Verifies the receipt of a row. `judge` returns the answer of the gate to a request, as `seamgate check --ndjson` prints it.
+pub fn verify_row(
+    file: &[u8],
+    mut gate: Gate,
+    judge: impl Fn(&Gate, &str) -> String,
+    expected: &Expected,
+) -> VerdictsReport {
+    let mut report = VerdictsReport::default();
+    let checked = (|| {
+        let row = Row::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
+        let statement = statement(&row.signed, expected, &mut report)?;
+        if row.size != statement.rows || row.root().as_ref() != Some(&statement.root) {
+            return Err(Failed::of("proof", "the row, or its number, is not one that was signed"));
+        }
+        report.row = Some(row.index + 1);
+        report.passed("proof", &format!("row {} of {}", row.index + 1, row.size));
+        let digests: Vec<String> = row.contracts.iter().map(|text| written(&sha256(text.as_bytes()))).collect();
+        if digests != statement.contracts {
+            return Err(Failed::of("contracts", "a contract was changed, added or removed"));
+        }
+        let found = gate.component().digest().to_owned();
+        if found != statement.component {
+            let needed = &statement.component;
+            let detail = format!("the row has {needed}, and this one is {found}: give that one with --component FILE");
+            return Err(Failed::of("component", detail));
+        }
+        report.passed("component", &found);
+        for contract in &row.contracts {
+            gate.register(contract)
+                .map_err(|fault| Failed::of("contracts", format!("the component does not take one: {fault}")))?;
+        }
+        report.passed("contracts", &digests.join(", "));
+        let answer = judge(&gate, &row.request);
+        if answer != row.answer {
+            let (signed, judged) = crate::verify::around(&row.answer, &answer);
+            return Err(Failed::of("verdict", format!("the receipt has {signed}, and the verdict is {judged}")));
+        }
+        report.passed("verdict", "judged again, with the same answer and fuel");
+        Ok(())
+    })();
+    report.ended(checked)
+}
+
+/// Checks who signed, and reads what.
+fn statement(
+    signed: &crate::signed::Signed,
+    expected: &Expected,
+    report: &mut VerdictsReport,
+) -> Result<VerdictsStatement, Failed> {
+    report.issuer = cut(&signed.issuer);
+    report.issued_at = signed.issued_at;
+    report.key = signer(signed, expected, &mut report.checks)?;
+    let statement: VerdictsStatement = serde_json::from_slice(&signed.statement)
+        .map_err(|_| Failed::of("statement", "it is no statement about verdicts that this version reads"))?;
+    let is_normal = serde_json::to_vec(&statement).ok().as_deref() == Some(&signed.statement[..]);
+    if statement.verdicts != 1 || !is_normal || signed.subject != statement.root {
+        return Err(Failed::of("statement", "it is no statement about verdicts that this version reads"));
+    }
+    report.component.clone_from(&statement.component);
+    report.rows = statement.rows;
+    Ok(statement)
+}
+
+impl VerdictsReport {
+    fn passed(&mut self, check: &'static str, detail: &str) {
+        self.checks.push(Check::passed(check, detail));
+    }
+
+    fn ended(mut self, checked: Result<(), Failed>) -> Self {
+        match checked {
+            Ok(()) => self.ok = true,
+            Err(failed) => self.checks.push(failed.check()),
+        }
+        self
+    }
+}
