@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    path::Path,
     time::{Duration, Instant},
 };
 
@@ -22,7 +21,7 @@ const START: u64 = 1_790_000_000_000;
 /// The profile of the run: reads are allowed, one tool is denied.
 const PROFILE: &str = r#"{"agent":"ops","tools":[
     {"name":"search","effect":"read","permit":"allow"},
-    {"name":"drop","effect":"destructive","permit":"deny"}]}"#;
+    {"name":"drop","effect":"effectful","permit":"deny"}]}"#;
 
 const CONTRACT: &str = r#"{"agent":"order","schema":{"type":"object","required":["sku","count"],
     "properties":{"sku":{"type":"string"},"count":{"type":"integer","minimum":1}}}}"#;

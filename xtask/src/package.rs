@@ -28,7 +28,7 @@ pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "seamgate",
     "seamgate-text",
     "seamgate-authoring",
@@ -38,6 +38,7 @@ const CRATES: [&str; 11] = [
     "seamgate-mcp",
     "seamgate-serve",
     "seamgate-hook",
+    "seamgate-receipt",
     "seamgate-release",
     "seamgate-cli",
 ];

@@ -20,12 +20,13 @@ use graph::Graph;
 const APART: [&str; 4] = ["node_modules", "target", ".git", "dist"];
 
 /// Crates whose root declares nothing for the modules in it.
-const BARE: [&str; 9] = [
+const BARE: [&str; 10] = [
     "guest/core/src",
     "guest/kernel/src",
     "host/authoring/src",
     "host/cli/src",
     "host/mcp/src",
+    "host/receipt/src",
     "host/release/src",
     "host/runner/src",
     "host/trace/src",

@@ -121,7 +121,16 @@ impl Forger {
                     (r#""arguments":{"#, r#""arguments":{"more":1,"#),
                     (r#""text":""#, r#""text":"x"#),
                 ][self.random.below(6)];
-                self.replace(steps, r#""event":{"#, from, to)
+                // Nothing depends on an event that was ignored: that it happened is the word of who signs.
+                let mut taken = steps.clone();
+                taken
+                    .iter_mut()
+                    .filter(|step| step.iter().any(|line| line.contains(r#""type":"ignored""#)))
+                    .for_each(Vec::clear);
+                let is_changed = self.replace(&mut taken, r#""event":{"#, from, to);
+                let changed = taken.into_iter().zip(steps.iter_mut()).filter(|(taken, _)| !taken.is_empty());
+                changed.for_each(|(taken, step)| *step = taken);
+                is_changed
             }
             Kind::ApprovalMoved | Kind::ApprovalReplayed => {
                 let is_approval = |step: &Vec<String>| is_event(&step[0], "approval");
@@ -173,7 +182,8 @@ impl Forger {
                 }
                 let from = 1 + self.random.below(theirs.len() - 1);
                 let cut = 1 + self.random.below(steps.len());
-                if theirs.get(from) == steps.get(cut) {
+                // After the same steps, the others are those of a run that happened.
+                if theirs[..from] == steps[..cut] || theirs.get(from) == steps.get(cut) {
                     return false;
                 }
                 steps.truncate(cut);
