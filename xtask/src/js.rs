@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
-    guest::METERED,
+    guest::{EMBEDDED, METERED},
     inside,
     install::{has_node, packages, remove},
     page, paths,
@@ -78,6 +78,7 @@ pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
         .arg(root().join(METERED))
         .args([version, &platform])
         .arg(root().join(ADDON[1]))
+        .arg(root().join(EMBEDDED))
         .current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;
