@@ -14,6 +14,9 @@ pub const MAX_RECEIPT: usize = 512 * 1024 * 1024;
 /// The media type of what is signed.
 const CONTENT_TYPE: &str = "application/vnd.seamgate.receipt+json";
 
+/// The latest time, in seconds since 1970: a number that every reader of JSON keeps whole.
+const MAX_TIME: u64 = (1 << 53) - 1;
+
 /// The header parameter for CWT claims (RFC 9597).
 const CWT_CLAIMS: i64 = 15;
 
@@ -90,6 +93,7 @@ impl Envelope {
         let claim = |name: i64| claims.iter().find(|(key, _)| *key == Value::from(name)).map(|(_, value)| value);
         let text = |name| claim(name).and_then(Value::as_text).map(str::to_owned);
         let issued_at = claim(6).and_then(Value::as_integer).and_then(|number| u64::try_from(number).ok());
+        let issued_at = issued_at.filter(|time| *time <= MAX_TIME);
         let body = unprotected.rest.into_iter().find(|(label, _)| *label == Label::Text(BODY.to_owned()));
         let body = body.and_then(|(_, body)| body.into_map().ok()).ok_or_else(|| wrong("it has no lines"))?;
         let mut parts = body.into_iter().map(|(_, parts)| parts.into_array().unwrap_or_default());
