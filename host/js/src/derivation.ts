@@ -150,8 +150,9 @@ function answered(answer: string): Step | { readonly need: readonly string[] } {
 }
 
 function ofFault({ code, message }: SeamgateFault): string {
+  // In a request, the kernel names the place in it.
   return code === "bad_request"
-    ? `the component does not take the event: ${message}`
+    ? `the component does not take the event: ${message.replace(/^request: \$\.event/, "event: $")}`
     : `the component makes no decision: ${code}`;
 }
 

@@ -225,7 +225,9 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
     let wrong = |detail: &str| Failed::of("statement", detail);
     let begin = format!(r#"{{"receipt":{VERSION},"#);
     if !envelope.statement.starts_with(begin.as_bytes()) {
-        return Err(wrong(&format!("its format is another one: this version reads statements that begin with {begin}")));
+        return Err(wrong(&format!(
+            "its format is another one: this version reads statements that begin with {begin}"
+        )));
     }
     let read = serde_json::from_slice::<Statement>(&envelope.statement).ok();
     let is_canonical = |one: &Statement| serde_json::to_vec(one).is_ok_and(|text| text == envelope.statement);
