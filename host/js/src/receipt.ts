@@ -340,6 +340,7 @@ class Verification {
     const derivation = Derivation.begin(judge, this.#limits, agent, this.#digest, artifacts, lines[0] ?? "");
     if (derivation === undefined) throw new Failed("steps", "the first line is not one that this version reads", 0, 0);
     let since = performance.now();
+    this.#signal?.throwIfAborted();
     for (const step of whole.slice(1)) {
       if (performance.now() - since > BUSY) {
         await new Promise((resolve) => setTimeout(resolve, 0));
