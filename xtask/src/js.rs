@@ -27,12 +27,13 @@ const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamg
 const PLATFORMS: &str = "host/js/platforms.json";
 
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
-const APART: [&str; 8] = [
+const APART: [&str; 9] = [
     "browser.test.mjs",
     "bundlers.test.mjs",
     "edge.test.mjs",
     "install.test.mjs",
     "package.test.mjs",
+    "receipt-page.test.mjs",
     "replies.test.mjs",
     "serve.test.mjs",
     "workerd.test.mjs",
