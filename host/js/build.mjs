@@ -1,5 +1,5 @@
-// Makes the packages: `node build.mjs COMPONENT VERSION PLATFORM ADDON`, in a copy of this folder, beneath what package-lock.json
-// pins. `cargo xtask js` does that. `seamgate` is then the folder `package`, and the addon for the platform the folder `addon`.
+// Makes the packages: `node build.mjs COMPONENT VERSION PLATFORM ADDON BUILT_IN`, in a copy of this folder, beneath what
+// package-lock.json pins. COMPONENT is the metered form of BUILT_IN, the component in the addon. `cargo xtask js` does that. `seamgate` is then the folder `package`, and the addon for the platform the folder `addon`.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,14 +8,15 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
-const [component, version, built, addon] = process.argv.slice(2);
+const [component, version, built, addon, embedded] = process.argv.slice(2);
 const NAME = "validator";
 // All platforms that have an addon: each is a package of its own, which npm installs where it fits.
 const platforms = JSON.parse(await readFile("platforms.json", "utf8"));
 
 // What jco makes of the component: glue, and its core modules.
 const bytes = await readFile(component);
-const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+const digest = digestOf(bytes);
+const builtIn = digestOf(await readFile(embedded));
 const { files } = await transpileBytes(bytes, { name: NAME, instantiation: "sync", minify: false });
 const MODULES = "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n";
 const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
@@ -28,8 +29,12 @@ const made = {
   instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
 ): { wire: { call(request: string): string } };
 `,
-  "about.js": `export const version = "${version}";\nexport const digest = "${digest}";\n`,
-  "about.d.ts": "export const version: string;\nexport const digest: string;\n",
+  "about.js": `export const version = "${version}";
+export const digest = "${digest}";
+// Of the component that the metered one was made of: the built-in one of the addon and the command line.
+export const builtIn = "${builtIn}";
+`,
+  "about.d.ts": "export const version: string;\nexport const digest: string;\nexport const builtIn: string;\n",
   // Written out, so that bundlers see that these are files. No place is asked for at once: in CommonJS there is no `import.meta`.
   "files.js": `export const files = {\n${modules.map((name) => located(name)).join("")}};\n`,
   "files.d.ts": "export const files: Readonly<Record<string, () => URL>>;\n",
@@ -117,6 +122,10 @@ await manifest("addon", {
   main: "index.js",
   files: ["index.js", file, ...LICENCES, ...INSIDE],
 });
+
+function digestOf(bytes) {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
 
 function packageOf(name) {
   return `@seamgate/${name}`;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
-    guest::METERED,
+    guest::{EMBEDDED, METERED},
     inside,
     install::{has_node, packages, remove},
     page, paths,
@@ -27,12 +27,13 @@ const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamg
 const PLATFORMS: &str = "host/js/platforms.json";
 
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
-const APART: [&str; 8] = [
+const APART: [&str; 9] = [
     "browser.test.mjs",
     "bundlers.test.mjs",
     "edge.test.mjs",
     "install.test.mjs",
     "package.test.mjs",
+    "receipt-page.test.mjs",
     "replies.test.mjs",
     "serve.test.mjs",
     "workerd.test.mjs",
@@ -78,6 +79,7 @@ pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
         .arg(root().join(METERED))
         .args([version, &platform])
         .arg(root().join(ADDON[1]))
+        .arg(root().join(EMBEDDED))
         .current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;

@@ -69,7 +69,7 @@ struct Verify {
     #[arg(long, value_name = "FILE")]
     receipt: PathBuf,
     /// The public key that must have signed both, as base64url or a line of OpenSSH; 'any' takes any key
-    #[arg(long, value_name = "KEY", required = true)]
+    #[arg(long, value_name = "KEY", required = true, allow_hyphen_values = true)]
     key: Vec<String>,
 }
 

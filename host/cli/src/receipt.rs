@@ -85,7 +85,7 @@ struct Verify {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The public key that must have signed it, as base64url or a line of OpenSSH; 'any' takes any key
-    #[arg(long, value_name = "KEY", required = true)]
+    #[arg(long, value_name = "KEY", required = true, allow_hyphen_values = true)]
     key: Vec<String>,
     /// The profile that the run must have
     #[arg(short, long, value_name = "PROFILE")]

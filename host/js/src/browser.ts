@@ -3,6 +3,7 @@ import type { Component } from "./component.js";
 import type { Backend } from "./engine.js";
 import { LoadError } from "./fault.js";
 import { use } from "./platform.js";
+import { webCryptography } from "./web-crypto.js";
 
 export * from "./index.js";
 
@@ -34,6 +35,7 @@ use({
     };
   },
   processors: () => navigator.hardwareConcurrency ?? 1,
+  cryptography: webCryptography,
 });
 
 async function compile(): Promise<Component> {

@@ -44,6 +44,11 @@ export interface Coming {
 export interface Engine extends Judge {
   readonly backend: Backend;
   readonly component: Component;
+  /**
+   * The digest of the component, `sha256:` and 64 hexadecimal digits. For the one in this package, that of the built-in component of the
+   * native packages and the command line, also where it runs in another form. Undefined for modules of the caller.
+   */
+  readonly digest: string | undefined;
   readonly contracts: Contracts;
   readonly profiles: Profiles;
   register(contract: string): ContractInfo;
@@ -59,4 +64,6 @@ export interface Engine extends Judge {
   instance(): Judge;
   /** Another one like it, in which nothing is registered. */
   sibling(): Engine;
+  /** Another one with the same component, in which only what is baked is registered. */
+  again(): Promise<Engine>;
 }

@@ -40,6 +40,15 @@ export type { RunJournal, RunOptions } from "./options.js";
 export { type ParseOptions, type ParseResult, ResultParser } from "./parser.js";
 export type { CompletedItem, DeepPartial } from "./partial.js";
 export type { ContractPolicy, JsonSchema } from "./policy.js";
+export {
+  type ReceiptCheck,
+  type ReceiptCheckName,
+  type ReceiptCounts,
+  type ReceiptOptions,
+  type ReceiptReport,
+  verifyReceipt,
+  type WithheldStep,
+} from "./receipt.js";
 export { ContractRegistry } from "./registry.js";
 export {
   type Answer,

@@ -157,7 +157,7 @@ export class NativeEngine implements Engine {
   /** @internal */
   readonly gate: AddonGate;
   readonly #judge: NativeJudge;
-  readonly #digest: string;
+  readonly digest: string;
   readonly #limits: Required<Limits>;
   readonly #addon: Addon;
   readonly #deadline: number | undefined;
@@ -174,8 +174,8 @@ export class NativeEngine implements Engine {
     this.#addon = addon;
     this.#deadline = deadline;
     this.gate = gate;
-    this.#digest = gate.digest;
-    this.#judge = new NativeJudge(gate, this.#digest);
+    this.digest = gate.digest;
+    this.#judge = new NativeJudge(gate, this.digest);
   }
 
   /** With the built-in component. */
@@ -248,7 +248,7 @@ export class NativeEngine implements Engine {
 
   merge(reports: readonly string[], options: OutputOptions): Omit<Judged, "raw"> {
     const given = told(() => this.gate.merge(reports, textOf(options)));
-    return { json: given.json, usage: used(given, this.#digest) };
+    return { json: given.json, usage: used(given, this.digest) };
   }
 
   session(agent: string, options: OutputOptions): Coming {
@@ -258,19 +258,23 @@ export class NativeEngine implements Engine {
       push: (chunk) => progressOf(told(() => session.push(chunk))),
       finish: (finish) => {
         const given = told(() => session.finish(finish ?? options.finish));
-        return { json: given.json, usage: used(given, this.#digest) };
+        return { json: given.json, usage: used(given, this.digest) };
       },
       close: () => session.close(),
     };
   }
 
   instance(): Judge {
-    return new NativeJudge(this.gate.instance(), this.#digest, this.gate);
+    return new NativeJudge(this.gate.instance(), this.digest, this.gate);
   }
 
   sibling(): Engine {
     // What was baked is sealed: it takes no other contract.
     return NativeEngine.builtIn(this.#addon, this.#limits, this.#deadline);
+  }
+
+  again(): Promise<Engine> {
+    return NativeEngine.of(this.#addon, this.component, this.#limits, this.#deadline);
   }
 
   /** @internal */
@@ -317,7 +321,7 @@ export class NativeEngine implements Engine {
   /** @internal */
   async callLater(request: string): Promise<Answer> {
     const given = await later(this.gate.callLater(request));
-    return { json: given.json, usage: used(given, this.#digest) };
+    return { json: given.json, usage: used(given, this.digest) };
   }
 
   /** @internal Several outputs, one after the other. What each comes to does not depend on the others. */
@@ -330,7 +334,7 @@ export class NativeEngine implements Engine {
     const { subject, output, options } = given;
     if (judged !== undefined && !isLone(output)) {
       const raw = typeof output === "string" ? output : ofBytes(output).text;
-      return { json: judged.json, raw, usage: used(judged, this.#digest) };
+      return { json: judged.json, raw, usage: used(judged, this.digest) };
     }
     const known = error === undefined ? undefined : ofLater(error);
     if (known instanceof Error && !(known instanceof TypeError)) return known;

@@ -9,6 +9,7 @@ import { files } from "./component/files.js";
 import type { Component } from "./component.js";
 import type { Backend } from "./engine.js";
 import { LoadError } from "./fault.js";
+import { nodeCryptography } from "./node-crypto.js";
 import { here, installed, located } from "./place.js";
 import { use } from "./platform.js";
 
@@ -43,6 +44,7 @@ use({
     };
   },
   processors: availableParallelism,
+  cryptography: nodeCryptography,
 });
 
 /** A worker of this package. */

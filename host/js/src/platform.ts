@@ -1,4 +1,5 @@
 import type { Component } from "./component.js";
+import type { Cryptography } from "./crypto.js";
 import type { Engine } from "./engine.js";
 import { LoadError } from "./fault.js";
 import type { Limits } from "./limits.js";
@@ -27,9 +28,14 @@ export interface Platform {
   worker(start: unknown): Port;
   /** How many workers run at the same time. */
   processors(): number;
+  /** Digests and signatures, for receipts. */
+  readonly cryptography: Cryptography;
 }
 
 let current: Platform | undefined;
+
+/** The components of this package, as gates share them. */
+const owned = new WeakSet<Component>();
 
 /** Said once, by the entry point of the platform. */
 export function use(platform: Platform): void {
@@ -83,7 +89,10 @@ export async function engine(
   if (deadline !== undefined) {
     addon("`deadlineMs`, which without it only a WorkerGate has,");
   }
-  return new WebAssemblyEngine(component ?? (await platform().component()), limits);
+  if (component !== undefined) return new WebAssemblyEngine(component, limits, owned.has(component));
+  const own = await platform().component();
+  owned.add(own);
+  return new WebAssemblyEngine(own, limits, true);
 }
 
 /** @throws {TypeError} It is no time that a timer holds. */

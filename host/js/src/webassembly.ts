@@ -1,4 +1,4 @@
-import { digest } from "./component/about.js";
+import { builtIn, digest } from "./component/about.js";
 import { type Component, Live } from "./component.js";
 import type { Subject } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
@@ -23,16 +23,19 @@ const RENEWED = 8;
 export class WebAssemblyEngine implements Engine {
   readonly backend = "webassembly";
   readonly component: Component;
+  readonly digest: string | undefined;
   readonly limits: Required<Limits>;
   readonly contracts = new Contracts();
   readonly profiles = new Profiles();
   /** Instances with nothing in them but these contracts and profiles, by their keys. */
   readonly #renewed = new Map<string, Live>();
 
-  constructor(component: Component, limits: Required<Limits>) {
+  /** `isBuiltIn` says that the component is the one in this package. */
+  constructor(component: Component, limits: Required<Limits>, isBuiltIn: boolean) {
     // That it is a validator, and counts, is seen in an instance.
     new Live(component);
     this.component = component;
+    this.digest = isBuiltIn ? builtIn : undefined;
     this.limits = limits;
   }
 
@@ -103,7 +106,11 @@ export class WebAssemblyEngine implements Engine {
   }
 
   sibling(): Engine {
-    return new WebAssemblyEngine(this.component, this.limits);
+    return new WebAssemblyEngine(this.component, this.limits, this.digest !== undefined);
+  }
+
+  async again(): Promise<Engine> {
+    return this.sibling();
   }
 
   /** A fresh instance, which may have these contracts and profiles already. */

@@ -14,10 +14,12 @@ import {
   type Message,
   type Observation,
   type ParseResult,
+  type ReceiptReport,
   type Report,
   ResultParser,
   SeamgateFault,
   type Verdict,
+  verifyReceipt,
   WorkerGate,
   withJsonSchema,
 } from "seamgate";
@@ -233,4 +235,13 @@ export async function streams(gate: Gate, chunks: AsyncIterable<string>): Promis
   const whole: string | undefined = session.finish().report.data?.a.b;
   await Gate.load({ onVerdict: ({ report, usage }) => console.log(report.disposition, usage.fuel) });
   console.log(made, whole);
+  const receipt: ReceiptReport = await verifyReceipt(new Uint8Array(), {
+    keys: "any",
+    signal: new AbortController().signal,
+  });
+  const failed = receipt.checks.find(({ ok }) => !ok);
+  const place: number | undefined = failed?.step;
+  console.log(place, receipt.counts.derived, receipt.withheld?.[0]?.unchecked);
+  // @ts-expect-error Somebody must have signed it.
+  await verifyReceipt(new Uint8Array(), {});
 }

@@ -53,6 +53,11 @@ pub(crate) fn content(line: &str) -> Option<Content<'_>> {
     serde_json::from_str(line).ok()
 }
 
+/// Reads an object. A list of its values is none, though serde takes one.
+pub(crate) fn object<'l, T: Deserialize<'l>>(text: &'l RawValue) -> Option<T> {
+    text.get().starts_with('{').then(|| serde_json::from_str(text.get()).ok()).flatten()
+}
+
 /// Returns a SHA-256 digest as journals write it: `sha256:` and 64 hexadecimal digits.
 pub(crate) fn written(bytes: &[u8]) -> String {
     format!("sha256:{}", data_encoding::HEXLOWER.encode(bytes))

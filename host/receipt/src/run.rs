@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::{CONTENT_TYPE, Envelope, Part},
-    journal::{Artifacts, Broken, ReadOnly, Step, content, sha256, steps, written},
+    journal::{Artifacts, Broken, ReadOnly, Step, content, object, sha256, steps, written},
     signed::Signed,
 };
 
@@ -219,5 +219,5 @@ pub fn receipt_of<E: std::fmt::Display>(
 /// Returns what the first line says.
 pub(crate) fn about(lines: &[Part]) -> Option<About> {
     let Some(Part::Text(first)) = lines.first() else { return None };
-    serde_json::from_str(content(first)?.run?.get()).ok()
+    object(content(first)?.run?)
 }

@@ -16,6 +16,9 @@ const ISSUER: i64 = 1;
 const SUBJECT: i64 = 2;
 const ISSUED_AT: i64 = 6;
 
+/// The latest time, in seconds since 1970: a number that every reader of JSON keeps whole.
+const MAX_TIME: u64 = (1 << 53) - 1;
+
 /// The reason why a file is no receipt.
 #[derive(Debug, thiserror::Error)]
 #[error("it is no receipt: {0}")]
@@ -73,6 +76,7 @@ impl Signed {
         let claim = |name: i64| claims.iter().find(|(key, _)| *key == Value::from(name)).map(|(_, value)| value);
         let text = |name| claim(name).and_then(Value::as_text).map(str::to_owned);
         let issued_at = claim(ISSUED_AT).and_then(Value::as_integer).and_then(|number| u64::try_from(number).ok());
+        let issued_at = issued_at.filter(|time| *time <= MAX_TIME);
         let content_type = match header.content_type {
             Some(coset::ContentType::Text(text)) => text,
             _ => return Err(wrong("it has no content type")),

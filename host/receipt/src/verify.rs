@@ -6,15 +6,14 @@ use std::{
 };
 
 use data_encoding::BASE64URL_NOPAD;
-use seamgate::{
-    Action, ApprovalAnswer, ApprovalEvent, Ask, Derivation, Event, EventKind, Gate, NotDerived, Permit, Record,
-};
+use seamgate::{Derivation, Fault, Gate, JournalError, NotDerived, StepError};
 use seamgate_runner::run_dir;
-use serde::Serialize;
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::value::RawValue;
 
 use crate::{
     envelope::{Envelope, Part},
-    journal::{Broken, ReadOnly, Step, content, sha256, steps, written},
+    journal::{Broken, ReadOnly, Step, content, object, sha256, steps, written},
     run::{About, Statement, VERSION, about},
     signed::Signed,
 };
@@ -124,6 +123,25 @@ pub struct Report {
     pub withheld: Vec<Withheld>,
 }
 
+/// An event of the type `approval`, as far as a signature is about it.
+#[derive(Deserialize)]
+struct Approval {
+    at: u64,
+    key: String,
+    digest: String,
+    principal: String,
+    decision: String,
+    token: Option<String>,
+}
+
+/// What a person is asked: the call, and the public keys of those who may decide about it.
+#[derive(Deserialize)]
+struct Asked {
+    key: String,
+    digest: String,
+    keys: Option<BTreeMap<String, Vec<String>>>,
+}
+
 impl Check {
     pub(crate) fn passed(check: &'static str, detail: &str) -> Self {
         Check { check, ok: true, detail: detail.to_owned(), step: None, line: None }
@@ -179,10 +197,18 @@ pub fn verify(file: &[u8], gate: Gate, expected: &Expected) -> Report {
 }
 
 fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report) -> Result<(), Failed> {
-    let envelope = Envelope::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
+    // The hosts have other readers of CBOR: which part is wrong first depends on them.
+    let envelope = Envelope::read(file).map_err(|_| {
+        Failed::of(
+            "encoding",
+            "it is no receipt: it must be a tagged COSE_Sign1 message (RFC 9052, section 4.2) with the members of a receipt, \
+             in one encoding",
+        )
+    })?;
     report.issuer = cut(&envelope.signed.issuer);
     report.issued_at = envelope.signed.issued_at;
-    report.key = signer(&envelope.signed, expected, &mut report.checks)?;
+    report.key = BASE64URL_NOPAD.encode(&envelope.signed.key);
+    signer(&envelope.signed, expected, &mut report.checks)?;
     let (statement, all) = statement(&envelope, report)?;
     profiles(&envelope, &statement, expected)?;
     let gate = registered(&envelope, &statement, gate, report)?;
@@ -190,8 +216,8 @@ fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report)
     approvals(&statement, &all, report)
 }
 
-/// Checks the signature and the key. Returns the key.
-pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Check>) -> Result<String, Failed> {
+/// Checks the signature and the key.
+pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Check>) -> Result<(), Failed> {
     let key = BASE64URL_NOPAD.encode(&signed.key);
     checks.push(Check::passed("encoding", "COSE_Sign1, in its one encoding"));
     if !signed.is_signed() {
@@ -204,26 +230,28 @@ pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Chec
         Trusted::Keys(keys) if keys.contains(&signed.key) => Check::passed("key", "it is one that was given"),
         Trusted::Keys(_) => return Err(Failed::of("key", format!("the key {key} signed it, and none that was given"))),
     });
-    Ok(key)
+    Ok(())
 }
 
 /// Checks that what is signed describes the lines.
 fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Statement, Vec<Step<'e>>), Failed> {
     let wrong = |detail: &str| Failed::of("statement", detail);
-    let statement: Statement = serde_json::from_slice(&envelope.signed.statement)
-        .map_err(|error| Failed::of("statement", format!("it is no statement of a receipt: {error}")))?;
-    if statement.receipt != VERSION {
-        let found = statement.receipt;
-        return Err(Failed::of("statement", format!("its format is {found}; this version reads {VERSION}")));
+    let begin = format!(r#"{{"receipt":{VERSION},"#);
+    if !envelope.signed.statement.starts_with(begin.as_bytes()) {
+        return Err(wrong(&format!(
+            "its format is another one: this version reads statements that begin with {begin}"
+        )));
     }
+    let read = serde_json::from_slice::<Statement>(&envelope.signed.statement).ok();
+    let is_canonical = |one: &Statement| serde_json::to_vec(one).is_ok_and(|text| text == envelope.signed.statement);
+    let statement = read
+        .filter(is_canonical)
+        .ok_or_else(|| wrong("it is no statement of a receipt, or not in the one form of statements"))?;
     report.run.clone_from(&statement.run);
     report.agent.clone_from(&statement.agent);
     report.profile.clone_from(&statement.profile);
     report.component.clone_from(&statement.component);
     report.head.clone_from(&statement.head);
-    if serde_json::to_vec(&statement).ok().as_deref() != Some(&envelope.signed.statement[..]) {
-        return Err(wrong("it is not in the one form of statements"));
-    }
     let (all, head) = steps(&envelope.lines).map_err(|Broken { step, line }| {
         Failed::at(
             "lines",
@@ -277,12 +305,20 @@ fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report
         let needed = &statement.component;
         return Err(Failed::of(
             "component",
-            format!("the run has {needed}, and this one is {found}: give that one with --component FILE"),
+            format!("the run has {needed}, and this one is {found}: verify it with the run's"),
         ));
     }
     for text in &envelope.profiles {
-        gate.register_profile(text)
-            .map_err(|fault| Failed::of("profile", format!("the component does not take it: {fault}")))?;
+        if serde_json::from_str::<IgnoredAny>(text).is_err() {
+            return Err(Failed::of("profile", "its document is not JSON"));
+        }
+        gate.register_profile(text).map_err(|fault| {
+            let why = match fault {
+                Fault::BadProfile { message, .. } => message,
+                fault => fault.code().to_owned(),
+            };
+            Failed::of("profile", format!("the component does not take it: {why}"))
+        })?;
     }
     if !gate.profiles().any(|info| info.agent == statement.agent && info.profile == statement.profile) {
         return Err(Failed::of("profile", "its document has another digest than the run names"));
@@ -302,8 +338,8 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
     let read =
         ReadOnly { name: "the receipt", lines: &texts, artifacts: &artifacts, used: &used, seen: RefCell::default() };
     let first = texts.first().map(String::as_str).unwrap_or_default();
-    let mut derivation =
-        Derivation::begin(gate, read, first).map_err(|error| Failed::at("steps", 0, 0, error.to_string()))?;
+    let mut derivation = Derivation::begin(gate, read, first)
+        .map_err(|_| Failed::at("steps", 0, 0, "the first line is not one that this version reads"))?;
     for (step, lines) in all.iter().zip(&whole).skip(1) {
         let failed = |line, detail: String| Err(Failed::at("steps", step.number, line, detail));
         match derivation.step(lines) {
@@ -312,6 +348,7 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
                 let (recorded, derived) = around(&recorded, &derived);
                 return failed(line, format!("the receipt has {recorded}, and from the events follows {derived}"));
             }
+            Err(NotDerived::Step(error)) => return failed(step.line, underivable(error)),
             Err(error) => return failed(step.line, error.to_string()),
         }
     }
@@ -331,53 +368,63 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
     Ok(())
 }
 
+/// Returns why an event is not taken, in words that do not depend on who reads JSON or runs WebAssembly.
+fn underivable(error: StepError) -> String {
+    match error {
+        StepError::Fault(Fault::BadRequest { message, .. }) => {
+            format!("the component does not take the event: {message}")
+        }
+        StepError::Fault(fault) => format!("the component makes no decision: {}", fault.code()),
+        StepError::Journal(JournalError::Artifact { digest, .. }) => format!("the artifact {digest} is missing"),
+        StepError::Journal(JournalError::Line { line, .. }) => format!("line {line} is not the next one of a journal"),
+        StepError::Journal(error) => error.to_string(),
+    }
+}
+
 /// Verifies the signatures of people, and counts decisions.
 fn approvals(statement: &Statement, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
-    let mut asks: BTreeMap<(String, String), Ask> = BTreeMap::new();
+    let mut asks: BTreeMap<(String, String), Asked> = BTreeMap::new();
     for step in all.iter().skip(1) {
-        let mut approval: Option<(ApprovalEvent, u64)> = None;
+        // `Some(None)` cannot be read.
+        let mut approval: Option<Option<Approval>> = None;
         let mut is_ignored = false;
         for part in step.parts {
             let Part::Text(text) = part else { continue };
             let Some(content) = content(text) else { continue };
             if let Some(event) = content.event
-                && let Ok(Event { at, kind: EventKind::Approval(event), .. }) = serde_json::from_str(event.get())
+                && word(event).as_deref() == Some("approval")
             {
-                approval = Some((event, at));
+                approval = Some(object(event));
             }
-            if let Some(Ok(record)) = content.record.map(|record| Record::from_json(record.get())) {
-                match record {
-                    Record::Ignored(_) => is_ignored = true,
-                    Record::Decision(record) => match record.permit {
-                        Permit::Allow => report.counts.allowed += 1,
-                        Permit::Deny => report.counts.denied += 1,
-                        _ => report.counts.asked += 1,
-                    },
-                    _ => {}
+            if let Some(record) = content.record {
+                is_ignored |= word(record).as_deref() == Some("ignored");
+                match permit(record).as_deref() {
+                    Some("allow") => report.counts.allowed += 1,
+                    Some("deny") => report.counts.denied += 1,
+                    Some(_) => report.counts.asked += 1,
+                    None => {}
                 }
             }
-            if let Some(Ok(action)) = content.action.map(|action| Action::from_json(action.get())) {
-                match action {
-                    Action::AskApproval(action) => {
-                        asks.insert((action.ask.key.clone(), action.ask.digest.clone()), action.ask);
-                    }
-                    Action::Finish(action) => report.ended = Some(action.status.as_str().to_owned()),
-                    _ => {}
+            if let Some(action) = content.action {
+                if let Some(asked) = asked(action) {
+                    asks.insert((asked.key.clone(), asked.digest.clone()), asked);
+                }
+                if let Some(status) = finished(action) {
+                    report.ended = Some(cut(&status));
                 }
             }
         }
-        if let (Some((event, at)), false) = (approval, is_ignored) {
-            let ask = asks.get(&(event.key.clone(), event.digest.clone()));
-            let keys = ask.and_then(|ask| ask.keys_of(&event.principal));
-            match (ask, keys) {
-                // The ask is in a step whose lines are withheld.
-                (None, _) => {}
-                (Some(_), None) => report.counts.named_approvals += 1,
-                (Some(_), Some(keys)) => {
-                    is_theirs(statement, &event, keys, at)
-                        .map_err(|detail| Failed::at("approvals", step.number, step.line, detail))?;
-                    report.counts.signed_approvals += 1;
-                }
+        let (Some(approval), false) = (approval, is_ignored) else { continue };
+        let failed = |detail: String| Failed::at("approvals", step.number, step.line, detail);
+        let approval = approval.ok_or_else(|| failed("an approval cannot be read".to_owned()))?;
+        let asked = asks.get(&(approval.key.clone(), approval.digest.clone()));
+        match asked.map(|asked| asked.keys.as_ref().and_then(|keys| keys.get(&approval.principal))) {
+            // The ask is in a step whose lines are withheld.
+            None => {}
+            Some(None) => report.counts.named_approvals += 1,
+            Some(Some(keys)) => {
+                is_theirs(statement, &approval, keys).map_err(failed)?;
+                report.counts.signed_approvals += 1;
             }
         }
     }
@@ -386,23 +433,71 @@ fn approvals(statement: &Statement, all: &[Step<'_>], report: &mut Report) -> Re
     Ok(())
 }
 
+/// Returns the type of an event, a record or an action.
+fn word(text: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Typed {
+        r#type: String,
+    }
+    object(text).map(|Typed { r#type }| r#type)
+}
+
+/// Returns what a decision permits.
+fn permit(record: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Decision {
+        permit: String,
+    }
+    word(record).filter(|word| word == "decision")?;
+    object(record).map(|Decision { permit }| permit)
+}
+
+/// Returns what an action asks a person.
+fn asked(action: &RawValue) -> Option<Asked> {
+    #[derive(Deserialize)]
+    struct AskApproval<'l> {
+        #[serde(borrow)]
+        ask: &'l RawValue,
+    }
+    word(action).filter(|word| word == "ask_approval")?;
+    object(object::<AskApproval<'_>>(action)?.ask)
+}
+
+/// Returns how a run ended.
+fn finished(action: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Finish {
+        status: String,
+    }
+    word(action).filter(|word| word == "finish")?;
+    object(action).map(|Finish { status }| status)
+}
+
 /// Checks that a principal signed a decision, about this call of this run.
-fn is_theirs(statement: &Statement, event: &ApprovalEvent, keys: &[String], at: u64) -> Result<(), String> {
-    let ApprovalEvent { key, digest, principal, token, .. } = event;
+fn is_theirs(statement: &Statement, approval: &Approval, keys: &[String]) -> Result<(), String> {
+    let Approval { at, key, digest, principal, decision, token } = approval;
     let who = format!("the decision of {principal} about {key}");
     let token = token.as_deref().ok_or_else(|| format!("{who} is not signed, and the profile has a key"))?;
-    let claims = run_dir::verify(token, |name| if name == principal { keys } else { &[] }, at)
-        .map_err(|error| format!("{who}: {error}"))?;
-    let decision = match event.decision {
-        ApprovalAnswer::Approved => "approved",
-        ApprovalAnswer::Rejected => "rejected",
-        _ => return Err(format!("{who}: an edited call has no signed decision")),
-    };
-    let signed = (&claims.run, &claims.key, &claims.digest, claims.decision.as_str(), &claims.principal);
+    let claims = run_dir::verify(token, |name| if name == principal { keys } else { &[] }, *at).ok();
+    let claims = claims
+        .filter(|_| has_objects(token))
+        .ok_or_else(|| format!("{who}: its token is malformed, has expired, or has another signature"))?;
+    if !["approved", "rejected"].contains(&decision.as_str()) {
+        return Err(format!("{who}: an edited call has no signed decision"));
+    }
+    let signed = (&claims.run, &claims.key, &claims.digest, &claims.decision, &claims.principal);
     match signed == (&statement.run, key, digest, decision, principal) {
         true => Ok(()),
         false => Err(format!("{who}: what is signed is another decision, or about another call")),
     }
+}
+
+/// Returns whether the header and the claims of a token are JSON objects: the reader of tokens takes lists of the values, too.
+fn has_objects(token: &str) -> bool {
+    token.split('.').take(2).all(|part| {
+        let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).unwrap_or_default();
+        str::from_utf8(&bytes).is_ok_and(|text| text.starts_with('{'))
+    })
 }
 
 impl Report {

@@ -102,7 +102,8 @@ fn statement(
 ) -> Result<VerdictsStatement, Failed> {
     report.issuer = cut(&signed.issuer);
     report.issued_at = signed.issued_at;
-    report.key = signer(signed, expected, &mut report.checks)?;
+    report.key = data_encoding::BASE64URL_NOPAD.encode(&signed.key);
+    signer(signed, expected, &mut report.checks)?;
     let statement: VerdictsStatement = serde_json::from_slice(&signed.statement)
         .map_err(|_| Failed::of("statement", "it is no statement about verdicts that this version reads"))?;
     let is_normal = serde_json::to_vec(&statement).ok().as_deref() == Some(&signed.statement[..]);

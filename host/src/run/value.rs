@@ -137,9 +137,9 @@ impl<T: Serialize> Serialize for Large<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Large<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Json::deserialize(deserializer)?;
-        match text.read::<Reference>() {
-            Ok(Reference { artifact, .. }) => Ok(Large::Artifact(artifact)),
-            Err(_) => text.read().map(Large::Whole).map_err(D::Error::custom),
+        match Reference::read(text.as_str()) {
+            Some(Reference { artifact, .. }) => Ok(Large::Artifact(artifact)),
+            None => text.read().map(Large::Whole).map_err(D::Error::custom),
         }
     }
 }

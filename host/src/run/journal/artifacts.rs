@@ -42,6 +42,13 @@ pub(crate) struct Reference {
     text: bool,
 }
 
+impl Reference {
+    /// Reads a reference. A list of its values is none, though serde takes one.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
+    }
+}
+
 /// An event, as the journal stores it and as the kernel receives it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
@@ -164,8 +171,8 @@ pub(crate) fn restore(
     };
     let mut kept = Vec::with_capacity(members.len());
     for (name, value) in &members {
-        kept.push(match serde_json::from_str::<Reference>(value.get()) {
-            Ok(Reference { artifact, text }) if max_inline(name).is_some() => {
+        kept.push(match Reference::read(value.get()) {
+            Some(Reference { artifact, text }) if max_inline(name).is_some() => {
                 let kept = get(&artifact)?;
                 Some(if text { json(&kept) } else { kept })
             }
@@ -221,6 +228,8 @@ mod tests {
         let reference = format!(r#"{{"artifact":"{}"}}"#, digest(b"secret"));
         for (value, is_extracted) in [
             ("null".to_owned(), false),
+            (r#"["abc"]"#.to_owned(), false),
+            (r#"["abc",true]"#.to_owned(), false),
             ("1.50e3".to_owned(), false),
             (format!("\"{long}\""), true),
             (format!("[1.0,\"{long}\",{{\"b\":1,\"a\":2,\"a\":3}}]"), true),

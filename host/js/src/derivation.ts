@@ -1,0 +1,210 @@
+import type { Judge } from "./engine.js";
+import { eventLine, inlineTexts, restored, withArtifacts, withoutPrompt } from "./event-line.js";
+import { SeamgateFault } from "./fault.js";
+import { Chain, type Digest, measured, Order } from "./journal-lines.js";
+import { type Limits, smallEnough } from "./limits.js";
+import { integerOf, itemsOf, namedMembers, stringOf } from "./slices.js";
+
+/** The newest format of journals that is read. */
+const VERSION = 1n;
+
+/** Why a step is not derived: the line that differs, or what keeps the event from being taken. */
+export type NotDerived =
+  | { readonly line: number; readonly recorded: string; readonly derived: string }
+  | { readonly detail: string };
+
+/** A step of the kernel, as JSON texts. */
+interface Step {
+  readonly number: string;
+  readonly state: string;
+  readonly wakeAt: string | undefined;
+  readonly records: readonly string[];
+  readonly actions: readonly string[];
+}
+
+/** The event cannot be taken. */
+class Underivable extends Error {}
+
+/** Derives the steps of a run again, from its first line and the lines of one step after the other. */
+export class Derivation {
+  readonly #judge: Judge;
+  readonly #limits: Required<Limits>;
+  readonly #agent: string;
+  readonly #digest: Digest;
+  readonly #artifacts: Artifacts;
+  #chain: Chain;
+  #state: string | undefined;
+  #stateBytes = 0;
+
+  private constructor(
+    judge: Judge,
+    limits: Required<Limits>,
+    agent: string,
+    digest: Digest,
+    artifacts: Artifacts,
+    chain: Chain,
+  ) {
+    this.#judge = judge;
+    this.#limits = limits;
+    this.#agent = agent;
+    this.#digest = digest;
+    this.#artifacts = artifacts;
+    this.#chain = chain;
+  }
+
+  /**
+   * Begins with the first line of a run. Undefined if this version does not read it. The judge is used for every step: what one of them
+   * could do to it, it could do to the next one by its state, too.
+   */
+  static begin(
+    judge: Judge,
+    limits: Required<Limits>,
+    agent: string,
+    digest: Digest,
+    artifacts: Artifacts,
+    first: string,
+  ): Derivation | undefined {
+    const chain = new Chain(digest);
+    const read = chain.read(first);
+    const { journal } = namedMembers(read?.value, ["journal"]) ?? {};
+    const version = integerOf(journal);
+    if (version === undefined || version > VERSION) return undefined;
+    return new Derivation(judge, limits, agent, digest, artifacts, chain);
+  }
+
+  /** Derives the next step from its first line, and compares all its lines. Undefined if they are the same. */
+  step(lines: readonly string[]): NotDerived | undefined {
+    try {
+      return this.#derive(lines);
+    } catch (error) {
+      if (error instanceof Underivable) return { detail: error.message };
+      if (error instanceof SeamgateFault) return { detail: ofFault(error) };
+      throw error;
+    }
+  }
+
+  #derive(lines: readonly string[]): NotDerived | undefined {
+    const chain = this.#chain.copy();
+    const at = chain.n;
+    const first = new Order(this.#chain.copy()).take(lines[0] ?? "");
+    if (first?.kind !== "event") throw misplaced(at);
+    const event = eventLine(
+      restored(first.value, (digest) => this.#artifacts.get(digest)),
+      this.#digest,
+    );
+    const step = this.#advance(event.whole);
+    const { digest, bytes } = measured(this.#digest, step.state);
+    const wakeAt = step.wakeAt === undefined ? "" : `,"wake_at":${step.wakeAt}`;
+    const derived = [
+      chain.write("event", event.line),
+      ...step.records.map((record) => chain.write("record", record)),
+      ...step.actions.map((action) => chain.write("action", withoutPrompt(action, this.#digest))),
+      chain.write("state", `{"step":${step.number},"digest":"${digest}"${wakeAt}}`),
+    ];
+    for (let index = 0; index < Math.max(derived.length, lines.length); index += 1) {
+      if (derived[index] !== lines[index]) {
+        return { line: at + index, recorded: lines[index] ?? "", derived: derived[index] ?? "" };
+      }
+    }
+    this.#chain = chain;
+    this.#state = step.state;
+    this.#stateBytes = bytes;
+    return undefined;
+  }
+
+  /** Returns the step that an event leads to, with the artifacts that it needs. */
+  #advance(event: string): Step {
+    const given = new Map<string, string>();
+    for (;;) {
+      const answer = this.#ask(given.size === 0 ? event : withArtifacts(event, given));
+      if (!("need" in answer)) return answer;
+      const had = given.size;
+      for (const digest of answer.need) {
+        if (!given.has(digest)) given.set(digest, this.#artifacts.get(digest));
+      }
+      // Each round brings another artifact, or the component would go on for ever.
+      if (given.size === had) throw new SeamgateFault("trap", "invalid step: it needs artifacts that it has");
+    }
+  }
+
+  #ask(event: string): Step | { readonly need: readonly string[] } {
+    const state = this.#state;
+    const bytes = this.#stateBytes + new TextEncoder().encode(event).length;
+    smallEnough(this.#limits, bytes);
+    const documents: Readonly<Record<string, string>> = state === undefined ? { event } : { state, event };
+    return answered(this.#judge.decide("advance", this.#agent, documents, bytes));
+  }
+}
+
+function answered(answer: string): Step | { readonly need: readonly string[] } {
+  const read = namedMembers(answer, ["step", "state", "records", "actions", "wake_at", "need"]) ?? {};
+  const need = itemsOf(read.need ?? "[]")?.map((digest) => stringOf(digest) ?? "") ?? [];
+  if (need.length > 0) return { need };
+  const { step, state } = read;
+  if (step === undefined || state === undefined || answer.includes("\n")) {
+    throw new SeamgateFault("trap", "invalid step: it lacks step or state, or has a line end");
+  }
+  const records = itemsOf(read.records ?? "[]") ?? [];
+  const actions = itemsOf(read.actions ?? "[]") ?? [];
+  return { number: step, state, wakeAt: read.wake_at === "null" ? undefined : read.wake_at, records, actions };
+}
+
+function ofFault({ code, message }: SeamgateFault): string {
+  // In a request, the kernel names the place in it.
+  return code === "bad_request"
+    ? `the component does not take the event: ${message.replace(/^request: \$\.event/, "event: $")}`
+    : `the component makes no decision: ${code}`;
+}
+
+function misplaced(line: number): Underivable {
+  return new Underivable(`line ${line} is not the next one of a journal`);
+}
+
+/** The artifacts of a receipt: large values, and those that are in the lines of events themselves. */
+export class Artifacts {
+  /** Those that were asked for, in the order of the first time. */
+  readonly used: string[] = [];
+  readonly #digest: Digest;
+  readonly #apart: ReadonlyMap<string, string>;
+  readonly #asked = new Set<string>();
+  readonly #lines: readonly string[];
+  readonly #order: Order;
+  /** The first inline text with a digest, in the lines that were looked at. */
+  readonly #inline = new Map<string, string>();
+  #next = 0;
+
+  constructor(digest: Digest, apart: readonly string[], lines: readonly string[]) {
+    this.#digest = digest;
+    this.#apart = new Map(apart.map((text) => [measured(digest, text).digest, text]));
+    this.#lines = lines;
+    this.#order = new Order(new Chain(digest));
+  }
+
+  /** Returns the artifact with a digest. */
+  get(expected: string): string {
+    const text = this.#apart.get(expected);
+    if (text !== undefined && !this.#asked.has(expected)) {
+      this.#asked.add(expected);
+      this.used.push(text);
+    }
+    return text ?? this.#inLines(expected);
+  }
+
+  #inLines(expected: string): string {
+    for (;;) {
+      const known = this.#inline.get(expected);
+      if (known !== undefined) return known;
+      const line = this.#lines[this.#next];
+      if (line === undefined) {
+        throw new Underivable(`the artifact ${JSON.stringify([...expected].slice(0, 80).join(""))} is missing`);
+      }
+      const read = this.#order.take(line);
+      if (read === undefined) throw misplaced(this.#next);
+      this.#next += 1;
+      for (const text of read.kind === "event" ? inlineTexts(read.value) : []) {
+        const { digest } = measured(this.#digest, text);
+        if (!this.#inline.has(digest)) this.#inline.set(digest, text);
+      }
+    }
+  }
+}

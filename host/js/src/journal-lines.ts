@@ -1,0 +1,155 @@
+// The lines of a journal (docs/runs.md): each has its number and the digest of the line before it, and a step ends with its `state`.
+
+import type { Part } from "./receipt-file.js";
+import { integerOf, isJson, membersOf, namedMembers } from "./slices.js";
+
+/** Returns the digest of bytes as journals write it: `sha256:` and 64 hexadecimal digits. */
+export type Digest = (bytes: Uint8Array) => string;
+
+/** A text's digest, and its length in UTF-8. */
+export interface Measured {
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+const encoder = new TextEncoder();
+
+/** Returns the digest of a text. */
+export function measured(digest: Digest, text: string): Measured {
+  const bytes = encoder.encode(text);
+  return { digest: digest(bytes), bytes: bytes.length };
+}
+
+/** Returns a SHA-256 digest as journals write it. */
+export function written(bytes: Uint8Array): string {
+  let text = "sha256:";
+  for (const byte of bytes) text += (byte < 16 ? "0" : "") + byte.toString(16);
+  return text;
+}
+
+/** A step of a journal, or its first line alone. */
+export interface StepLines {
+  /** From 1; 0 for the first line. */
+  readonly number: number;
+  /** The number of its first line. */
+  readonly line: number;
+  readonly parts: readonly Part[];
+}
+
+/** A line that does not follow the line before it, and the step that it belongs to. */
+export interface Broken {
+  readonly step: number;
+  readonly line: number;
+}
+
+/** Returns the steps of a journal, the first line before them, and the digest of the last line; or the line that does not follow. */
+export function stepsOf(
+  parts: readonly Part[],
+  digest: Digest,
+): { readonly steps: readonly StepLines[]; readonly head: string } | Broken {
+  const steps: StepLines[] = [];
+  let [before, from] = ["", 0];
+  for (const [n, part] of parts.entries()) {
+    if (typeof part !== "string") {
+      before = written(part);
+      continue;
+    }
+    const begin = beginOf(n, before);
+    if (!part.startsWith(begin)) return { step: steps.length, line: n };
+    before = measured(digest, part).digest;
+    if (n === 0 || part.startsWith('"state":', begin.length)) {
+      steps.push({ number: steps.length, line: from, parts: parts.slice(from, n + 1) });
+      from = n + 1;
+    }
+  }
+  const isWhole = from === parts.length && parts.length > 0;
+  return isWhole ? { steps, head: before } : { step: steps.length, line: from };
+}
+
+/** Returns the lines of a step. Undefined if one is withheld. */
+export function textsOf(step: StepLines): readonly string[] | undefined {
+  const isWhole = step.parts.every((part) => typeof part === "string");
+  return isWhole ? (step.parts as readonly string[]) : undefined;
+}
+
+function beginOf(n: number, before: string): string {
+  return `{"n":${n},"before":"${before}",`;
+}
+
+/** What a line can hold. */
+export type Kind = "run" | "event" | "record" | "action" | "state";
+
+const KINDS: readonly Kind[] = ["run", "event", "record", "action", "state"];
+
+/** Returns what a line holds, as JSON text. Undefined if the line is not JSON, or has a member twice. */
+export function contentOf(line: string): Partial<Record<Kind, string>> | undefined {
+  return isJson(line) ? namedMembers(line, KINDS) : undefined;
+}
+
+/** The beginning of the next line of a journal. */
+export class Chain {
+  readonly #digest: Digest;
+  /** The number of the next line. */
+  n: number;
+  /** The digest of the line before it; empty for the first. */
+  #before: string;
+
+  constructor(digest: Digest, n = 0, before = "") {
+    this.#digest = digest;
+    this.n = n;
+    this.#before = before;
+  }
+
+  copy(): Chain {
+    return new Chain(this.#digest, this.n, this.#before);
+  }
+
+  /** Returns the next line, which holds this JSON text. */
+  write(kind: Kind, value: string): string {
+    const line = `${beginOf(this.n, this.#before)}"${kind}":${value}}`;
+    this.#follow(line);
+    return line;
+  }
+
+  /** Reads the line that comes next. Undefined if it is not the next line of a journal. */
+  read(line: string): { readonly kind: Kind; readonly value: string } | undefined {
+    const members = isJson(line) ? membersOf(line) : undefined;
+    const names: readonly string[] = members?.map(([name]) => name) ?? [];
+    const isKnown = names.every((name, at) => [...KINDS, "n", "before"].includes(name) && names.indexOf(name) === at);
+    const { n, before } = namedMembers(line, ["n", "before"]) ?? {};
+    // A null is a member that is not there.
+    const held = members?.filter(([name, value]) => KINDS.includes(name as Kind) && value !== "null") ?? [];
+    const [one] = held;
+    const isNext = integerOf(n) === BigInt(this.n) && before === `"${this.#before}"`;
+    if (!isKnown || !isNext || one === undefined || held.length !== 1 || (one[0] === "run") !== (this.n === 0)) {
+      return undefined;
+    }
+    this.#follow(line);
+    return { kind: one[0] as Kind, value: one[1] };
+  }
+
+  #follow(line: string): void {
+    this.n += 1;
+    this.#before = measured(this.#digest, line).digest;
+  }
+}
+
+/** Checks the order of a journal's lines: a run, then steps. */
+export class Order {
+  readonly chain: Chain;
+  #isInStep = false;
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+  }
+
+  /** Takes the next line. Undefined if it cannot come there. */
+  take(line: string): { readonly kind: Kind; readonly value: string } | undefined {
+    const read = this.chain.read(line);
+    if (read === undefined) return undefined;
+    const follows = read.kind === "run" || (read.kind === "event" ? !this.#isInStep : this.#isInStep);
+    if (!follows) return undefined;
+    this.#isInStep = read.kind !== "run" && read.kind !== "state";
+    return read;
+  }
+}

@@ -1,0 +1,128 @@
+import { CborError, CborReader, cborBytes } from "./cbor.js";
+
+/** The media type of what is signed. */
+const CONTENT_TYPE = "application/vnd.seamgate.receipt+json";
+
+/** The tag of a `COSE_Sign1` message (RFC 9052, section 4.2). */
+const COSE_SIGN1 = 18;
+
+/** Labels of header parameters, the algorithm, and the claims (RFC 9052, RFC 9597, RFC 8392). */
+const ALGORITHM = 1;
+const EDDSA = -8;
+const CONTENT_TYPE_LABEL = 3;
+const KEY_ID = 4;
+const CWT_CLAIMS = 15;
+const ISSUER = 1;
+const SUBJECT = 2;
+const ISSUED_AT = 6;
+
+const KEY_BYTES = 32;
+const DIGEST_BYTES = 32;
+
+/** The largest receipt that is read, in bytes: 512 MiB. */
+export const MAX_RECEIPT: number = 512 * 1024 * 1024;
+
+/** A line of the journal; or its SHA-256 digest, if the line is withheld. */
+export type Part = string | Uint8Array;
+
+/** A receipt as its file has it. Nothing of it is verified. */
+export interface ReceiptFile {
+  /** The public key that the file names, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly issuer: string;
+  readonly subject: string;
+  /** In seconds since 1970. */
+  readonly issuedAt: number;
+  /** What is signed: JSON text. */
+  readonly statement: Uint8Array;
+  readonly lines: readonly Part[];
+  readonly artifacts: readonly string[];
+  readonly profiles: readonly string[];
+  readonly signature: Uint8Array;
+  /** The bytes that are signed. */
+  readonly signed: Uint8Array;
+}
+
+/** Reads the file of a receipt. Returns undefined if it is not in the one encoding of receipts. */
+export function receiptFile(file: Uint8Array): ReceiptFile | undefined {
+  try {
+    return read(file);
+  } catch (error) {
+    if (error instanceof CborError) return undefined;
+    throw error;
+  }
+}
+
+function read(file: Uint8Array): ReceiptFile {
+  const reader = new CborReader(file);
+  reader.tag(COSE_SIGN1);
+  reader.items(4);
+  const header = reader.bytes();
+  const { key, issuer, subject, issuedAt } = readHeader(new CborReader(header));
+  reader.members(1);
+  reader.name("seamgate");
+  reader.members(3);
+  reader.name("lines");
+  const lines = list(reader, part);
+  reader.name("artifacts");
+  const artifacts = list(reader, (reader) => reader.text());
+  reader.name("profiles");
+  const profiles = list(reader, (reader) => reader.text());
+  const statement = reader.bytes();
+  const signature = reader.bytes();
+  reader.end();
+  const signed = toBeSigned(header, statement);
+  return { key, issuer, subject, issuedAt, statement, lines, artifacts, profiles, signature, signed };
+}
+
+function readHeader(reader: CborReader): Pick<ReceiptFile, "key" | "issuer" | "subject" | "issuedAt"> {
+  reader.members(4);
+  reader.integer(ALGORITHM);
+  reader.integer(EDDSA);
+  reader.integer(CONTENT_TYPE_LABEL);
+  reader.name(CONTENT_TYPE);
+  reader.integer(KEY_ID);
+  const key = fixed(reader.bytes(), KEY_BYTES);
+  reader.integer(CWT_CLAIMS);
+  reader.members(3);
+  reader.integer(ISSUER);
+  const issuer = reader.text();
+  reader.integer(SUBJECT);
+  const subject = reader.text();
+  reader.integer(ISSUED_AT);
+  const issuedAt = reader.unsigned();
+  reader.end();
+  return { key, issuer, subject, issuedAt };
+}
+
+function list<T>(reader: CborReader, item: (reader: CborReader) => T): T[] {
+  return Array.from({ length: reader.array() }, () => item(reader));
+}
+
+function part(reader: CborReader): Part {
+  const part = reader.textOrBytes();
+  return typeof part === "string" ? part : fixed(part, DIGEST_BYTES);
+}
+
+function fixed(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== length) throw new CborError(`expected ${length} bytes`);
+  return bytes;
+}
+
+/** Returns the `Sig_structure` (RFC 9052, section 4.4). */
+function toBeSigned(header: Uint8Array, payload: Uint8Array): Uint8Array {
+  const context = new TextEncoder().encode("Signature1");
+  const none = new Uint8Array(0);
+  const parts = [
+    Uint8Array.of(0x84, 0x60 | context.length),
+    context,
+    ...[header, none, payload].flatMap((bytes) => cborBytes(bytes)),
+  ];
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

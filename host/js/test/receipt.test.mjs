@@ -1,0 +1,272 @@
+// Receipts: the same report as the command line's, and no forgery that verifies.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { backend, Gate, verifyReceipt } from "seamgate";
+import { chained, contents, KEY, receipt, recorded } from "./receipts.mjs";
+
+const seamgate = fileURLToPath(new URL("../node_modules/.bin/seamgate", import.meta.url));
+const place = mkdtempSync(path.join(tmpdir(), "seamgate-receipt-"));
+after(() => rmSync(place, { recursive: true }));
+
+const runs = recorded();
+const runOf = (name) => runs.find((run) => run.name === name);
+const needs = { skip: runs.length === 0 && "runs are recorded by the addon, which is not here" };
+const gate = await Gate.load();
+const verified = (file, options = {}) => verifyReceipt(file, { keys: [KEY], gate, ...options });
+const failure = ({ checks }) => checks.find(({ ok }) => !ok);
+
+/** What the command line prints about a receipt. */
+function printed(file) {
+  const name = path.join(place, "one.receipt");
+  writeFileSync(name, file);
+  const { stdout, stderr } = spawnSync(seamgate, ["receipt", "verify", name, `--key=${KEY}`, "--json"], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+    // The command line is in the addon.
+    env: { ...process.env, SEAMGATE_BACKEND: "native" },
+  });
+  assert.equal(stderr, "");
+  return stdout.trimEnd();
+}
+
+async function sameAsPrinted(file, what) {
+  const report = await verified(file);
+  assert.equal(JSON.stringify(report), printed(file), what);
+  return report;
+}
+
+/** A receipt of the same run with other lines, all digests anew. */
+function forged(run, change) {
+  const steps = contents(run);
+  change(steps);
+  return receipt(run, { change: (parts) => ({ ...parts, lines: chained(steps) }) });
+}
+
+/** Replaces the first occurrence of a text in the lines of steps. */
+function replaced(steps, from, to) {
+  for (const lines of steps.slice(1)) {
+    const at = lines.findIndex((line) => line.replace(from, to) !== line);
+    if (at !== -1) {
+      lines[at] = lines[at].replace(from, to);
+      return;
+    }
+  }
+  assert.fail(`no line has ${from}`);
+}
+
+const random = (() => {
+  let seed = 7;
+  return (below) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % below;
+  };
+})();
+
+test("every recorded run verifies", needs, async () => {
+  let steps = 0;
+  for (const run of runs) {
+    const report = await verified(receipt(run));
+    assert.ok(report.ok && report.whole, `${run.name}: ${JSON.stringify(failure(report))}`);
+    assert.equal(report.counts.derived, report.counts.steps);
+    steps += report.counts.steps;
+  }
+  assert.ok(runs.length > 50 && steps > 300, `${runs.length} runs, ${steps} steps`);
+});
+
+test("reports are those of the command line", needs, async () => {
+  const own = runs.slice(0, 4);
+  for (const run of [...own, ...runs.slice(4).filter((_, at) => at % 10 === 0)]) {
+    const { ok } = await sameAsPrinted(receipt(run), run.name);
+    assert.ok(ok, run.name);
+    await sameAsPrinted(receipt(run, { withheld: [2] }), `${run.name}, withheld`);
+  }
+  for (const [name, file] of forgeries()) {
+    const { ok } = await sameAsPrinted(file, name);
+    assert.ok(!ok, name);
+  }
+  for (let changes = 0; changes < 40; changes += 1) {
+    await sameAsPrinted(flipped(receipt(own[changes % own.length])), "a bit is changed");
+  }
+});
+
+test("no change of a byte verifies", needs, async () => {
+  const files = runs.slice(0, 4).map((run) => receipt(run));
+  for (let changes = 0; changes < 200; changes += 1) {
+    const file = flipped(files[changes % files.length]);
+    assert.ok(!(await verified(file)).ok, `change ${changes}`);
+  }
+  const [file] = files;
+  for (let length = 0; length < file.length; length += 97) assert.ok(!(await verified(file.subarray(0, length))).ok);
+  for (const more of ["\0", "\u00d2", "{}"]) {
+    assert.equal(failure(await verified(Buffer.concat([file, Buffer.from(more)]))).check, "encoding");
+  }
+});
+
+function flipped(file) {
+  const changed = Buffer.from(file);
+  changed[random(changed.length)] ^= 1 << random(8);
+  return changed;
+}
+
+/** Receipts by somebody who holds the key, in which all digests follow. */
+function* forgeries() {
+  const change = (name, ...replacements) =>
+    forged(runOf(name), (steps) => {
+      for (const [from, to] of replacements) replaced(steps, from, to);
+    });
+  yield ["a denied call was allowed", change("named approvals", ['"permit":"deny"', '"permit":"allow"'])];
+  yield [
+    "a call that needed approval was allowed",
+    change("named approvals", ['"permit":"approval"', '"permit":"allow"']),
+  ];
+  yield ["a label is dropped", change("numbers", ['"labels":["untrusted"]', '"labels":[]'])];
+  yield ["an integer is one less", change("numbers", ["9007199254740993", "9007199254740992"])];
+  yield ["1.0 is 1", change("numbers", ['"x":1.0', '"x":1'])];
+  yield ["a digit of a result is another", change("numbers", ["1234567890123456789", "1234567890123456788"])];
+  yield ["white space in an event", change("numbers", ['"event":{"type":"call",', '"event":{"type":"call", '])];
+  yield ["an event with no type", change("numbers", ['"event":{"type":"call"', '"event":{"typ":"call"'])];
+  yield ["an event that is a list", change("numbers", ['"event":{"type":"call"', '"event":[],"state":{"type":"call"'])];
+  yield ["a member twice", change("numbers", ['"tool":"look"', '"tool":"look","tool":"look"'])];
+  yield ["half a surrogate pair", change("numbers", ['"n":9007199254740993', '"n":"\\ud83d"'])];
+  yield ["a line that is no JSON", change("numbers", ['"record":{', '"record":{{'])];
+  yield ["a member beside the event", change("numbers", ['"event":{"type":"call"', '"more":1,"event":{"type":"call"'])];
+  yield ["the name of the approver is another", change("named approvals", ['"principal":"anna"', '"principal":"eve"'])];
+  yield ["an artifact that is missing", change("large values", ['"artifact":"sha256:', '"artifact":"sha256:0'])];
+  yield [
+    "a token without its signature",
+    change("signed approvals", [/"token":"([^"]*)\.[^".]*"/, '"token":"$1.AAAA"']),
+  ];
+  yield ["no token", change("signed approvals", [/,"token":"[^"]*"/, ""])];
+  yield ["a time that is a fraction", change("signed approvals", [/("type":"approval","at":\d+)/, "$1.0"])];
+  for (const name of ["numbers", "large values", "signed approvals", "named approvals"]) {
+    yield [`a step of ${name} is removed`, forged(runOf(name), (steps) => steps.splice(2, 1))];
+    yield [`a step of ${name} comes twice`, forged(runOf(name), (steps) => steps.splice(2, 0, steps[2]))];
+    yield [`the steps of ${name} without their records`, forged(runOf(name), (steps) => steps[2].splice(1, 1))];
+  }
+  const parts = (name, change) => receipt(runOf(name), { change });
+  const first =
+    (from, to) =>
+    ({ lines: [line, ...rest], ...others }) => ({
+      ...others,
+      lines: chained(contents({ lines: [line.replace(from, to), ...rest] })),
+    });
+  yield ["a later format of journals", parts("numbers", first('"journal":1', '"journal":2'))];
+  yield ["a run that is a list", parts("numbers", first(/"run":\{"journal".*?\}/, '"run":["r1","payer","",""]'))];
+  yield ["no format of journals", parts("numbers", first('"journal":1', '"journal":null'))];
+  yield ["a profile that is no JSON", parts("numbers", (all) => ({ ...all, profiles: ["{"] }))];
+  yield ["a profile that is none", parts("numbers", (all) => ({ ...all, profiles: ["{}"] }))];
+  yield ["another profile", parts("numbers", (all) => ({ ...all, profiles: [runOf("signed approvals").profile] }))];
+  yield [
+    "two profiles of one agent",
+    parts("numbers", (all) => ({ ...all, profiles: [...all.profiles, ...otherProfile()] })),
+  ];
+  yield ["an artifact too many", parts("numbers", (all) => ({ ...all, artifacts: ["more"] }))];
+  yield [
+    "artifacts in another order",
+    parts("large values", (all) => ({ ...all, artifacts: all.artifacts.toReversed() })),
+  ];
+  yield ["no lines", parts("numbers", (all) => ({ ...all, statement: statementOf(all, '"lines":0'), lines: [] }))];
+  yield ["another subject", parts("numbers", (all) => ({ ...all, subject: "r2" }))];
+  yield [
+    "more lines than there are",
+    parts("numbers", (all) => ({ ...all, statement: statementOf(all, '"lines":18446744073709551615') })),
+  ];
+  yield [
+    "lines that are no number",
+    parts("numbers", (all) => ({ ...all, statement: statementOf(all, '"lines":1e1') })),
+  ];
+  yield ["another format", parts("numbers", (all) => ({ ...all, statement: '{"receipt":2,"run":"r1"}' }))];
+  yield ["a statement with white space", parts("numbers", (all) => ({ ...all, statement: `${statementOf(all)} ` }))];
+  yield [
+    "a long issuer, and no statement",
+    parts("numbers", (all) => ({ ...all, issuer: "\u{1f600}é".repeat(900), statement: '{"receipt":1,}' })),
+  ];
+}
+
+function otherProfile() {
+  return [runOf("signed approvals").profile];
+}
+
+function statementOf(parts, lines = '"lines":1') {
+  const { run, agent, profile, component } = JSON.parse(runOf("numbers").lines[0]).run;
+  const start = JSON.stringify({ receipt: 1, run, agent, profile, component }).slice(0, -1);
+  return `${start},${lines},"head":"sha256:0","profiles":${JSON.stringify(parts.profiles.map(() => "sha256:0"))}}`;
+}
+
+test("no forgery by the holder of the key verifies, and a changed step is named", needs, async () => {
+  for (const [name, file] of forgeries()) {
+    const report = await verified(file);
+    assert.ok(!report.ok, name);
+  }
+  const [[, allowed]] = forgeries();
+  const { check, step, line, detail } = failure(await verified(allowed));
+  const denied = contents(runOf("named approvals")).findIndex((lines) => lines.some((one) => one.includes('"deny"')));
+  assert.deepEqual([check, step], ["steps", denied]);
+  assert.match(detail, /the receipt has .*"permit":"allow".*, and from the events follows .*"permit":"deny"/);
+  assert.ok(line > 0);
+});
+
+test("a withheld step is named, and what follows is not derived", needs, async () => {
+  for (const run of runs.filter((run) => contents(run).length > 3)) {
+    const file = receipt(run, { withheld: [2] });
+    const report = await verified(file);
+    assert.ok(report.ok && !report.whole, `${run.name}: ${JSON.stringify(failure(report))}`);
+    assert.equal(report.counts.derived, 1);
+    assert.deepEqual(
+      report.withheld.map(({ step }) => step),
+      contents(run)
+        .slice(2)
+        .map((_, at) => at + 2),
+    );
+  }
+  const hidden = receipt(runOf("signed approvals"), { withheld: [3, 4] });
+  assert.ok(!hidden.includes("secret-order"));
+});
+
+test("signatures of approvers are counted", needs, async () => {
+  const counts = async (name) => (await verified(receipt(runOf(name)))).counts;
+  const { signed_approvals, named_approvals, denied } = await counts("signed approvals");
+  assert.deepEqual([signed_approvals, named_approvals, denied], [1, 0, 1]);
+  assert.equal((await counts("named approvals")).named_approvals, 1);
+});
+
+test("keys and profile are held to what is expected", needs, async () => {
+  const run = runOf("numbers");
+  const file = receipt(run);
+  const other = "A".repeat(43);
+  assert.equal(failure(await verified(file, { keys: [other] })).check, "key");
+  assert.ok((await verified(file, { keys: "any" })).ok);
+  const blob = Buffer.concat([Buffer.from("\0\0\0\x0bssh-ed25519\0\0\0 "), Buffer.from(KEY, "base64url")]);
+  assert.ok((await verified(file, { keys: [other, `ssh-ed25519 ${blob.toString("base64")} anna@host`] })).ok);
+  assert.equal(failure(await verified(file, { profile: "{}" })).check, "profile");
+  assert.ok((await verified(file, { profile: `${run.profile}\n` })).ok);
+  for (const keys of [undefined, "one", ["any"], ["AAAA"], [7]]) {
+    await assert.rejects(verifyReceipt(file, { keys }), TypeError);
+  }
+  await assert.rejects(verifyReceipt("text", { keys: "any" }), TypeError);
+});
+
+test("nothing is registered in the gate that is given, and its component is the one that decides", needs, async () => {
+  const own = await Gate.load();
+  assert.ok((await verified(receipt(runOf("numbers")), { gate: own })).ok);
+  assert.deepEqual(own.profiles(), []);
+  if (backend === "webassembly") {
+    // Modules of which nobody knows what they were made of.
+    const modules = { ...gate.component };
+    const report = await verified(receipt(runOf("numbers")), { gate: await Gate.load({ component: modules }) });
+    assert.deepEqual([failure(report).check, failure(report).detail.includes("unknown")], ["component", true]);
+    assert.ok((await verified(receipt(runOf("numbers")), { gate: await Gate.load({ component: gate.component }) })).ok);
+  }
+});
+
+test("a verification can be ended", needs, async () => {
+  const file = receipt(runOf("numbers"));
+  await assert.rejects(verified(file, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
+  assert.ok((await verified(file, { signal: new AbortController().signal })).ok);
+});
