@@ -377,7 +377,7 @@ fn underivable(error: StepError) -> String {
         StepError::Fault(fault) => format!("the component makes no decision: {}", fault.code()),
         StepError::Journal(JournalError::Artifact { digest, .. }) => format!("the artifact {digest} is missing"),
         StepError::Journal(JournalError::Line { line, .. }) => format!("line {line} is not the next one of a journal"),
-        StepError::Journal(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 
