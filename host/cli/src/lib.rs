@@ -34,6 +34,7 @@ mod serve;
 mod status;
 mod stream;
 mod test;
+mod textfile;
 mod trace;
 mod types;
 mod verify_release;
