@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use seamgate::{Fault, Gate, Instance, Limits, Usage};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, is_log_json, say, warn};
 use serde::Deserialize;
 
 use crate::{
@@ -135,7 +135,7 @@ fn keep(metrics: &Textfile, ended: &Receiver<()>) {
                 let path = escape_terminal(&metrics.path().display().to_string());
                 let next =
                     if is_last { "the file keeps older counts" } else { "the verdicts go on, and it is tried again" };
-                say(&format!("seamgate: --metrics {path}: {error}; {next}"));
+                warn(&format!("seamgate: --metrics {path}: {error}; {next}"));
             }
             Err(_) => {}
         }
@@ -477,7 +477,7 @@ fn write(
 
 /// Returns a progress bar, if standard error is a terminal and the answers go elsewhere.
 fn progress(file: Option<&Path>) -> ProgressBar {
-    if !io::stderr().is_terminal() || io::stdout().is_terminal() {
+    if !io::stderr().is_terminal() || io::stdout().is_terminal() || is_log_json() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();

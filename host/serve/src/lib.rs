@@ -18,7 +18,7 @@ use std::{
 
 use seamgate_http::Guard;
 use seamgate_runner::{Error, Result, process::Signals};
-use seamgate_text::say;
+use seamgate_text::{is_log_json, say, warn};
 
 use self::{runs::Runs, site::Site};
 
@@ -35,6 +35,11 @@ pub fn serve(folder: &Path, address: SocketAddr, variable: Option<&str>, signals
     let address = listener.local_addr().map_err(failed)?;
     let (guard, new) = Guard::new(address.port(), variable)?;
     match new {
+        // A log is kept, and a token is not for whoever reads it.
+        Some(_) if is_log_json() => {
+            say(&format!("seamgate: serves http://{address}/"));
+            warn("seamgate: a new token is not written to a log: name a variable with --token-env");
+        }
         // What stands behind # is never sent.
         Some(token) => {
             say(&format!("seamgate: serves http://{address}/#{token}"));
