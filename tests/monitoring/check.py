@@ -1,4 +1,4 @@
-"""Checks deploy/monitoring against a recorded scrape, without a server.
+"""Checks deploy/monitoring against a recorded scrape and a recorded file of verdicts, without a server.
 
 - promtool checks the configuration, the rules and their unit tests, and the part of the collector's file that is Prometheus' own.
 - A strict parser of OpenMetrics reads the scrape.
@@ -22,6 +22,7 @@ from grafana_foundation_sdk.cog import plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import text_string_to_metric_families as prometheus_families
 
 SCHEMAS = stack.HERE.parent.parent / "schemas"
 
@@ -52,6 +53,7 @@ def values():
         | enum(*definitions, "settled", "properties", "code"),
         "decision": {"approved", "rejected", "expired"},
         "job": {"seamgate"},
+        "disposition": enum("report", "$defs", "disposition"),
     }
 
 
@@ -192,9 +194,9 @@ def wrong_collector(folder):
     (folder / "collector-prometheus.yml").write_text(yaml.safe_dump(scraped))
 
 
-def wrong_scrape(scrape):
-    """Yields names that go against OpenMetrics or Prometheus' conventions. The parser itself raises errors."""
-    for family in text_string_to_metric_families(scrape):
+def wrong_scrape(families):
+    """Yields names that go against OpenMetrics or Prometheus' conventions. The parsers themselves raise errors."""
+    for family in families:
         if family.unit and not family.name.endswith(f"_{family.unit}"):
             yield f"{family.name}: does not end with its unit"
         if any(family.name.count(unit) > 1 for unit in ("_seconds", "_total", "_bytes")):
@@ -216,10 +218,12 @@ def main():
     stack.configure(folder, "127.0.0.1:7778", "token")
     shutil.copy(stack.FILES / "alerts.test.yml", folder)
     scrape = stack.SCRAPE.read_text()
-    shape, allowed = stack.shape(scrape), values()
+    textfile = stack.TEXTFILE.read_text()
+    shape, allowed = stack.shape(scrape) | stack.shape(textfile), values()
     board = stack.dashboard()
     wrong = [
-        *wrong_scrape(scrape),
+        *wrong_scrape(text_string_to_metric_families(scrape)),
+        *wrong_scrape(prometheus_families(textfile)),
         *wrong_dashboard(board, shape, allowed),
         *wrong_alerts(shape, allowed),
         *wrong_collector(folder),

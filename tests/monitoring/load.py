@@ -1,9 +1,9 @@
-"""Loads gates and agents, and compares what Prometheus' queries return with the journals' own counts.
+"""Loads gates, agents and `seamgate check`, and compares what Prometheus' queries return with what journals and answers contain.
 
-Prometheus runs with the files of deploy/monitoring, of which only the target and the intervals are replaced. Every query of the
-dashboard is executed. The tables of the dashboard must return exactly what the journals contain.
+Prometheus runs with the files of deploy/monitoring, of which only the targets and the intervals are replaced. Every query of the
+dashboard is executed. The tables of the dashboard must return exactly what the journals contain, and the answers about verdicts.
 
-Usage: load.py SEAMGATE FOLDER [--calls NUMBER] [--turns NUMBER] [--record FILE]
+Usage: load.py SEAMGATE FOLDER [--calls NUMBER] [--verdicts NUMBER] [--turns NUMBER] [--record]
 """
 
 import argparse
@@ -101,6 +101,124 @@ AGENT_PROFILE = {
 OBJECT = {"type": "object"}
 AGENT_LOCK = {"servers": {"": {"tools": [{"name": name, "description": name, "inputSchema": OBJECT} for name in ("look", "erase")]}}}
 AGENT_SERVERS = {"servers": {"": {"tools": {name: {"command": ["sh", "-c", "echo '{}'"]} for name in ("look", "erase")}}}}
+
+
+CONTRACTS = {
+    "order": {
+        "type": "object",
+        "required": ["sku", "count"],
+        "properties": {"sku": {"type": "string", "pattern": "^[A-Z]"}, "count": {"type": "integer", "minimum": 1}},
+    },
+    "triage": {"enum": ["low", "high"]},
+    # Nobody asks about it.
+    "quiet": True,
+}
+# Names and values that only requests have.
+PRIVATE = "private"
+
+
+def request(dice, number):
+    """Returns the line of a request: most have a verdict, and some a fault."""
+    way = dice.random()
+    if way < 0.04:
+        return dice.choice([b"no request", b"\xff\xfe", b"[1]", b'{"agent": "order"}'])
+    agent = dice.choice(["order", "order", "triage"])
+    if way < 0.06:
+        return json.dumps({"id": number, "agent": f"{PRIVATE}-{number}", "output": "1"}).encode()
+    if way < 0.08:
+        # This contract holds for its own request.
+        contract = {"agent": f"{PRIVATE}-{number % 7}", "schema": dice.choice([True, False])}
+        return json.dumps({"id": number, "contract": contract, "output": "1"}).encode()
+    if way < 0.09:
+        return json.dumps({"id": number, "contract": {"agent": "order", "schema": {"type": PRIVATE}}, "output": "1"}).encode()
+    if agent == "triage":
+        output = json.dumps(dice.choice(["low", "high", f"{PRIVATE}-{number}"]))
+    else:
+        document = {"sku": dice.choice(["A-7", "b", 5, None]), "count": dice.randrange(3), f"{PRIVATE}-{number}": 1}
+        output = json.dumps({name: value for name, value in document.items() if value is not None})
+    output = dice.choice([output, f"```json\n{output}\n```", f"{output[:-1]}", "I cannot help with that."]) if way < 0.5 else output
+    finish = dice.choice(["stop", "unknown", "refusal", "length"])
+    return json.dumps({"id": number, "agent": agent, "output": output, "finish": finish}).encode()
+
+
+def verdicts(program, folder, count):
+    """Asks about outputs in five batches, of which three share a file. Returns the counts of all answers by name."""
+    contracts = folder / "contracts"
+    contracts.mkdir()
+    for agent, schema in CONTRACTS.items():
+        (contracts / f"{agent}.contract.json").write_text(json.dumps({"agent": agent, "schema": schema}))
+    found = collections.defaultdict(collections.Counter)
+    dice = random.Random(51)
+
+    def batch(file, more):
+        requests = b"\n".join(request(dice, number) for number in range(count // 5)) + b"\n"
+        command = [program, "check", "--ndjson", "-c", "contracts", "--metrics", f"textfile/{file}.prom", *more]
+        done = subprocess.run(command, cwd=folder, input=requests, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        answers = done.stdout.splitlines()
+        if len(answers) != count // 5:
+            sys.exit(f"{len(answers)} answers to {count // 5} requests, with status {done.returncode}")
+        for answer in map(json.loads, answers):
+            if "fault" in answer:
+                found["faults"][file, answer["fault"]["fault"]] += 1
+                continue
+            report = answer["report"]
+            agent = report["agent"] if report["agent"] in CONTRACTS else "(unknown)"
+            found["verdicts"][agent, report["disposition"]] += 1
+            for violation in (report["error"] or {}).get("violations", []):
+                found["violations"][agent, violation["keyword"]] += 1
+            found["fuel"][file, agent] += answer["usage"]["fuel"]
+            found["verdicts of a file"][file, agent] += 1
+
+    for file, more in (("day", []), ("night", ["--warm"]), ("day", ["--warm", "-j1"]), ("night", []), ("day", [])):
+        batch(file, more)
+        # Rates need samples of several scrapes.
+        time.sleep(2.5)
+    for file in ("day", "night"):
+        found["waiting"][(file,)] = 0
+    return found
+
+
+def compare_verdicts(prometheus, found):
+    """Compares the tables of the dashboard, and the histograms, with the answers."""
+    table = Table("answers")
+    by_panel = stack.instant_queries(stack.dashboard())
+    exact = [
+        (by_panel["All verdicts"], (AGENT, "disposition"), found["verdicts"]),
+        (by_panel["All violations"], (AGENT, "keyword"), found["violations"]),
+        (by_panel["Faults"], ("file", "code"), found["faults"]),
+        ("seamgate_verdict_fuel_sum", ("file", AGENT), found["fuel"]),
+        ("seamgate_verdict_fuel_count", ("file", AGENT), found["verdicts of a file"]),
+        ('seamgate_verdict_fuel_bucket{le="+Inf"}', ("file", AGENT), found["verdicts of a file"]),
+        ("seamgate_verdict_duration_seconds_count", ("file", AGENT), found["verdicts of a file"]),
+        ("seamgate_requests_waiting", ("file",), found["waiting"]),
+    ]
+    for expression, labels, counted in exact:
+        name = next((name for name, known in by_panel.items() if known == expression), expression)
+        table.compare(name, as_counts(prometheus.query(stack.filled(expression)), labels), counted)
+    return table
+
+
+class Node:
+    """Prometheus' node exporter, with the files of a folder."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        (folder / "textfile").mkdir()
+        command = ["prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{self.port}", "--collector.disable-defaults"]
+        command += ["--collector.textfile", "--collector.textfile.directory=textfile"]
+        self.process = subprocess.Popen(command, cwd=folder, stderr=open(folder / "node.log", "w"))
+        until(self.scrape, "the node exporter does not start")
+
+    def scrape(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+                return answer.read().decode()
+        except OSError:
+            return None
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(timeout=LIMIT)
 
 
 def environment():
@@ -273,8 +391,8 @@ def journals(runs):
 class Prometheus:
     """A server with the files of deploy/monitoring."""
 
-    def __init__(self, folder, target):
-        stack.configure(folder, target, TOKEN)
+    def __init__(self, folder, target, node):
+        stack.configure(folder, target, TOKEN, node)
         self.port = free_port()
         command = ["prometheus", "--config.file=prometheus.yml", f"--web.listen-address=127.0.0.1:{self.port}"]
         command += ["--storage.tsdb.path=tsdb", "--log.level=warn"]
@@ -344,10 +462,10 @@ def as_counts(result, labels):
 
 
 class Table:
-    """Comparisons. Each has a row."""
+    """Comparisons with the counts of a source. Each has a row."""
 
-    def __init__(self):
-        self.rows, self.failed = [], False
+    def __init__(self, source):
+        self.source, self.rows, self.failed = source, [], False
 
     def compare(self, name, queried, counted):
         counted = {labels: float(value) for labels, value in counted.items() if value != 0}
@@ -359,13 +477,13 @@ class Table:
             self.failed = True
             different = {labels for labels in counted.keys() | queried.keys() if queried.get(labels) != counted.get(labels)}
             for labels in sorted(different)[:10]:
-                print(f"{name}: {labels}: the journals {counted.get(labels)}, Prometheus {queried.get(labels)}", file=sys.stderr)
+                print(f"{name}: {labels}: the {self.source} {counted.get(labels)}, Prometheus {queried.get(labels)}", file=sys.stderr)
 
     def lines(self):
         def number(value):
             return f"{value:,.3f}".rstrip("0").rstrip(".")
 
-        yield "| what | label sets | journals | Prometheus | equal |"
+        yield f"| what | label sets | {self.source} | Prometheus | equal |"
         yield "| --- | ---: | ---: | ---: | --- |"
         for name, sets, counted, queried, is_equal in self.rows:
             yield f"| {name} | {sets} | {number(counted)} | {number(queried)} | {'yes' if is_equal else '**no**'} |"
@@ -374,7 +492,7 @@ class Table:
 def compare(prometheus, runs):
     """Compares the tables of the dashboard, and the histograms, with the journals."""
     found, samples = journals(runs)
-    table = Table()
+    table = Table("journals")
     by_panel = stack.instant_queries(stack.dashboard())
     exact = [
         ("Decisions", (AGENT, TOOL, "permit"), found["decisions"]),
@@ -482,24 +600,35 @@ def main():
     parser.add_argument("seamgate", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path, help="a folder that is made anew")
     parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--verdicts", type=int, default=100_000)
     parser.add_argument("--turns", type=int, default=10)
-    parser.add_argument("--record", type=pathlib.Path, help="write the names and labels of the scrape to this file")
+    parser.add_argument("--record", action="store_true", help="record the metrics for check.py")
     arguments = parser.parse_args()
     program, folder = arguments.seamgate.resolve(), arguments.folder.resolve()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "runs").mkdir(parents=True)
     (folder / "server.py").write_text(SERVER)
     site = Site(program, folder, "runs")
-    prometheus = Prometheus(folder, f"127.0.0.1:{site.port}")
+    node = Node(folder)
+    prometheus = Prometheus(folder, f"127.0.0.1:{site.port}", f"127.0.0.1:{node.port}")
     try:
-        check(arguments, program, folder, site, prometheus)
+        check(arguments, program, folder, site, prometheus, node)
     finally:
         prometheus.process.terminate()
         prometheus.process.wait(timeout=LIMIT)
+        node.end()
         site.end()
 
 
-def check(arguments, program, folder, site, prometheus):
+def recorded(file, text, is_new):
+    """Records the metrics of a text, or compares their names and labels with those that were recorded."""
+    if is_new:
+        file.write_text(text)
+    elif difference := stack.shape(text) ^ stack.shape(file.read_text()):
+        sys.exit(f"{file.name} has other names or labels: {sorted(difference)}; record them again with --record")
+
+
+def check(arguments, program, folder, site, prometheus, node):
     runs = folder / "runs"
     start = time.monotonic()
     gates, counts = load(program, folder, runs, arguments.calls)
@@ -537,9 +666,15 @@ def check(arguments, program, folder, site, prometheus):
         for gate in gates[:2]:
             for tool in ("read", "fail", "drop"):
                 gate.wait(gate.call(tool, number))
+    start = time.monotonic()
+    answers = verdicts(program, folder, arguments.verdicts)
+    print(f"{arguments.verdicts:,} requests for verdicts in {time.monotonic() - start:.1f} s", flush=True)
     time.sleep(3)
-    table = compare(prometheus, runs)
-    print("\n".join(table.lines()), flush=True)
+    tables = [compare(prometheus, runs), compare_verdicts(prometheus, answers)]
+    for table in tables:
+        print("\n".join(table.lines()), flush=True)
+    if PRIVATE in node.scrape():
+        sys.exit("a label has a value of a request")
     print(f"runs of agents by their way and exit status: {dict(statuses)}")
     count = every_query(prometheus)
     print(f"{count} queries of the dashboard return numbers")
@@ -547,16 +682,12 @@ def check(arguments, program, folder, site, prometheus):
     print(f"alerts, pending or firing: {', '.join(sorted(firing))}")
     if "SeamgateJournalBroken" not in firing:
         sys.exit("the alert about the broken journal is missing")
-    scrape = site.scrape()
-    shape = stack.shape(scrape)
-    if arguments.record:
-        arguments.record.write_text(scrape)
-    elif shape != (recorded := stack.shape(stack.SCRAPE.read_text())):
-        sys.exit(f"the recorded scrape has other names or labels: {sorted(shape ^ recorded)}; record it again with --record")
+    recorded(stack.SCRAPE, site.scrape(), arguments.record)
+    recorded(stack.TEXTFILE, (folder / "textfile" / "day.prom").read_text(), arguments.record)
     for gate in gates[:2]:
         gate.end()
-    if table.failed:
-        sys.exit("Prometheus and the journals do not agree")
+    if any(table.failed for table in tables):
+        sys.exit("Prometheus does not agree with the journals and the answers")
     if arguments.turns:
         print_turns(list(turns(program, folder, arguments.turns)))
 

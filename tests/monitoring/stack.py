@@ -10,6 +10,9 @@ FILES = HERE.parent.parent / "deploy" / "monitoring"
 # A scrape of `load.py`, with all metrics and labels.
 SCRAPE = HERE / "scrape.txt"
 
+# What `seamgate check --metrics` writes in `load.py`, with all metrics and labels.
+TEXTFILE = HERE / "verdicts.prom"
+
 # The file with the token of `seamgate serve`, beside the configuration of Prometheus.
 TOKEN_FILE = "seamgate-token"
 
@@ -46,10 +49,10 @@ def filled(expression):
     return expression
 
 
-def configure(folder, target, token):
-    """Writes the files of Prometheus into a folder, with another target and a short interval."""
+def configure(folder, target, token, node="127.0.0.1:9100"):
+    """Writes the files of Prometheus into a folder, with other targets and a short interval."""
     text = (FILES / "prometheus.yml").read_text()
-    for old, new in (("127.0.0.1:7778", target), ("15s", "1s")):
+    for old, new in (("127.0.0.1:7778", target), ("127.0.0.1:9100", node), ("15s", "1s")):
         if old not in text:
             raise ValueError(f"prometheus.yml has no {old}")
         text = text.replace(old, new)

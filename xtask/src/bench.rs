@@ -1,8 +1,14 @@
 //! The benchmark. It installs the other validators into `target/bench`, pinned by version and digest.
 
-use std::{fs, path::Path};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::{
     guest,
@@ -45,6 +51,52 @@ pub(crate) fn bench() -> Result<()> {
 pub(crate) fn rust() -> Result<()> {
     build()?;
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
+}
+
+/// Requests of a round, rounds, and the most that counting may cost.
+const REQUESTS: usize = 100_000;
+const ROUNDS: usize = 15;
+const MOST: f64 = 1.03;
+
+/// Measures what `seamgate check --ndjson --metrics` costs: the least time of all rounds with it, divided by that without it. The
+/// verdicts are small, and made in one warm sandbox, so that counting costs most beside them.
+pub(crate) fn metrics() -> Result<()> {
+    let folder = Path::new(FOLDER).join("metrics");
+    fs::create_dir_all(&folder)?;
+    let (contract, requests) = (folder.join("order.contract.json"), folder.join("requests.ndjson"));
+    let schema =
+        r#"{"agent":"order","schema":{"type":"object","required":["sku"],"properties":{"count":{"minimum":1}}}}"#;
+    fs::write(&contract, schema)?;
+    let mut text = String::new();
+    for number in 0..REQUESTS {
+        let output = match number % 5 {
+            0 => r#"{\"count\":0}"#.to_owned(),
+            _ => format!(r#"{{\"sku\":\"A-{number}\",\"count\":{number},\"note\":\"{}\"}}"#, "x".repeat(number % 200)),
+        };
+        writeln!(text, r#"{{"id":{number},"agent":"order","output":"{output}"}}"#)?;
+    }
+    fs::write(&requests, text)?;
+    let mut least = [Duration::MAX; 2];
+    for round in 0..2 * ROUNDS {
+        let mut check = command("target/release/seamgate");
+        check.args(["check", "--ndjson", "--warm", "-j1", "-c"]).args([&contract, &requests]);
+        let is_counting = round % 2 == 1;
+        if is_counting {
+            check.arg("--metrics").arg(folder.join("bench.prom"));
+        }
+        let start = Instant::now();
+        let status = check.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        let taken = &mut least[usize::from(is_counting)];
+        *taken = start.elapsed().min(*taken);
+        ensure!(status.code() == Some(1), "seamgate check ended with {status}");
+    }
+    let [alone, counting] = least.map(|least| least.as_secs_f64());
+    let ratio = counting / alone;
+    say(&format!(
+        "{REQUESTS} verdicts, the least of {ROUNDS} rounds: {alone:.3} s, with --metrics {counting:.3} s: {ratio:.3} times"
+    ));
+    ensure!(ratio <= MOST, "it may be {MOST} times");
+    Ok(())
 }
 
 /// Builds the engines to measure, and the programs that measure them.

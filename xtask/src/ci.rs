@@ -50,7 +50,11 @@ const PARTS: [Part; 25] = [
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
     long("deploy", "the manifests for Kubernetes, and their profiles", deploy::check),
-    long("monitoring", "the files for Prometheus and Grafana; 5,000 calls as it counts them", monitoring::check),
+    long(
+        "monitoring",
+        "the files for Prometheus and Grafana; 5,000 calls and 100,000 verdicts as it counts them",
+        monitoring::check,
+    ),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),

@@ -103,6 +103,9 @@ enum Command {
         /// Measure beside those in Rust alone, in fewer rounds, and write nothing.
         #[arg(long)]
         rust: bool,
+        /// Measure what `seamgate check --ndjson --metrics` costs, and nothing else.
+        #[arg(long, conflicts_with = "rust")]
+        metrics: bool,
     },
     /// Build the Python wheels, the native one and the one for all platforms, and say how to install them.
     ///
@@ -281,8 +284,9 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Bless => test::bless()?,
         Command::Generate { check } => generate::generate(check)?,
         Command::Fuzz { seconds, targets } => fuzz::fuzz(fuzz::Span::Seconds(seconds), &targets)?,
-        Command::Bench { rust: false } => bench::bench()?,
-        Command::Bench { rust: true } => bench::rust()?,
+        Command::Bench { metrics: true, .. } => bench::metrics()?,
+        Command::Bench { rust: true, .. } => bench::rust()?,
+        Command::Bench { .. } => bench::bench()?,
         Command::Python { bench: None } => python::build()?,
         Command::Python { bench: Some(_) } => python::bench()?,
         Command::Js { bench: None } => js::build()?,

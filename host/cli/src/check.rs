@@ -94,6 +94,10 @@ pub(crate) struct Arguments {
     /// Judge many requests in one sandbox, for producers that are trusted alike. It is faster, and the reports are the same
     #[arg(long, requires = "ndjson")]
     warm: bool,
+    /// Count the verdicts in this file, which Prometheus' node exporter reads. Its name ends in .prom. The counts go on from those
+    /// that it has
+    #[arg(long, value_name = "FILE", requires = "ndjson")]
+    metrics: Option<PathBuf>,
     /// The outputs to judge, one a file. The worst verdict sets the exit status [default: standard input, also '-']
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -197,7 +201,13 @@ fn judged(arguments: &Arguments) -> Result<Status> {
     input::read_once(arguments.inputs().chain(outputs))?;
     match inputs.as_slice() {
         [input] if arguments.ndjson => {
-            ndjson::run(arguments.contract.as_deref(), *input, threads(arguments.jobs), arguments.warm)
+            let options = ndjson::Options {
+                contracts: arguments.contract.as_deref(),
+                jobs: threads(arguments.jobs),
+                warm: arguments.warm,
+                metrics: arguments.metrics.as_deref(),
+            };
+            ndjson::run(*input, &options)
         }
         [_, second, ..] if arguments.ndjson || arguments.stream => {
             let option = if arguments.ndjson { "--ndjson" } else { "--stream" };

@@ -1,5 +1,7 @@
 //! `seamgate explain`: what a word in a report, a fault or a finding means, and what to do about it.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
@@ -29,6 +31,11 @@ struct Code {
 fn all() -> Vec<Code> {
     // A test reads it.
     serde_json::from_str(CODES).unwrap_or_default()
+}
+
+/// Returns the words of some kinds.
+pub(crate) fn of_kinds(is_one: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    all().into_iter().filter(|known| is_one(&known.of)).map(|known| known.code).collect()
 }
 
 /// Returns whether `lint` can report this code.

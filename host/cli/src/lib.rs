@@ -23,6 +23,7 @@ mod input;
 mod inspect;
 mod lint;
 mod lists;
+mod log;
 mod manual;
 mod mcp;
 mod ndjson;
@@ -36,6 +37,7 @@ mod serve;
 mod status;
 mod stream;
 mod test;
+mod textfile;
 mod trace;
 mod types;
 mod verify_release;
@@ -45,7 +47,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use anstream::ColorChoice;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{Level, escape_terminal, say, say_with};
 
 pub use notice::print_warning;
 use status::Status;
@@ -54,6 +56,9 @@ use status::Status;
 #[derive(Parser)]
 #[command(name = "seamgate", version, propagate_version = true, after_help = status::HELP)]
 struct Arguments {
+    /// The form of messages on standard error: for a person, or a JSON object a line for a log [default: text]
+    #[arg(long, global = true, value_name = "FORMAT", hide_possible_values = true)]
+    log_format: Option<log::LogFormat>,
     #[command(subcommand)]
     command: Command,
 }
@@ -131,6 +136,40 @@ enum Command {
     Man(manual::Manual),
 }
 
+impl Command {
+    /// Returns the name, as users write it.
+    fn name(&self) -> &'static str {
+        match self {
+            Command::Demo(_) => "demo",
+            Command::Check(_) => "check",
+            Command::Run(_) => "run",
+            Command::Agent(_) => "agent",
+            Command::Mcp(_) => "mcp",
+            Command::Hook(_) => "hook",
+            Command::Approve(_) => "approve",
+            Command::Serve(_) => "serve",
+            Command::Lint(_) => "lint",
+            Command::Explain(_) => "explain",
+            Command::Init(_) => "init",
+            Command::Test(_) => "test",
+            Command::Diff(_) => "diff",
+            Command::Export(_) => "export",
+            Command::Bake(_) => "bake",
+            Command::Describe(_) => "describe",
+            Command::Types(_) => "types",
+            Command::Inspect(_) => "inspect",
+            Command::Trace(_) => "trace",
+            Command::Why(_) => "why",
+            Command::Replay(_) => "replay",
+            Command::Receipt(_) => "receipt",
+            Command::Attest(_) => "attest",
+            Command::VerifyRelease(_) => "verify-release",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+        }
+    }
+}
+
 /// Returns whether `FORCE_COLOR` asks for colours even without a terminal. `NO_COLOR` takes precedence.
 fn has_color() -> bool {
     let says = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -173,14 +212,14 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Runs the command line for a caller that can judge Parquet files, such as the Python package. Returns the exit
 /// status.
 pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
-    // `RUST_LOG=info` logs to standard error.
-    if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
-        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
-    }
     if has_color() {
         ColorChoice::Always.write_global();
     }
-    let command = parsed(arguments).command;
+    let Arguments { log_format, command } = parsed(arguments);
+    if let Err(error) = log::begin(log_format, command.name()) {
+        say_with(Level::Error, &format!("seamgate: {}", escape_terminal(&format!("{error:#}"))), &[]);
+        return Status::Usage.code();
+    }
     // Those that start programs, or in which a person decides.
     if matches!(
         command,
@@ -228,10 +267,11 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                match error.downcast_ref::<error::Drawn>() {
-                    Some(drawn) => say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.drawing)),
-                    None => say(&format!("seamgate: {}", escape_terminal(&error::told(&error)))),
-                }
+                let text = match error.downcast_ref::<error::Drawn>() {
+                    Some(drawn) => format!("{}\n\nseamgate: the contract cannot be used", drawn.drawing),
+                    None => format!("seamgate: {}", escape_terminal(&error::told(&error))),
+                };
+                say_with(Level::Error, &text, &[]);
             }
             status
         })

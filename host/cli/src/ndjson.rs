@@ -1,27 +1,29 @@
 //! `seamgate check --ndjson`: reads one request a line, writes one answer a line, in order, in constant memory.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     fs,
     io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write},
     path::Path,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use seamgate::{Fault, Gate, Instance, Limits, Usage};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, is_log_json, say, warn};
 use serde::Deserialize;
 
 use crate::{
-    contracts,
-    error::Unwritten,
+    codes, contracts,
+    error::{FaultError, Unwritten},
     input::{self, skip_line},
     status::{Status, Sum},
+    textfile::{Textfile, Words, Worker},
 };
 
 /// Batches to read ahead for each worker: enough to keep it busy, few enough to save memory.
@@ -31,6 +33,9 @@ const READ_AHEAD: usize = 4;
 /// kernel's scheduler. A batch also ends where the next request is not there yet, so that a slow producer gets each answer at once.
 const BATCH_REQUESTS: usize = 32;
 const BATCH_BYTES: usize = 64 * 1024;
+
+/// The interval at which the file of `--metrics` is written.
+const INTERVAL: Duration = Duration::from_secs(5);
 
 /// Requests, or answers, that follow each other, and their place in the order.
 struct Batch<T> {
@@ -49,11 +54,23 @@ struct Answer {
     status: Status,
 }
 
-pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, warm: bool) -> Result<Status> {
+/// The options of `--ndjson`.
+pub(crate) struct Options<'a> {
+    pub(crate) contracts: Option<&'a Path>,
+    pub(crate) jobs: usize,
+    pub(crate) warm: bool,
+    /// The file for counts.
+    pub(crate) metrics: Option<&'a Path>,
+}
+
+pub(crate) fn run(file: Option<&Path>, options: &Options) -> Result<Status> {
+    let &Options { contracts, jobs, warm, metrics } = options;
     let gate = match contracts {
         Some(contracts) => contracts::open(contracts)?,
         None => Gate::new()?,
     };
+    let metrics = metrics.map(|path| Textfile::open(path, words(&gate)?, jobs)).transpose()?;
+    let metrics = metrics.as_ref();
     let input: Box<dyn Read + Send> = match file {
         Some(path) => Box::new(fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?),
         None => Box::new(io::stdin()),
@@ -66,16 +83,23 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, wa
     let window = Arc::new(Window::new(jobs * READ_AHEAD * 2));
     let batches = Arc::new(Mutex::new(batches));
     thread::scope(|scope| {
+        // The thread ends when this is dropped.
+        let _keeping = metrics.map(|metrics| {
+            let (sender, ended) = channel();
+            scope.spawn(move || keep(metrics, &ended));
+            sender
+        });
         let reader_window = Arc::clone(&window);
-        let reader = scope.spawn(move || read(input, &to_workers, &reader_window));
+        let reader = scope.spawn(move || read(input, &to_workers, &reader_window, metrics));
+        let mut counting = metrics.into_iter().flat_map(Textfile::workers);
         for _ in 0..jobs {
             let (batches, to_writer) = (Arc::clone(&batches), to_writer.clone());
-            let gate = &gate;
-            scope.spawn(move || work(gate, warm, &batches, &to_writer));
+            let (gate, counting) = (&gate, counting.next());
+            scope.spawn(move || work(gate, warm, counting, &batches, &to_writer));
         }
         // A channel ends when its last sender is dropped.
         drop((batches, to_writer));
-        let written = write(answers, &window, &bar);
+        let written = write(answers, &window, &bar, metrics);
         window.close();
         bar.finish_and_clear();
         let sum = written?;
@@ -86,6 +110,39 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, wa
         say(&format!("seamgate: {} in {:.1} s", sum.told("request"), start.elapsed().as_secs_f64()));
         Ok(sum.worst())
     })
+}
+
+/// Returns the words that labels of metrics can have.
+fn words(gate: &Gate) -> Result<Words> {
+    let baked = gate.baked_contracts().map_err(FaultError)?;
+    let agents = gate.contracts().chain(&baked).map(|contract| contract.agent.clone()).collect();
+    Ok(Words {
+        agents,
+        keywords: codes::of_kinds(|kind| matches!(kind, "keyword" | "violation")),
+        faults: codes::of_kinds(|kind| kind.starts_with("fault")),
+    })
+}
+
+/// Writes the counts until the end. A file that cannot be written changes no verdict.
+fn keep(metrics: &Textfile, ended: &Receiver<()>) {
+    let mut has_failed = false;
+    loop {
+        let is_last = !matches!(ended.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout));
+        match metrics.write() {
+            Ok(()) => has_failed = false,
+            Err(error) if !has_failed || is_last => {
+                has_failed = true;
+                let path = escape_terminal(&metrics.path().display().to_string());
+                let next =
+                    if is_last { "the file keeps older counts" } else { "the verdicts go on, and it is tried again" };
+                warn(&format!("seamgate: --metrics {path}: {error}; {next}"));
+            }
+            Err(_) => {}
+        }
+        if is_last {
+            return;
+        }
+    }
 }
 
 /// Bounds how many batches reading is ahead of writing. Otherwise one slow request would fill the memory with later answers.
@@ -122,10 +179,18 @@ impl Window {
 }
 
 /// Reads requests until the end, or until the workers stop.
-fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, window: &Window) -> Result<()> {
+fn read(
+    input: Box<dyn Read + Send>,
+    to_workers: &SyncSender<Batch<Line>>,
+    window: &Window,
+    metrics: Option<&Textfile>,
+) -> Result<()> {
     let mut requests = Requests { input: BufReader::with_capacity(BATCH_BYTES, input), blank: 0, next: None };
     for number in 0.. {
         let of = requests.batch()?;
+        if let Some(metrics) = metrics {
+            metrics.add_read(of.len());
+        }
         if of.is_empty() || !window.enter() || to_workers.send(Batch { number, of }).is_err() {
             break;
         }
@@ -201,14 +266,20 @@ fn read_line(input: &mut impl BufRead) -> Result<Option<Line>> {
     Ok(Some(Line { text, too_long }))
 }
 
-fn work(gate: &Gate, warm: bool, batches: &Mutex<Receiver<Batch<Line>>>, to_writer: &SyncSender<Batch<Answer>>) {
+fn work(
+    gate: &Gate,
+    warm: bool,
+    counting: Option<Worker<'_>>,
+    batches: &Mutex<Receiver<Batch<Line>>>,
+    to_writer: &SyncSender<Batch<Answer>>,
+) {
     let mut instance = warm.then(|| gate.instance());
     loop {
         let batch = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Batch { number, of }) = batch else {
             return;
         };
-        let of = of.into_iter().map(|line| answer(gate, instance.as_mut(), line)).collect();
+        let of = of.into_iter().map(|line| answer(gate, instance.as_mut(), line, counting)).collect();
         if to_writer.send(Batch { number, of }).is_err() {
             return;
         }
@@ -217,10 +288,16 @@ fn work(gate: &Gate, warm: bool, batches: &Mutex<Receiver<Batch<Line>>>, to_writ
 
 /// Returns the line that answers the line of a request, without its end.
 pub(crate) fn line(gate: &Gate, request: &str) -> String {
-    answer(gate, None, Line { text: request.as_bytes().to_vec(), too_long: None }).text
+    answer(gate, None, Line { text: request.as_bytes().to_vec(), too_long: None }, None).text
 }
 
-fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> Answer {
+fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line, counting: Option<Worker<'_>>) -> Answer {
+    let fault = |id: &str, fault: &Fault| {
+        if let Some(worker) = counting {
+            worker.fault(fault.code());
+        }
+        Answer { text: format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), status: Status::Fault }
+    };
     let limit = Limits::default().output_bytes;
     if let Some(bytes) = line.too_long {
         return fault("null", &Fault::InputTooLarge { bytes, limit, more: false });
@@ -241,7 +318,10 @@ fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> Answe
         Ok(answer) => {
             let Usage { fuel, memory, component, .. } = &answer.usage;
             let usage = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{component}\"}}}}");
-            let status = status(&answer.json);
+            let status = match counting {
+                Some(worker) => counted(&answer, worker),
+                None => status::<Report>(&answer.json).0,
+            };
             let mut text = answer.json;
             // Only verdicts have a usage.
             if status != Status::Fault && text.pop().is_some() {
@@ -251,10 +331,6 @@ fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> Answe
         }
         Err(error) => fault(&id(&text), &error),
     }
-}
-
-fn fault(id: &str, fault: &Fault) -> Answer {
-    Answer { text: format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), status: Status::Fault }
 }
 
 /// Returns the `id` of a request that the component did not answer.
@@ -270,30 +346,103 @@ fn id(request: &str) -> String {
     }
 }
 
-/// Returns the exit status for an answer.
-fn status(answer: &str) -> Status {
-    #[derive(Deserialize)]
-    struct Judged {
-        report: Option<Report>,
-        fault: Option<serde::de::IgnoredAny>,
-    }
-    #[derive(Deserialize)]
-    struct Report {
-        disposition: String,
-    }
-    match serde_json::from_str(answer) {
-        Ok(Judged { fault: None, report }) => match report.as_ref().map(|report| report.disposition.as_str()) {
-            Some("rejected") => Status::Rejected,
-            Some("partial") => Status::Partial,
-            Some("refused") => Status::Refused,
-            _ => Status::Accepted,
-        },
-        _ => Status::Fault,
+/// A report, as far as the exit status needs it.
+#[derive(Deserialize)]
+struct Report<'a> {
+    #[serde(borrow)]
+    disposition: Cow<'a, str>,
+}
+
+/// A report, as far as metrics need it.
+#[derive(Deserialize)]
+struct Counted<'a> {
+    #[serde(borrow)]
+    disposition: Cow<'a, str>,
+    #[serde(borrow)]
+    agent: Cow<'a, str>,
+    #[serde(borrow)]
+    error: Option<Rejection<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Rejection<'a> {
+    #[serde(borrow)]
+    violations: Vec<Violated<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Violated<'a> {
+    #[serde(borrow)]
+    keyword: Cow<'a, str>,
+}
+
+/// A fault, as far as metrics need it.
+#[derive(Deserialize)]
+struct Faulted<'a> {
+    #[serde(borrow)]
+    fault: Cow<'a, str>,
+}
+
+/// What of an answer says how it ended.
+trait Disposed {
+    fn disposition(&self) -> &str;
+}
+
+impl Disposed for Report<'_> {
+    fn disposition(&self) -> &str {
+        &self.disposition
     }
 }
 
+impl Disposed for Counted<'_> {
+    fn disposition(&self) -> &str {
+        &self.disposition
+    }
+}
+
+/// Returns the exit status for an answer, with its report and the code of its fault.
+fn status<'a, R: Disposed + Deserialize<'a>>(answer: &'a str) -> (Status, Option<R>, Option<Cow<'a, str>>) {
+    #[derive(Deserialize)]
+    struct Judged<'a, R> {
+        report: Option<R>,
+        #[serde(borrow)]
+        fault: Option<Faulted<'a>>,
+    }
+    match serde_json::from_str::<Judged<R>>(answer) {
+        Ok(Judged { fault: None, report }) => {
+            let status = match report.as_ref().map(R::disposition) {
+                Some("rejected") => Status::Rejected,
+                Some("partial") => Status::Partial,
+                Some("refused") => Status::Refused,
+                _ => Status::Accepted,
+            };
+            (status, report, None)
+        }
+        Ok(Judged { fault, .. }) => (Status::Fault, None, fault.map(|fault| fault.fault)),
+        Err(_) => (Status::Fault, None, None),
+    }
+}
+
+/// Counts an answer, and returns its exit status. What is neither a verdict nor a fault is not counted.
+fn counted(answer: &seamgate::Answer, worker: Worker<'_>) -> Status {
+    let (status, report, fault) = status::<Counted>(&answer.json);
+    if let Some(Counted { disposition, agent, error }) = report {
+        let violations = error.map_or(Vec::new(), |error| error.violations);
+        let keywords = violations.iter().map(|violation| &*violation.keyword);
+        worker.verdict(&agent, &disposition, keywords, &answer.usage);
+    } else if status == Status::Fault {
+        worker.fault(&fault.unwrap_or_default());
+    }
+    status
+}
+
 /// Writes answers in the order of their requests, and counts them.
-fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
+fn write(
+    answers: Receiver<Batch<Answer>>,
+    window: &Window,
+    bar: &ProgressBar,
+    metrics: Option<&Textfile>,
+) -> Result<Sum> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();
     let mut next = 0;
@@ -320,6 +469,9 @@ fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -
                 bar.set_message(sum.told("request"));
                 bar.inc(of.len() as u64);
             }
+            if let Some(metrics) = metrics {
+                metrics.add_answered(of.len());
+            }
             window.leave();
             next += 1;
         }
@@ -330,7 +482,7 @@ fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -
 
 /// Returns a progress bar, if standard error is a terminal and the answers go elsewhere.
 fn progress(file: Option<&Path>) -> ProgressBar {
-    if !io::stderr().is_terminal() || io::stdout().is_terminal() {
+    if !io::stderr().is_terminal() || io::stdout().is_terminal() || is_log_json() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();

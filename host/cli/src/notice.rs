@@ -1,7 +1,7 @@
 //! Notices about the journal of a run of attempts, on standard error.
 
 use seamgate::RetryNotice;
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, warn};
 
 /// Prints a warning about a journal to standard error, with the paths and texts in it escaped. Says nothing if the run only
 /// continues.
@@ -27,5 +27,5 @@ pub fn print_warning(notice: &RetryNotice) {
         }
         other => other.to_string(),
     };
-    say(&format!("seamgate: {text}"));
+    warn(&format!("seamgate: {text}"));
 }

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::Result;
 use seamgate_runner::process::Signals;
+use seamgate_serve::Outbound;
 
 use crate::status::Status;
 
@@ -15,6 +16,10 @@ The page shows the runs and the calls that wait for approval. A person decides w
 Prometheus reads http://ADDRESS/metrics, with the token as its credentials:
 
   seamgate serve --runs runs --listen 127.0.0.1:7778 --token-env SEAMGATE_TOKEN
+
+A collector gets metrics and the traces of runs that end, and a webhook gets notices of calls that wait:
+
+  seamgate serve --runs runs --otlp http://127.0.0.1:4318 --webhook https://chat.example.com/hooks/approvals
 
 Exit status: 2 usage error, 5 the address is taken, 128 + N ended by the signal N";
 
@@ -29,10 +34,29 @@ pub(crate) struct Arguments {
     /// The environment variable with the token that clients must send. Default: a new one, which is told once
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
+    /// Push metrics and the traces of runs that end to this collector, as OTLP over HTTP
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
+    /// Send a signed notice of each call that waits for approval to this address
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+    /// The environment variable with the secret of --webhook
+    #[arg(long, value_name = "NAME", default_value = "SEAMGATE_WEBHOOK_SECRET", requires = "webhook")]
+    webhook_secret_env: String,
+    /// The address of the page in notices, as people reach it. Default: the one that the server listens at
+    #[arg(long, value_name = "URL", requires = "webhook")]
+    page_url: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let signals = Signals::install()?;
-    let signal = seamgate_serve::serve(&arguments.runs, arguments.listen, arguments.token_env.as_deref(), &signals)?;
+    let outbound = Outbound {
+        otlp: arguments.otlp.clone(),
+        webhook: arguments.webhook.clone(),
+        webhook_secret_env: arguments.webhook_secret_env.clone(),
+        page_url: arguments.page_url.clone(),
+    };
+    let Arguments { runs, listen, token_env, .. } = arguments;
+    let signal = seamgate_serve::serve(runs, *listen, token_env.as_deref(), &outbound, &signals)?;
     Ok(Status::of_signal(signal))
 }

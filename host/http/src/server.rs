@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, warn};
 
 use crate::wire::{Broken, Connection, Refused, Request};
 
@@ -103,9 +103,9 @@ impl<H: Handler> Server<H> {
         }
         let told = self.told.fetch_add(1, Ordering::Relaxed);
         if told < MAX_TOLD {
-            say(&format!("seamgate: refused a request: {}", escape_terminal(why)));
+            warn(&format!("seamgate: refused a request: {}", escape_terminal(why)));
         } else if told == MAX_TOLD {
-            say("seamgate: further refusals are not told");
+            warn("seamgate: further refusals are not told");
         }
     }
 }

@@ -23,7 +23,7 @@ use seamgate_runner::{
     random,
     run_dir::Plan,
 };
-use seamgate_text::{escape_terminal, say, shell_word};
+use seamgate_text::{Level, escape_terminal, say, say_with, shell_word, warn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -381,10 +381,13 @@ impl<'d> Driver<'d> {
                 let text = self.begun.run.artifact(&digest).map_err(|error| error.to_string());
                 self.core.handle(now(), Input::Artifact(text));
             }
-            Effect::Warn(text) => say(&format!("seamgate: {text}")),
+            Effect::Warn(text) => warn(&format!("seamgate: {text}")),
             Effect::AskPerson(tool, key) => {
                 let folder = shell_word(&self.begun.folder);
-                say(&format!("seamgate: a call of {tool} waits for approval: seamgate approve {folder} {key}"));
+                let text = format!("seamgate: a call of {tool} waits for approval: seamgate approve {folder} {key}");
+                let run = &self.begun.run;
+                let fields = [("run", run.id()), ("agent", run.agent()), ("tool", &*tool), ("call", &*key)];
+                say_with(Level::Info, &text, &fields);
             }
             Effect::End(end) => return Ok(Some(end)),
         }

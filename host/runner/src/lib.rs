@@ -10,6 +10,7 @@ mod header;
 pub mod jsonrpc;
 pub mod mcp;
 pub mod notice;
+pub mod post;
 pub mod process;
 mod random;
 pub mod run_dir;
@@ -17,6 +18,7 @@ pub mod secrets;
 pub mod terminal;
 mod variables;
 pub mod waiting;
+pub mod webhook;
 
 pub use error::{Error, Result};
 pub use random::{new_nonce, random};

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use seamgate::{Ask, Record};
-use seamgate_text::{escape_terminal, say, tool_name};
+use seamgate_text::{escape_terminal, tool_name, warn};
 use serde::Serialize;
 
 use crate::process::{Ended, Inherited, Paths, Run, Signals, Stop, run};
@@ -83,6 +83,6 @@ impl Notifier {
             Ok(Ended::NotStarted(error)) | Err(error) => error.to_string(),
         };
         let program = self.command.first().map(String::as_str).unwrap_or_default();
-        say(&format!("seamgate: \"notify\": {}: {}", escape_terminal(program), escape_terminal(&why)));
+        warn(&format!("seamgate: \"notify\": {}: {}", escape_terminal(program), escape_terminal(&why)));
     }
 }

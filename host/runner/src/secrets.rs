@@ -65,7 +65,12 @@ impl Secrets {
             let value = source.value(folder).with_context(|| format!("the secret {name:?}"))?;
             values.insert(name.clone(), value);
         }
-        Secrets::of(values)
+        let secrets = Secrets::of(values)?;
+        if !secrets.is_empty() {
+            let logged = Secrets { values: secrets.values.clone() };
+            seamgate_text::hide_in_log(move |text| logged.hide(text));
+        }
+        Ok(secrets)
     }
 
     fn of(values: BTreeMap<String, String>) -> Result<Self> {

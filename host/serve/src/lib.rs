@@ -6,35 +6,51 @@
 
 mod follow;
 mod metrics;
+mod otlp;
+mod push;
 mod runs;
 mod site;
 
 use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
-    sync::{Mutex, mpsc},
+    sync::{Arc, Mutex, mpsc},
     thread,
 };
 
 use seamgate_http::Guard;
 use seamgate_runner::{Error, Result, process::Signals};
-use seamgate_text::say;
+use seamgate_text::{is_log_json, say, warn};
 
-use self::{runs::Runs, site::Site};
+use self::{push::Push, runs::Runs, site::Site};
+pub use push::Outbound;
 
 /// Serves a folder of runs until a signal comes, and returns that. `variable` is the environment variable with the token that
-/// clients must send. `None`: a new token, which is said once.
+/// clients must send. `None`: a new token, which is said once. `outbound` names servers that get what the runs do.
 ///
 /// # Errors
 ///
-/// The address cannot be listened at, the variable has no such token, or the folder cannot be read.
-pub fn serve(folder: &Path, address: SocketAddr, variable: Option<&str>, signals: &Signals) -> Result<i32> {
+/// The address cannot be listened at, a variable has no such token or secret, the folder cannot be read, or the address of another
+/// server is invalid.
+pub fn serve(
+    folder: &Path,
+    address: SocketAddr,
+    variable: Option<&str>,
+    outbound: &Outbound,
+    signals: &Signals,
+) -> Result<i32> {
     std::fs::read_dir(folder).map_err(|error| Error::caused(format!("--runs {}", folder.display()), error))?;
     let failed = |error| Error::NoVerdict(format!("cannot listen at {address}: {error}"));
     let listener = TcpListener::bind(address).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let (guard, new) = Guard::new(address.port(), variable)?;
+    let push = Push::new(outbound, format!("http://{address}/"))?;
     match new {
+        // A log is kept, and a token is not for whoever reads it.
+        Some(_) if is_log_json() => {
+            say(&format!("seamgate: serves http://{address}/"));
+            warn("seamgate: a new token is not written to a log: name a variable with --token-env");
+        }
         // What stands behind # is never sent.
         Some(token) => {
             say(&format!("seamgate: serves http://{address}/#{token}"));
@@ -48,7 +64,9 @@ pub fn serve(folder: &Path, address: SocketAddr, variable: Option<&str>, signals
     }
     let (sender, signalled) = mpsc::channel();
     let _listening = signals.listen(move |signal| sender.send(signal).is_ok());
-    let site = Site { guard, runs: Mutex::new(Runs::new(folder)) };
+    let runs = Arc::new(Mutex::new(Runs::new(folder)));
+    push.start(&runs, folder)?;
+    let site = Site { guard, runs };
     thread::Builder::new()
         .spawn(move || seamgate_http::serve(&listener, site))
         .map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;

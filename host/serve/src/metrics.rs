@@ -96,6 +96,16 @@ impl Progress {
     pub(crate) fn waits(&self, now: u64) -> impl Iterator<Item = u64> {
         self.waits.values().filter(move |wait| wait.until > now).map(|wait| wait.since)
     }
+
+    /// Returns whether a call waits, by its key.
+    pub(crate) fn has_wait(&self, key: &str) -> bool {
+        self.waits.contains_key(key)
+    }
+
+    /// Returns the keys of the calls that wait.
+    pub(crate) fn keys(&self, now: u64) -> impl Iterator<Item = &str> {
+        self.waits.iter().filter(move |(_, wait)| wait.until > now).map(|(key, _)| key.as_str())
+    }
 }
 
 /// A registry to which metrics are added.

@@ -1,7 +1,7 @@
 //! The runs of a folder, as far as they were read.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Display,
     fs,
     path::{Path, PathBuf},
@@ -41,6 +41,10 @@ struct Known {
     progress: Progress,
     /// Why its journal cannot be read further, and how long it was then.
     fault: Option<(String, u64)>,
+    /// Its end was returned by `newly_ended`.
+    is_ended: bool,
+    /// The calls that `newly_waiting` has returned and that still wait, by their keys.
+    noticed: BTreeSet<String>,
 }
 
 /// A run, as the page shows it.
@@ -88,7 +92,7 @@ impl Runs {
         push_runs(&self.folder, 0, &mut folders);
         for run in folders.iter().flat_map(|run| with_children(run)) {
             let known = self.all.entry(run.clone()).or_default();
-            let Known { follower, progress, fault } = known;
+            let Known { follower, progress, fault, .. } = known;
             let length = follow::length(&run);
             // What was not readable may have been mended.
             if fault.as_ref().is_some_and(|(_, before)| *before == length) {
@@ -109,6 +113,41 @@ impl Runs {
         let runs = self.all.values().filter_map(|run| Some((run.follower.about()?, &run.progress)));
         self.metrics.gauge(now(), [self.all.len(), broken], runs);
         self.metrics.text()
+    }
+
+    /// Returns the folders of runs that have ended since the last time. A child belongs to the trace of its run.
+    pub(crate) fn newly_ended(&mut self) -> Vec<PathBuf> {
+        self.refresh();
+        let mut ended = Vec::new();
+        for (folder, run) in &mut self.all {
+            if run.progress.ended.is_some() && !std::mem::replace(&mut run.is_ended, true) {
+                ended.push(folder.clone());
+            }
+        }
+        ended.retain(|folder| !folder.ancestors().skip(1).any(|above| self.all.contains_key(above)));
+        ended
+    }
+
+    /// Gives `take` each call that waits and that it has not taken yet, with the name of its run. What it does not take comes again.
+    pub(crate) fn newly_waiting(&mut self, mut take: impl FnMut(&str, &Waiting) -> bool) {
+        self.refresh();
+        let now = now();
+        let mut all = std::mem::take(&mut self.all);
+        for (folder, run) in &mut all {
+            let Known { progress, noticed, .. } = run;
+            noticed.retain(|key| progress.has_wait(key));
+            // A run is opened only if there is something new.
+            if progress.keys(now).all(|key| noticed.contains(key)) {
+                continue;
+            }
+            // The page says why a run cannot be opened.
+            for waiting in find_in(folder).unwrap_or_default() {
+                if !noticed.contains(&waiting.ask.key) && take(&self.name(folder), &waiting) {
+                    noticed.insert(waiting.ask.key);
+                }
+            }
+        }
+        self.all = all;
     }
 
     /// Returns the last runs, the newest first.

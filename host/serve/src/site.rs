@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use anstream::adapter::strip_str;
@@ -33,7 +33,7 @@ const MAX_TRACE: usize = 8 * 1024 * 1024;
 /// The server of a folder of runs.
 pub(crate) struct Site {
     pub(crate) guard: Guard,
-    pub(crate) runs: Mutex<Runs>,
+    pub(crate) runs: Arc<Mutex<Runs>>,
 }
 
 /// An answer: the status, the media type and the body.

@@ -8,6 +8,7 @@ mod export;
 mod large_results;
 mod mcp_files;
 mod mistakes;
+mod push;
 mod release;
 mod replay;
 mod run;

@@ -4,10 +4,10 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::{Read, Write},
     net::TcpStream,
     path::Path,
-    process::{Child, Stdio},
+    process::Child,
     time::Duration,
 };
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::served::{Served, seamgate};
 
-const TOKEN: &str = "0123456789abcdef0123";
+pub(crate) const TOKEN: &str = "0123456789abcdef0123";
 
 /// `fail` answers with an error.
 const TOOLS: &str = r#"
@@ -25,8 +25,8 @@ def call(name, arguments): return dict(type="text", text="x" if name == "fail" e
 "#;
 
 /// A server of a folder of runs. It ends with the test.
-struct Site {
-    process: Child,
+pub(crate) struct Site {
+    pub(crate) process: Child,
     port: u16,
 }
 
@@ -38,13 +38,28 @@ impl Drop for Site {
 }
 
 impl Site {
-    fn start(folder: &Path) -> Self {
-        let mut command = seamgate(folder, &["serve", "--runs", "runs", "--listen", "127.0.0.1:0", "--token-env", "T"]);
-        let mut process = command.env("T", TOKEN).stderr(Stdio::piped()).spawn().expect("a process");
-        let mut line = String::new();
-        BufReader::new(process.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        let port = line.trim().trim_end_matches('/').rsplit(':').next().and_then(|port| port.parse().ok());
-        Site { process, port: port.unwrap_or_else(|| panic!("no port in {line:?}")) }
+    pub(crate) fn start(folder: &Path) -> Self {
+        Site::start_with(folder, &[], &[])
+    }
+
+    /// Starts a server with more arguments and variables. The file `serve.log` gets its standard error.
+    pub(crate) fn start_with(folder: &Path, more: &[&str], variables: &[(&str, &str)]) -> Self {
+        let log = folder.join("serve.log");
+        let arguments = ["serve", "--runs", "runs", "--listen", "127.0.0.1:0", "--token-env", "T"];
+        let mut command = seamgate(folder, &[&arguments[..], more].concat());
+        let stderr = fs::File::create(&log).expect("a file");
+        let mut process =
+            command.env("T", TOKEN).envs(variables.iter().copied()).stderr(stderr).spawn().expect("a process");
+        for _ in 0..600 {
+            let said = fs::read_to_string(&log).expect("a log");
+            let port = said.split_once("http://127.0.0.1:").and_then(|(_, rest)| rest.split_once('/'));
+            if let Some(port) = port.and_then(|(port, _)| port.parse().ok()) {
+                return Site { process, port };
+            }
+            assert!(process.try_wait().expect("a status").is_none(), "{said}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("no port in the log");
     }
 
     /// Sends a request as it is, and returns the status and the body. `{port}` stands for the port.
@@ -64,7 +79,7 @@ impl Site {
         self.raw(&head, body)
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let (status, body) = self.ask("GET", path, "");
         assert_eq!(status, 200, "{path}: {body}");
         body
@@ -75,7 +90,7 @@ impl Site {
     }
 
     /// Waits until some calls wait for approval, and returns them.
-    fn waiting(&self, count: usize) -> Vec<Value> {
+    pub(crate) fn waiting(&self, count: usize) -> Vec<Value> {
         for _ in 0..600 {
             let all = self.json("/api/waiting")["all"].as_array().expect("a list").clone();
             if all.len() == count {
@@ -88,7 +103,7 @@ impl Site {
 }
 
 /// Returns the values of a counter, by the values of its labels in the order of their names.
-fn counter(metrics: &str, name: &str) -> BTreeMap<Vec<String>, u64> {
+pub(crate) fn counter(metrics: &str, name: &str) -> BTreeMap<Vec<String>, u64> {
     let lines = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix("_total{"));
     let of_line = |line: &str| {
         let (labels, value) = line.rsplit_once("} ").expect("a value");

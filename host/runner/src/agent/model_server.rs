@@ -7,7 +7,7 @@ use std::{
 };
 
 use seamgate::{AskModelAction, Json};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, warn};
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 
 use super::{
@@ -91,7 +91,7 @@ impl ModelServer {
                 return Err(self.unreachable(&message));
             }
             let seconds = pause.as_secs_f64();
-            say(&format!("seamgate: the model: {}; asking again in {seconds:.1} s", escape_terminal(&message)));
+            warn(&format!("seamgate: the model: {}; asking again in {seconds:.1} s", escape_terminal(&message)));
             while Instant::now() < until {
                 if stop.is_asked() {
                     return Err(NoAnswer::Interrupted);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seamgate::{FileJournal, IgnoredRecord, Permit, Record, Run};
-use seamgate_text::{escape_terminal, say, shorten, tool_name};
+use seamgate_text::{Level, escape_terminal, say_with, shorten, tool_name, warn};
 
 use crate::error::Result;
 
@@ -27,7 +27,9 @@ pub fn ignored(run: &Run<FileJournal>) -> Result<Option<IgnoredRecord>> {
 pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
     for record in run.records()? {
         let Some(line) = line(&record) else { continue };
-        say(&format!("seamgate: {}: {}", escape_terminal(run.agent()), escape_terminal(&shorten(&line, MAX_LINE))));
+        let text =
+            format!("seamgate: {}: {}", escape_terminal(run.agent()), escape_terminal(&shorten(&line, MAX_LINE)));
+        say_with(Level::Info, &text, &[("run", run.id()), ("agent", run.agent())]);
     }
     Ok(())
 }
@@ -35,7 +37,7 @@ pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
 /// Says that the model of an agent has not answered for some time.
 pub(super) fn tell_slow(agent: &str, waited: Duration) {
     let seconds = waited.as_secs();
-    say(&format!("seamgate: {}: the model has not answered for {seconds} s", escape_terminal(agent)));
+    warn(&format!("seamgate: {}: the model has not answered for {seconds} s", escape_terminal(agent)));
 }
 
 fn line(record: &Record) -> Option<String> {

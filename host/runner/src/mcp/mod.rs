@@ -4,6 +4,7 @@ mod client;
 mod connection;
 mod remote;
 
+pub(crate) use self::remote::{Reach, Url, client_of, shown};
 pub use self::{
     client::{CallResult, Client, ContentBlock, MAX_PAGES, MAX_TOOLS, START, ServerInfo, Unanswered},
     connection::{Connection, Input, Target},

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{Level, escape_terminal, say_with};
 
 use super::spawn;
 use crate::secrets::Secrets;
@@ -40,7 +40,8 @@ pub(super) fn tell_errors(
                 let told = if is_whole { secrets.hide(text) } else { secrets.hide_cut(text) };
                 // Where a value could go on over a cut, the rest of its line is left out.
                 if !goes_on || secrets.is_empty() {
-                    say(&format!("{name}: {}", escape_terminal(told.trim_end())));
+                    let text = format!("{name}: {}", escape_terminal(told.trim_end()));
+                    say_with(Level::Info, &text, &[("program", &name)]);
                 }
                 goes_on = !is_whole;
                 line.clear();

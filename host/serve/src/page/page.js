@@ -194,6 +194,27 @@ async function decide(call, decision) {
   tell("state", one.told);
 }
 
+// ---- Notifications of the desktop, once a person has allowed them by a click.
+
+const canNotify = "Notification" in window;
+let isFirst = true;
+
+function showNotify() {
+  byId("notify").hidden = !canNotify || Notification.permission !== "default";
+}
+
+function notify(call) {
+  // Calls that waited when the page was opened are on it.
+  if (isFirst || !canNotify || Notification.permission !== "granted") return;
+  const title = `${call.tool.slice(0, 100)} waits for approval`;
+  try {
+    const shown = new Notification(title, { body: `${call.agent} in ${call.name}`, tag: identity(call) });
+    shown.addEventListener("click", () => window.focus());
+  } catch {
+    // Browsers of phones show notifications of service workers alone.
+  }
+}
+
 const identity = (call) => JSON.stringify([call.name, call.ask.key, call.ask.digest]);
 
 function showCalls(waiting) {
@@ -210,7 +231,9 @@ function showCalls(waiting) {
     const one = card(call);
     shown.set(key, one);
     place.append(one.made);
+    notify(call);
   }
+  isFirst = false;
   let none = byId("none");
   if (shown.size > 0) none?.remove();
   else if (!none) {
@@ -314,6 +337,11 @@ byId("login").addEventListener("submit", (event) => {
   refresh();
 });
 byId("new-key").addEventListener("click", makeKey);
+byId("notify").addEventListener("click", async () => {
+  await Notification.requestPermission();
+  showNotify();
+});
+showNotify();
 byId("close").addEventListener("click", () => {
   byId("trace").hidden = true;
   byId("waiting").focus();

@@ -27,7 +27,7 @@ use seamgate_runner::{
     Error, Result,
     process::{Signals, Wrote},
 };
-use seamgate_text::say;
+use seamgate_text::{is_log_json, say, warn};
 use serde_json::value::RawValue;
 
 use self::{
@@ -77,6 +77,10 @@ pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, sign
     let (guard, new) = Guard::new(address.port(), variable)?;
     say(&format!("seamgate: serves http://{address}{PATH}"));
     match (new, variable) {
+        // A log is kept, and a token is not for whoever reads it.
+        (Some(_), _) if is_log_json() => {
+            warn("seamgate: a new token is not written to a log: name a variable with --token-env");
+        }
         (Some(token), _) => say(&format!("seamgate: clients must send this header: Authorization: Bearer {token}")),
         (None, name) => {
             let name = name.unwrap_or_default();

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, warn};
 use ureq::{
     Agent,
     http::{HeaderName, HeaderValue},
@@ -350,6 +350,6 @@ impl Link {
     pub(super) fn say(&self, message: &str) {
         let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
         let message = self.endpoint.secrets.hide(message.to_owned());
-        say(&format!("seamgate: {}: {message}", escape_terminal(name)));
+        warn(&format!("seamgate: {}: {message}", escape_terminal(name)));
     }
 }

@@ -27,6 +27,10 @@ pub use self::{
     oauth::{LoggedIn, Login},
 };
 use self::{link::Link, oauth::Authorizer};
+pub(crate) use self::{
+    net::{agent as client_of, shown},
+    url::{Reach, Url},
+};
 use crate::process::Refused;
 
 /// The longest time for the end of a session.

@@ -70,7 +70,7 @@ impl Failure {
 }
 
 /// Creates a client for one address. `limit` bounds a whole request.
-pub(super) fn agent(url: &Url, reach: Reach, limit: Option<Duration>) -> Agent {
+pub(crate) fn agent(url: &Url, reach: Reach, limit: Option<Duration>) -> Agent {
     let mut config = Agent::config_builder()
         .timeout_global(limit)
         .timeout_resolve(Some(CONNECT))
@@ -139,7 +139,7 @@ pub(super) fn describe(url: &Url, response: Response<Body>, secrets: &Secrets) -
 }
 
 /// Returns a text of others as one short line without control characters.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     escape_terminal(&shorten(&line.join(" "), MAX_SHOWN))
 }

@@ -12,11 +12,11 @@ const MAX_URL: usize = 4096;
 
 /// An absolute address of HTTP. It has no user and no fragment.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Url(Uri);
+pub(crate) struct Url(Uri);
 
 /// The hosts that an address may lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// The user named it: https, or http to this machine.
     Named,
     /// The user named it, and allows http to any machine.
@@ -29,7 +29,7 @@ pub(super) enum Reach {
 
 impl Url {
     /// Reads an address, and checks that it may be asked.
-    pub(super) fn parse(text: &str, reach: Reach) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, reach: Reach) -> Result<Self, String> {
         let invalid = |why: &str| Err(format!("invalid address {text:?}: {why}"));
         if text.len() > MAX_URL {
             return Err(format!("the address has more than {MAX_URL} bytes"));
@@ -74,7 +74,7 @@ impl Url {
     }
 
     /// Returns the address for a client of HTTP.
-    pub(super) fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
@@ -84,13 +84,13 @@ impl Url {
     }
 
     /// Returns whether the host is this machine by its name.
-    pub(super) fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host();
         let is_local = |address: IpAddr| address.to_canonical().is_loopback();
         host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_local)
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.0.scheme() == Some(&Scheme::HTTPS)
     }
 
