@@ -101,6 +101,18 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Syncs the names in a folder, so that they survive a crash. Does nothing on Windows, where folders cannot be opened.
+///
+/// # Errors
+///
+/// The folder cannot be opened or synced.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(folder)?.sync_all(),
+        false => Ok(()),
+    }
+}
+
 /// Removes all rights of other users from an open file. Returns whether they had any.
 pub(crate) fn restrict(file: &File) -> io::Result<bool> {
     #[cfg(unix)]

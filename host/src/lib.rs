@@ -42,7 +42,7 @@ mod bindings {
 }
 
 pub use digest::digest;
-pub use file::{MAX_FILE, create_anew, length, open_regular, read_named, write_private};
+pub use file::{MAX_FILE, create_anew, length, open_regular, read_named, sync_folder, write_private};
 pub use gate::tool_patterns::{is_tool_pattern, matches_tool, tool_pattern_rank};
 pub use gate::{
     Gate,

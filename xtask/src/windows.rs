@@ -41,6 +41,12 @@ const PYTHON: [&str; 2] = [
     "cfe5502ffa7ea369be707b6d88bf68344732a7800450665080fb4267c01bfeae",
 ];
 
+/// Runs a program whose standard streams are pipes.
+const PIPES: &str = r#"{ cat | "$@" 2>&1 1>&5 | cat >&2; } 5>&1 | cat"#;
+
+/// Runs a program whose standard input and output are files.
+const FILES: &str = r#"cat > "$0.in" && "$@" < "$0.in" > "$0" && cat "$0""#;
+
 /// The page that says what ran.
 const PAGE: &str = "tests/windows/README.md";
 
@@ -107,7 +113,10 @@ pub(crate) fn windows() -> Result<()> {
     rows.extend(trial.wheel(&wheel)?);
     rows.push(trial.requests(&program)?);
     match rows.len() {
-        3 => keep(Path::new(PAGE), page(&commands, &rows).as_bytes())?,
+        3 => {
+            fs::create_dir_all(Path::new(PAGE).parent().context("a folder")?)?;
+            keep(Path::new(PAGE), page(&commands, &rows).as_bytes())?;
+        }
         _ => say(&format!("{PAGE} is left as it was: without the wheel")),
     }
     let mut files = vec![program, materials, wheel];
@@ -361,6 +370,13 @@ impl Trial<'_> {
             }
         }
         ensure!(different.is_empty(), "under Wine, commands print something else:\n{}", different.join("\n"));
+        // An agent, its tools and a person's decision. It prints times and folders.
+        let mut demo = self.wine.program(program);
+        demo.arg("demo");
+        let demo = given(demo, b"")?;
+        ensure!(demo.status.success(), "demo, under Wine:\n{}", String::from_utf8_lossy(&demo.stdout));
+        rows.push("| demo | each scene ends as it must |\n".to_owned());
+        print!("{}", rows[rows.len() - 1]);
         Ok(rows)
     }
 
@@ -454,8 +470,8 @@ impl Trial<'_> {
         self.wine.configure(&mut asked);
         let package = std::path::absolute(FOLDER)?.join("python/wheel");
         asked
-            // Under Wine, Python refuses a standard input that is a file, and Node a standard output that is a pipe.
-            .args(["sh", "-c", if is_node { "cat | \"$@\" > \"$0\" && cat \"$0\"" } else { "cat | \"$@\" | cat" }])
+            // Under Wine, Python refuses standard streams that are files, and Node those that are pipes.
+            .args(["sh", "-c", if is_node { FILES } else { PIPES }])
             .arg(std::path::absolute(FOLDER)?.join("answers"))
             .arg(&self.wine.program)
             .arg(program)

@@ -6,7 +6,7 @@ use std::{
     fs,
     io::{self, Write},
     path::{self, Path, PathBuf},
-    process::{self, Command, Stdio},
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail};
@@ -126,7 +126,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 
 fn all_scenes() -> Result<Status> {
     let this = this_command(env::args_os().collect())?;
-    let folder = env::temp_dir().join(format!("seamgate-demo-{}", process::id()));
+    let folder = tempfile::Builder::new().prefix("seamgate-demo-").tempdir();
+    let folder = folder.context("cannot make a folder for the demo's files")?.keep();
     write_files(&folder, &this)?;
     let count = SCENES.len();
     for (number, scene) in (1..).zip(&SCENES) {
@@ -169,7 +170,6 @@ fn this_command(words: Vec<OsString>) -> Result<Vec<OsString>> {
 
 fn write_files(folder: &Path, this: &[OsString]) -> Result<()> {
     let at = || format!("cannot write the demo's files to {}", folder.display());
-    fs::create_dir(folder).with_context(at)?;
     let generated = [(SERVERS, servers(this)?), (HOSTILE, hostile_contract())];
     let fixed = FILES.iter().map(|(name, text)| (*name, (*text).to_owned()));
     for (name, text) in fixed.chain(generated.map(|(name, value)| (name, format!("{value:#}\n")))) {

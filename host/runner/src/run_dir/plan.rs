@@ -3,11 +3,11 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
-use seamgate::{Json, read_named, write_private};
+use seamgate::{Json, read_named, sync_folder, write_private};
 use serde::{Deserialize, Serialize};
 
 use super::profile_copy::ProfileCopy;
@@ -136,7 +136,7 @@ impl Plan {
             );
         }
         write_private(&path, text.as_bytes())
-            .and_then(|()| File::open(run)?.sync_all())
+            .and_then(|()| sync_folder(run))
             .map_err(|error| Error::NoVerdict(format!("cannot write {}: {error}", path.display())))
     }
 }

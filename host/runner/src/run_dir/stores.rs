@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate::{Stored, StoresEvent};
+use seamgate::{Stored, StoresEvent, sync_folder};
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -152,10 +152,9 @@ impl Stores {
         file.write_all(text)?;
         if self.is_synced {
             file.sync_data()?;
-            // On other systems, folders cannot be opened.
-            if is_new && cfg!(unix) {
+            if is_new {
                 let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())?;
+                sync_folder(folder.unwrap_or(Path::new(".")))?;
             }
         }
         Ok(())

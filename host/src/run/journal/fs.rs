@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::JournalError;
+use crate::file;
 
 /// The time to wait for another process that reads or appends.
 const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
@@ -52,13 +53,9 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), JournalError> {
     sync_folder(parent)
 }
 
-/// Syncs the names in a folder, so that they survive a crash.
+/// Syncs the names in a folder.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), JournalError> {
-    // On other systems, folders cannot be opened.
-    if cfg!(unix) {
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("write", folder))?;
-    }
-    Ok(())
+    file::sync_folder(folder).map_err(failed("write", folder))
 }
 
 /// Writes a file that exists either whole or not at all.
