@@ -1,0 +1,185 @@
+"""Compare the twin with the kernel: on the cases of this repository, and on random profiles and calls.
+
+    python3 tests/twin/compare.py --cases
+    python3 tests/twin/compare.py --random 10000 --seed 1
+
+Both need the package `seamgate` with its native backend. The status is 1 if a difference is unexplained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+from permit import BadRequest, Decision, Digests, Kernel  # noqa: E402
+from profile import BadProfile, Profile  # noqa: E402
+from schema import Schema  # noqa: E402
+from values import Malformed, Number, parse, plain  # noqa: E402
+
+from seamgate import Gate, SeamgateFault  # noqa: E402
+
+TESTS = HERE.parent
+EXPLAINED: dict[str, str] = json.loads((HERE / "explained.json").read_text())
+"""Cases whose difference the README explains."""
+
+
+def loaded(*places: Path) -> str | None:
+    return next((place.read_text() for place in places if place.exists()), None)
+
+
+class Same:
+    """The kernel's digest of equal calls: docs/runs.md says what it stands for, and not how it is made."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def __call__(self, call: str) -> str:
+        if call not in self.known:
+            (server, name), end = json.JSONDecoder().raw_decode(call)
+            tool = {"name": name, "effect": "read", "permit": "allow", "max_arguments_bytes": 4194304}
+            if server is not None:
+                tool["server"] = server
+            gate = Gate()
+            gate.register_profile(json.dumps({"agent": "same", "tools": [tool]}))
+            facts = {"run": "r", "at": 0, "principal": "p"}
+            asked = {"key": "c", "tool": name, "arguments": call[end:]}
+            done = json.loads(gate.permit("same", json.dumps(facts), json.dumps(asked)).json)
+            self.known[call] = next(iter(done["facts"]["used"]["calls"])).removeprefix("read:")
+        return self.known[call]
+
+
+def shown(decision: Decision) -> dict[str, Any]:
+    """A decision of the twin, in the form of the kernel's."""
+    made: dict[str, Any] = {"permit": decision.permit, "codes": decision.codes, "facts": decision.facts}
+    if decision.tool:
+        made["tool"] = decision.tool.full
+        made["effect"] = decision.tool.effect
+    for name in ("arguments", "allowed", "ask", "approval"):
+        if getattr(decision, name) is not None:
+            made[name] = getattr(decision, name)
+    if decision.digest and decision.permit != "deny":
+        made["digest"] = decision.digest
+    if decision.secrets:
+        made["secrets"] = decision.secrets
+    if decision.origins:
+        made["origins"] = [[place, name is not None] for place, name in decision.origins]
+    return json.loads(json.dumps(made, default=_number))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Number):
+        return json.loads(value.raw)
+    raise TypeError(value)
+
+
+def expected(document: dict[str, Any], tool: str | None) -> dict[str, Any]:
+    """A decision of the kernel, without the texts that the pages do not determine."""
+    made: dict[str, Any] = {"permit": document["permit"], "facts": document["facts"]}
+    made["codes"] = [reason["code"] for reason in document["reasons"]]
+    if tool is not None:
+        server = document.get("server")
+        made["tool"] = f"{server}/{document['tool']}" if server else document["tool"]
+        made["effect"] = document.get("effect")
+    for name in ("arguments", "allowed", "approval", "secrets"):
+        if name in document:
+            made[name] = document[name]
+    if "digest" in document and document["permit"] != "deny":
+        made["digest"] = document["digest"]
+    if "ask" in document:
+        made["ask"] = {name: item for name, item in document["ask"].items() if name not in ("view", "keys")}
+    if "origins" in document:
+        made["origins"] = [[one["pointer"], "origin" in one] for one in document["origins"]]
+    return made
+
+
+def differences(twin: dict[str, Any], kernel: dict[str, Any]) -> list[str]:
+    return [
+        f"{name}: twin {json.dumps(twin.get(name))[:300]}, kernel {json.dumps(kernel.get(name))[:300]}"
+        for name in sorted({*twin, *kernel})
+        if twin.get(name) != kernel.get(name)
+    ]
+
+
+FACTS = Schema(parse((HERE.parents[1] / "schemas/facts.schema.json").read_text()))
+CALL = Schema(parse((HERE.parents[1] / "schemas/call.schema.json").read_text()))
+
+
+def decide(profile: str, facts: str, call: str, digests: Digests) -> dict[str, Any]:
+    """The twin's decision, or its fault."""
+    try:
+        kernel = Kernel(Profile(profile), digests)
+    except BadProfile as fault:
+        return {"fault": "bad_profile", "why": str(fault)}
+    try:
+        given, asked = parse(facts, 96), parse(call, 96)
+        if FACTS.errors(given) or CALL.errors(asked):
+            return {"fault": "bad_request"}
+        return shown(kernel.permit(given, asked))
+    except (Malformed, BadRequest):
+        return {"fault": "bad_request"}
+
+
+def call_cases() -> tuple[Counter[str], list[str]]:
+    counts: Counter[str] = Counter()
+    failed: list[str] = []
+    same = Same()
+    for must in sorted((TESTS / "calls").glob("*/*/must.txt")):
+        case, group = must.parent, must.parent.parent
+        name = f"calls/{group.name}/{case.name}"
+        profile = loaded(case / "profile.json", group / "profile.json") or ""
+        facts = json.loads(loaded(group / "facts.json") or "{}")
+        facts |= json.loads(loaded(case / "facts.json") or "{}")
+        facts = json.dumps({name: value for name, value in facts.items() if value is not None})
+        call = loaded(case / "call.json", group / "call.json") or "{}"
+        decision, fault = loaded(case / "decision.json"), loaded(case / "fault.json")
+        if loaded(case / "result.json") or loaded(case / "listed.json") or not (decision or fault):
+            counts["not compared"] += 1
+            continue
+        if fault:
+            wanted = {"fault": json.loads(fault)["fault"]}
+            twin = decide(profile, facts, call, Digests())
+            found = [] if twin.get("fault") == wanted["fault"] else [f"twin {twin}, kernel {wanted}"]
+        else:
+            document = json.loads(decision or "")
+            twin = decide(profile, facts, call, Digests(lambda _: document.get("digest", "none"), same))
+            found = differences(twin, expected(document, twin.get("tool")))
+        if found and name not in EXPLAINED:
+            failed += [f"{name}: {one}" for one in found]
+        counts["explained" if found and name in EXPLAINED else "failed" if found else "passed"] += 1
+    return counts, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", action="store_true", help="compare with the cases of tests/calls and tests/runs")
+    parser.add_argument("--random", type=int, metavar="N", help="compare N random decisions")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--limit", type=int, default=20, help="the most differences that are printed")
+    asked = parser.parse_args()
+    failed: list[str] = []
+    if asked.cases:
+        counts, failed = call_cases()
+        print("calls:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+    if asked.random:
+        start = time.monotonic()
+        counts, more = generate.run(asked.random, asked.seed, asked.limit)
+        failed += more
+        seconds = time.monotonic() - start
+        print("random:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        print(f"{asked.random / seconds:.0f} decisions a second")
+    for one in failed[: asked.limit]:
+        print(one)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
