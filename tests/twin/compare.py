@@ -71,7 +71,7 @@ def shown(decision: Decision) -> dict[str, Any]:
     if decision.secrets:
         made["secrets"] = decision.secrets
     if decision.origins:
-        made["origins"] = [[place, name is not None] for place, name in decision.origins]
+        made["origins"] = sorted([place, name is not None] for place, name in decision.origins)
     return json.loads(json.dumps(made, default=_number))
 
 
@@ -97,16 +97,21 @@ def expected(document: dict[str, Any], tool: str | None) -> dict[str, Any]:
     if "ask" in document:
         made["ask"] = {name: item for name, item in document["ask"].items() if name not in ("view", "keys")}
     if "origins" in document:
-        made["origins"] = [[one["pointer"], "origin" in one] for one in document["origins"]]
+        made["origins"] = sorted([one["pointer"], "origin" in one] for one in document["origins"])
     return made
 
 
-def differences(twin: dict[str, Any], kernel: dict[str, Any]) -> list[str]:
-    return [
-        f"{name}: twin {json.dumps(twin.get(name))[:300]}, kernel {json.dumps(kernel.get(name))[:300]}"
-        for name in sorted({*twin, *kernel})
-        if twin.get(name) != kernel.get(name)
-    ]
+def differences(twin: dict[str, Any], kernel: dict[str, Any], at: str = "") -> list[str]:
+    found: list[str] = []
+    for name in sorted({*twin, *kernel}):
+        left, right = twin.get(name), kernel.get(name)
+        if left == right:
+            continue
+        if isinstance(left, dict) and isinstance(right, dict):
+            found += differences(left, right, f"{at}{name}.")
+        else:
+            found.append(f"{at}{name}: twin {json.dumps(left)[:900]}, kernel {json.dumps(right)[:900]}")
+    return found
 
 
 FACTS = Schema(parse((HERE.parents[1] / "schemas/facts.schema.json").read_text()))

@@ -135,7 +135,9 @@ def condition(r: Random, deep: int = 2) -> Any:
     if roll < 0.92:
         return {"if": condition(r, deep - 1), "then": condition(r, deep - 1)}
     first, second = leaf(r), leaf(r)
-    return {**first, **second} if isinstance(first, dict) and isinstance(second, dict) else first
+    if not isinstance(first, dict) or not isinstance(second, dict) or {"const", "enum"} & {*first, *second}:
+        return first  # README.md, difference 8, says why `const` stands alone.
+    return {**first, **second}
 
 
 def when(r: Random) -> Any:
@@ -252,7 +254,7 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
         for _ in range(r.randint(1, 3)):
             flow = {"after": r.choice(LABELS), "to": r.choice([*EFFECTS, "egress"])}
             flow["then"] = r.choice(["deny", "approval", "approval", approval(r)])
-            made["flows"].append({**flow, **({"unless": "origins"} if r.maybe(0.4) else {})})
+            made["flows"].append({**flow, **({"unless": "origins"} if r.maybe(0.7) and any(t.get("origins") and t["effect"] == flow["to"] for t in made["tools"]) else {})})
     if r.maybe(0.5):
         made["budget"] = {}
         for name in r.some(["tool_calls", "tokens", "ms", "same_call"], 1, 3):
@@ -304,6 +306,17 @@ def observed(r: Random, call: str) -> dict[str, Any]:
 # Comparison
 
 
+def relevant(found: list[str]) -> list[str]:
+    """The facts that help to understand a difference."""
+    text = " ".join(found)
+    names = ["at", "labels", "principal"]
+    names += ["asks", "approvals"] if any(w in text for w in ("ask", "appro", "expired", "rejected")) else []
+    names += ["task", "context", "said", "lists", "observed"] if "scope" in text or "origin" in text else []
+    names += ["used"] if "used" in text or "budget" in text or "rate" in text else []
+    names += ["stores"] if "stores" in text else []
+    return names
+
+
 class Pairs:
     """What the twin's digests are called by the kernel. One digest of one must not stand for two of the other."""
 
@@ -317,6 +330,23 @@ class Pairs:
     def turned(self, value: Any) -> Any:
         text = json.dumps(value)
         return json.loads(re.sub(r"sha256:[0-9a-f]{64}|\b[0-9a-f]{32}\b", lambda m: self.kernel.get(m[0], m[0]), text))
+
+
+def settled(before: dict[str, Any], decision: dict[str, Any]) -> dict[str, Any]:
+    """A decision in which facts have one order, and stores say each label once."""
+    facts = dict(decision.get("facts", {}))
+    if "asks" in facts:
+        facts["asks"] = sorted(facts["asks"], key=lambda one: (one["key"], one["digest"]))
+    whole: dict[str, set[str]] = {}
+    for one in facts.get("stores", before.get("stores", [])):
+        whole.setdefault(one["store"], set()).update(() if "key" in one else one["labels"])
+    facts["stores"] = {}
+    for one in decision.get("facts", {}).get("stores", before.get("stores", [])):
+        labels = set(one["labels"]) - (whole.get(one["store"], set()) if "key" in one else set())
+        if labels:
+            name = f"{one['store']} {one.get('key')}"
+            facts["stores"][name] = sorted(labels.union(facts["stores"].get(name, [])))
+    return {**decision, "facts": facts}
 
 
 def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
@@ -388,12 +418,12 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
                 grown = [n for n, c in right["facts"]["used"]["calls"].items() if c > before.get(n, 0)]
                 if len(grown) != 1 or not pairs.learn(made.same, grown[0].split(":")[-1]):
                     failed.append(f"{seed}/{number}/{step}: same of {asked}")
-            found = differences(pairs.turned(left), right)
+            found = differences(settled(theirs, pairs.turned(left)), settled(theirs, right))
             if found:
                 tools = [one for one in document["tools"] if one["name"] == call["tool"]]
                 rest = {name: item for name, item in document.items() if name not in ("tools", "approvers", "agent")}
                 about = "\n".join(["", *found, f"call {asked}", f"tool {json.dumps(tools)}", f"rest {json.dumps(rest)}"])
-                about += f"\nfacts {json.dumps(theirs)}"
+                about += f"\nfacts {json.dumps({name: theirs.get(name) for name in relevant(found)})}"
                 reasons = [one["message"] for one in answer["reasons"]] if "permit" in right else []
                 failed.append(f"{seed}/{number}/{step}:{about}\nkernel says {reasons}".replace("\n", "\n  "))
                 break

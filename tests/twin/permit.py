@@ -40,11 +40,23 @@ class Digests:
 
 @dataclass
 class Need:
-    """An approval that a rule asks for."""
+    """An approval that rules ask for: rules that ask the same people for the same time are one."""
 
-    code: str
-    groups: list[str]
+    codes: list[str]
+    people: list[str]
     ttl: int
+
+
+def merged(needs: list[Need]) -> list[Need]:
+    made: list[Need] = []
+    for need in needs:
+        for other in made:
+            if (other.people, other.ttl) == (need.people, need.ttl):
+                other.codes += need.codes
+                break
+        else:
+            made.append(Need(list(need.codes), need.people, need.ttl))
+    return made
 
 
 @dataclass
@@ -368,6 +380,8 @@ class Kernel:
         try:
             tool = find(profile, call.get("server"), call["tool"])
             self._lists(tool, facts)
+            if tool.invalid:
+                raise Denied("invalid_definition")
             self._exists(tool, facts)
             decision.tool = tool
             value = self._admit(tool, text)
@@ -400,8 +414,6 @@ class Kernel:
     def _exists(self, tool: Tool, facts: dict[str, Any]) -> None:
         if not in_mode(self.profile, facts, tool):
             raise Denied("mode")
-        if tool.invalid:
-            raise Denied("invalid_definition")
         if not on_surface(facts, tool):
             raise Denied("surface")
 
@@ -421,7 +433,7 @@ class Kernel:
         programs = facts.get("programs", {})
         server = tool.server or ""
         program = programs.get(f"{server}/{tool.name}", programs.get(f"{server}/"))
-        envelope = [tool.server, tool.name, compact(tool.definition, sort=True), text, facts["run"]]
+        envelope = [tool.server, tool.name, compact(tool.definition, sort=True), text, facts["run"], self.profile.text]
         return self.digests.action(json.dumps([*envelope, facts["principal"], facts.get("mode"), program]))
 
     def labels(self, facts: dict[str, Any]) -> set[str]:
@@ -434,9 +446,9 @@ class Kernel:
 
     def _judge(self, tool: Tool, facts: dict[str, Any], value: Any, decision: Decision) -> list[Need]:
         profile = self.profile
-        judge_arguments(profile, tool, value)
         if confusing(tool, profile, value):
             raise Denied("malformed")
+        judge_arguments(profile, tool, value)
         judge_deny(profile, tool, value)
         if tool.effect != "read" and marked(value, tool):
             raise Denied("mark")
@@ -445,26 +457,29 @@ class Kernel:
         sources = Sources(facts.get("task"), facts.get("context", {}), facts.get("lists", {}), facts)
         if not scoped(tool, value, sources, secrets):
             raise Denied("scope")
-        needs = self._origins(tool, value, sources, decision)
-        needs += self._flows(tool, facts, decision)
+        rules = self._origins(tool, value, sources, decision)
+        rules += self._flows(tool, facts, decision)
         self._budget(tool, facts, value, decision)
-        mine = [
-            Need("permit", one["approval"]["by"], number(one["approval"].get("ttl_s"), 600) or 600)
-            for one in permits(tool, value)
-        ]
-        return mine + needs
+        own = permits(tool, value)
+        needs = [self._need(tool, "permit", one, own) for one in own]
+        others: list[Need] = []
+        for code, then in rules:
+            need = self._need(tool, code, then, own)
+            if need not in others:
+                others.append(need)
+        return merged(needs + others)
 
-    def _need(self, tool: Tool, code: str, then: Any) -> Need:
-        if isinstance(then, dict):
-            return Need(code, then["approval"]["by"], number(then["approval"].get("ttl_s"), 600) or 600)
-        permits_of = [case["permit"] for case in tool.permit] if isinstance(tool.permit, list) else [tool.permit]
-        asked = [permit["approval"] for permit in permits_of if asks(permit)]
-        groups = [group for one in asked for group in one["by"]]
-        if not groups:
-            return Need(code, list(self.profile.approvers), 600)
-        return Need(code, groups, min(number(one.get("ttl_s"), 600) or 600 for one in asked))
+    def _need(self, tool: Tool, code: str, then: Any, own: list[Any]) -> Need:
+        """The approval that a rule asks for. `approval` alone has the groups of the tool's own `permit`."""
+        if then == "approval":
+            cases = [case["permit"] for case in tool.permit] if isinstance(tool.permit, list) else [tool.permit]
+            then = next((one for one in [*own, *cases] if asks(one)), None)
+            if then is None:
+                return Need([code], group_members(self.profile, list(self.profile.approvers)), 600)
+        people = group_members(self.profile, then["approval"]["by"])
+        return Need([code], people, number(then["approval"].get("ttl_s"), 600) or 600)
 
-    def _origins(self, tool: Tool, value: Any, sources: Sources, decision: Decision) -> list[Need]:
+    def _origins(self, tool: Tool, value: Any, sources: Sources, decision: Decision) -> list[tuple[str, Any]]:
         if not tool.origins:
             return []
         prove = Origins(sources.facts, sources.task, sources.context, sources.lists)
@@ -485,16 +500,16 @@ class Kernel:
                 else:
                     proven.append((place, name))
         decision.origins = [*((place, None) for _, place in lacking), *proven][:64]
-        needs: list[Need] = []
-        for index, _ in lacking:
+        needs: list[tuple[str, Any]] = []
+        for index in sorted({index for index, _ in lacking}):
             other = tool.origins[index][1].get("else")
             if other == "deny":
                 raise Denied("origin")
             if other is not None:
-                needs.append(self._need(tool, "origin", other))
+                needs.append(("origin", other))
         return needs
 
-    def _flows(self, tool: Tool, facts: dict[str, Any], decision: Decision) -> list[Need]:
+    def _flows(self, tool: Tool, facts: dict[str, Any], decision: Decision) -> list[tuple[str, Any]]:
         labels = self.labels(facts)
         fine = bool(decision.origins) and all(name for _, name in decision.origins)
         applied = [
@@ -504,7 +519,7 @@ class Kernel:
         ]
         if any(flow["then"] == "deny" for flow in applied):
             raise Denied("flow")
-        return [self._need(tool, "flow", flow["then"]) for flow in applied]
+        return [("flow", flow["then"]) for flow in applied]
 
     def _budget(self, tool: Tool, facts: dict[str, Any], value: Any, decision: Decision) -> None:
         budget, used = self.profile.budget, facts.get("used", {})
@@ -536,72 +551,73 @@ class Kernel:
         asked = mine[-1] if mine else None
         asked_at = int(_plain(asked["at"])) if asked else at
         expires = min(int(_plain(asked["expires"])), asked_at + ttl) if asked else at + ttl
-        decided = [one for one in facts.get("approvals", []) if one["key"] == key and not one.get("spent")]
-        everybody = [who for need in needs for who in group_members(profile, need.groups)]
-        codes: list[str] = []
-        valid: list[dict[str, Any]] = []
-        lapsed: list[dict[str, Any]] = []
+        decided = [one for one in facts.get("approvals", []) if one["key"] == key]
+        everybody = {who for need in needs for who in need.people}
         for one in decided:
-            when = int(_plain(one["at"]))
-            if one["digest"] != digest:
-                codes.append("digest")
-            elif one["decision"] == "rejected":
-                if one["principal"] in everybody:
+            if one["digest"] == digest and one["decision"] == "rejected" and not one.get("spent"):
+                if one["principal"] in everybody and (asked is None or int(_plain(one["at"])) >= asked_at):
                     raise Denied("rejected")
-            elif one["principal"] not in everybody:
-                codes.append("approver")
-            elif asked is None:
-                codes.append("before_ask")
-                lapsed.append(one)
-            elif when < asked_at:
-                codes.append("before_ask")
-            elif when >= expires or at >= expires:
-                codes.append("expired")
-                lapsed.append(one)
+        used: list[dict[str, Any]] = []
+        unmet: list[Need] = []
+        codes: list[str] = []
+        for need in needs:
+            why: list[str] = []
+            fine: dict[str, Any] | None = None
+            for one in decided:
+                code = self._holds(one, need, digest, asked, asked_at, expires, at)
+                if code == "":
+                    fine = fine or one
+                elif code:
+                    why.append(code)
+            if fine:
+                used.append(fine)
             else:
-                valid.append(one)
-        unmet = [
-            need
-            for need in needs
-            if not any(one["principal"] in group_members(profile, need.groups) for one in valid)
-        ]
-        covering = self._remembered(tool, facts, unmet, decision)
-        if not unmet or covering:
-            self._use(facts, valid, covering, decision)
+                codes = codes if unmet else why
+                unmet.append(need)
+        if not unmet:
+            decision.approval = {"principal": used[0]["principal"], "at": int(_plain(used[0]["at"]))}
+            decision.facts["approvals"] = [
+                {**one, "spent": True} if any(one is other for other in used) else one for one in facts["approvals"]
+            ]
             return True
-        if valid:
-            codes += ["approver"] * len([one for one in valid])
         if asked is None or at >= expires:
             asked, expires = None, at + ttl
-        decision.codes = [unmet[0].code, *codes]
-        decision.ask = {"key": key, "digest": digest, "expires": expires}
-        decision.ask["by"] = group_members(profile, unmet[0].groups)
-        new = {"key": key, "digest": digest, "at": at if asked is None else asked_at, "expires": expires}
+        decision.codes = [*unmet[0].codes, *codes]
+        decision.ask = {"key": key, "digest": digest, "by": unmet[0].people, "expires": expires}
         kept = [one for one in asks_now if not (one["key"] == key and one["digest"] == digest)]
         if asked is None or expires != int(_plain(asked["expires"])):
+            new = {"key": key, "digest": digest, "at": at if asked is None else asked_at, "expires": expires}
             decision.facts["asks"] = [*kept, new]
-        if lapsed:
+        if asked is None and any(one["digest"] == digest and not one.get("spent") for one in decided):
             decision.facts["approvals"] = [
-                {**one, "spent": True} if any(one is other for other in lapsed) else one
-                for one in facts.get("approvals", [])
+                {**one, "spent": True} if one["key"] == key and one["digest"] == digest else one
+                for one in facts["approvals"]
             ]
         return False
 
-    def _remembered(
-        self, tool: Tool, facts: dict[str, Any], unmet: list[Need], decision: Decision
-    ) -> dict[str, Any] | None:
-        return None
-
     @staticmethod
-    def _use(
-        facts: dict[str, Any], valid: list[dict[str, Any]], covering: dict[str, Any] | None, decision: Decision
-    ) -> None:
-        if covering or not valid:
-            return
-        decision.approval = {"principal": valid[0]["principal"], "at": int(_plain(valid[0]["at"]))}
-        decision.facts["approvals"] = [
-            {**one, "spent": True} if any(one is other for other in valid) else one for one in facts["approvals"]
-        ]
+    def _holds(
+        one: dict[str, Any],
+        need: Need,
+        digest: str | None,
+        asked: dict[str, Any] | None,
+        asked_at: int,
+        expires: int,
+        at: int,
+    ) -> str | None:
+        """Why a decision of a person does not meet a need: a code. Empty if it does, and None if it is used up."""
+        when = int(_plain(one["at"]))
+        if one["digest"] != digest:
+            return "digest"
+        if one["principal"] not in need.people:
+            return "approver"
+        if one["decision"] == "rejected":
+            return None
+        if asked is None or when < asked_at:
+            return "before_ask"
+        if when >= expires or at >= expires:
+            return "expired"
+        return None if one.get("spent") else ""
 
     def _spend(self, tool: Tool, facts: dict[str, Any], value: Any, decision: Decision) -> None:
         used = facts.get("used", {})
@@ -615,7 +631,8 @@ class Kernel:
         recent = {name: [int(_plain(time)) for time in times] for name, times in used.get("recent", {}).items()}
         rate = tool.rate()
         if rate:
-            recent[tool.full] = [*recent.get(tool.full, []), int(_plain(facts["at"]))][-rate[0] :]
+            recent[tool.full] = [*recent.get(tool.full, []), int(_plain(facts["at"]))]
+            recent[tool.full] = [time for time in recent[tool.full] if time > int(_plain(facts["at"])) - rate[1]]
         if recent:
             new["recent"] = recent
         decision.facts["used"] = new

@@ -87,6 +87,7 @@ class Profile:
         wrong = Profile._form.errors(self.document)
         if wrong:
             raise BadProfile(str(wrong[0]))
+        self.text = text
         self.agent: str = self.document["agent"]
         self.approvers: dict[str, Any] = self.document.get("approvers", {})
         self.modes: dict[str, Any] = self.document.get("modes", {})
@@ -101,6 +102,9 @@ class Profile:
         self._references()
         for tool in self.tools:
             self._entry(tool)
+        for flow in self.flows:
+            if "unless" in flow and not any(tool.origins and _to(flow["to"], tool) for tool in self.tools):
+                raise BadProfile("unless without origins")
         self._conditions()
         self._covers()
         self._examples()
@@ -234,7 +238,7 @@ class Profile:
                 raise BadProfile("items")
         store = entry.get("store")
         if store and "key" in store:
-            self._leads(tool, self._path(store["key"]), {"string", "number"})
+            self._path(store["key"])
 
     def _case(self, tool: Tool, case: dict[str, Any]) -> Case:
         paths: list[dict[Path, list[str]]] = []
@@ -272,7 +276,7 @@ class Profile:
         for name in ("inputSchema", "parameters", "input_schema"):
             if name in pinned and not tool.invalid and not leads(pinned[name], path, types):
                 raise BadProfile(f"{path} leads to nothing in the definition of {tool.full}")
-        if not leads(tool.entry.get("arguments", True), path, types):
+        if not leads(tool.entry.get("arguments", True), path, types, closed=False):
             raise BadProfile(f"{path} leads to nothing in the arguments of {tool.full}")
 
     def _from(self, tool: Tool, rule: dict[str, Any]) -> None:
@@ -285,8 +289,8 @@ class Profile:
             for name in ("at", "named"):
                 if name in place:
                     self._path(place[name])
-            if "tool" in place and not self._named(place["tool"]):
-                raise BadProfile("tool that is not there")
+            if "tool" in place and (place["tool"] == "*" or len(self._named(place["tool"])) != 1):
+                raise BadProfile("an origin from no tool, or from several")
 
     def _named(self, name: str) -> list[Tool]:
         """The tools that a *tool name* stands for."""
@@ -418,8 +422,14 @@ def _to(to: str, tool: Tool) -> bool:
 to_matches = _to
 
 
-def leads(schema: Any, path: Path, types: set[str] | None, root: Any = None, depth: int = 0) -> bool:
-    """Whether a path can lead to a value of one of the types that a schema allows."""
+def leads(
+    schema: Any, path: Path, types: set[str] | None, root: Any = None, depth: int = 0, *, closed: bool = True
+) -> bool:
+    """Whether a path can lead to a value of one of the types that a schema allows.
+
+    A definition that declares members has no others (`closed`), unless it says so; `arguments` has all that it does
+    not forbid.
+    """
     root = schema if root is None else root
     if not isinstance(schema, dict) or depth > 40:
         return schema is not False
@@ -428,36 +438,37 @@ def leads(schema: Any, path: Path, types: set[str] | None, root: Any = None, dep
         at = root
         for step in reference[2:].split("/") if reference != "#" else []:
             at = at.get(step.replace("~1", "/").replace("~0", "~"), {}) if isinstance(at, dict) else {}
-        if not leads(at, path, types, root, depth + 1):
+        if not leads(at, path, types, root, depth + 1, closed=closed):
             return False
     for name in ("anyOf", "oneOf"):
         listed = schema.get(name)
-        if isinstance(listed, list) and listed and not any(leads(one, path, types, root, depth + 1) for one in listed):
+        if isinstance(listed, list) and listed and not any(leads(one, path, types, root, depth + 1, closed=closed) for one in listed):
             return False
     for one in schema.get("allOf", ()) if isinstance(schema.get("allOf"), list) else ():
-        if not leads(one, path, types, root, depth + 1):
+        if not leads(one, path, types, root, depth + 1, closed=closed):
             return False
     named = schema.get("type")
-    named = [named] if isinstance(named, str) else named
+    allowed = [{named}] if isinstance(named, str) else [set(named)] if isinstance(named, list) else []
+    allowed = [{"number" if one == "integer" else one for one in some} for some in allowed]
+    allowed += [{kind(schema["const"])}] if "const" in schema else []
+    allowed += [set(map(kind, schema["enum"]))] if isinstance(schema.get("enum"), list) else []
     if not path:
-        if isinstance(named, list) and types is not None:
-            return bool({"number" if one == "integer" else one for one in named} & types)
-        return True
+        return types is None or set.intersection(types, *allowed) != set()
     step, rest = path[0], path[1:]
-    if isinstance(named, list) and ("object" if isinstance(step, str) else "array") not in named:
+    if any(("object" if isinstance(step, str) else "array") not in some for some in allowed):
         return False
     if isinstance(step, str):
         members = schema.get("properties")
         if isinstance(members, dict) and step in members:
-            return leads(members[step], rest, types, root, depth + 1)
+            return leads(members[step], rest, types, root, depth + 1, closed=closed)
         more = schema.get("additionalProperties")
         if more is not None:
-            return leads(more, rest, types, root, depth + 1)
-        return not members or "patternProperties" in schema
+            return leads(more, rest, types, root, depth + 1, closed=closed)
+        return not closed or not members or "patternProperties" in schema
     first = schema.get("prefixItems")
     if isinstance(first, list) and isinstance(step, int) and step < len(first):
-        return leads(first[step], rest, types, root, depth + 1)
-    return leads(schema.get("items", True), rest, types, root, depth + 1)
+        return leads(first[step], rest, types, root, depth + 1, closed=closed)
+    return leads(schema.get("items", True), rest, types, root, depth + 1, closed=closed)
 
 
 def members_of(when: Any, at: Path = ()) -> list[Path]:
@@ -485,7 +496,7 @@ def group_members(profile: Profile, groups: list[str]) -> list[str]:
         for one in profile.approvers.get(group, []):
             if one["principal"] not in found:
                 found.append(one["principal"])
-    return found
+    return sorted(found)
 
 
 __all__ = ["BadProfile", "Case", "Profile", "Tool", "asks", "group_members", "kind", "leads", "number", "to_matches"]

@@ -39,7 +39,9 @@ KEYWORDS: dict[str, str] = {
 """The type that each keyword is about."""
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-ACCEPTS, REJECTS, OTHER_TYPE, ELSEWHERE, OPEN = "accepts", "rejects", "other type", "elsewhere", "open"
+ACCEPTS, REJECTS, OPEN = "accepts", "rejects", "open"
+ELSEWHERE = "elsewhere"
+"""The verdict of an alternative whose `type` and other keywords are about other types. Alone, it is open."""
 
 
 class Invalid(ValueError):
@@ -343,47 +345,89 @@ class Schema:
         if isinstance(schema, bool):
             return ACCEPTS if schema else REJECTS
         parts: list[str] = []
-        about_types = False
+        alone = True
         for name, inner in schema.items():
             if name == "$ref":
                 parts.append(self._condition(self._target(inner), value))
             elif name == "allOf":
                 parts += [self._condition(item, value) for item in inner]
             elif name in ("anyOf", "oneOf"):
-                parts.append(_any([self._condition(item, value) for item in inner]))
+                parts.append(self._alternatives(name, inner, value))
             elif name == "not":
                 parts.append(_turned(self._condition(inner, value)))
+            elif name == "if":
+                parts.append(self._branches(schema, value))
             elif name in ("const", "enum"):
-                about_types = True
+                alone = False
                 listed = inner if name == "enum" else [inner]
                 if any(equal(value, item) for item in listed):
                     parts.append(ACCEPTS)
                 else:
                     parts.append(REJECTS if kind(value) in map(kind, listed) else OPEN)
             elif name in KEYWORDS and not _idle(name, inner):
-                about_types = True
-                if kind(value) != KEYWORDS[name]:
-                    parts.append(OPEN)
-                else:
-                    parts.append(self._about(schema, name, inner, value))
+                alone = False
+                parts.append(self._about(schema, name, inner, value) if kind(value) == KEYWORDS[name] else OPEN)
         if "type" in schema and not _typed(schema["type"], value):
-            if not about_types:
-                return REJECTS if REJECTS in parts else OTHER_TYPE
-            return REJECTS if REJECTS in [part for part in parts if part != OPEN] else ELSEWHERE
+            about = {KEYWORDS[name] for name, inner in schema.items() if name in KEYWORDS and not _idle(name, inner)}
+            return REJECTS if alone or REJECTS in parts or kind(value) in about else ELSEWHERE
         return _all(parts)
 
+    def _alternatives(self, name: str, listed: list[Any], value: Any) -> str:
+        """One alternative for each type decides about values of all these types."""
+        parts = [self._condition(item, value) for item in listed]
+        decided = any(kind(value) in self._types(item) for item in listed)
+        parts = [REJECTS if part == ELSEWHERE and decided else part for part in parts]
+        if name == "oneOf" and ACCEPTS in parts:
+            if parts.count(ACCEPTS) > 1:
+                return REJECTS
+            return OPEN if OPEN in parts or ELSEWHERE in parts else ACCEPTS
+        return _any(parts)
+
+    def _branches(self, schema: dict[str, Any], value: Any) -> str:
+        condition = self._condition(schema["if"], value)
+        then, other = (self._condition(schema.get(name, True), value) for name in ("then", "else"))
+        if condition in (ACCEPTS, REJECTS):
+            return then if condition == ACCEPTS else other
+        return then if then == other else OPEN
+
+    def _types(self, schema: Any) -> set[str]:
+        """The types that a schema is about."""
+        if not isinstance(schema, dict):
+            return set()
+        found: set[str] = set()
+        for name, inner in schema.items():
+            if name in ("allOf", "anyOf", "oneOf"):
+                found = found.union(*(self._types(item) for item in inner))
+            elif name in ("not", "if", "then", "else"):
+                found |= self._types(inner)
+            elif name in ("const", "enum"):
+                found |= set(map(kind, inner if name == "enum" else [inner]))
+            elif name == "$ref":
+                found |= self._types(self._target(inner))
+            elif name in KEYWORDS and not _idle(name, inner):
+                found.add(KEYWORDS[name])
+        if "type" in schema:
+            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            found &= {"number" if one == "integer" else one for one in named}
+        return found
+
     def _about(self, schema: dict[str, Any], name: str, inner: Any, value: Any) -> str:
+        """The verdict of a keyword about a value of its type. Within the value, no alternative is chosen any more."""
         if name == "properties":
-            return _all([self._condition(item, value[key]) for key, item in inner.items() if key in value])
+            return _all([self._inner(item, value[key]) for key, item in inner.items() if key in value])
         if name == "items":
             start = len(schema.get("prefixItems", ()))
-            return _all([self._condition(inner, item) for item in value[start:]])
+            return _all([self._inner(inner, item) for item in value[start:]])
         if name == "contains":
-            return _any([self._condition(inner, item) for item in value])
+            return _any([self._inner(inner, item) for item in value])
         if name == "additionalProperties" and isinstance(inner, dict):
             known = schema.get("properties", {})
-            return _all([self._condition(inner, item) for key, item in value.items() if key not in known])
+            return _all([self._inner(inner, item) for key, item in value.items() if key not in known])
         return ACCEPTS if self._fits({name: inner}, value) else REJECTS
+
+    def _inner(self, schema: Any, value: Any) -> str:
+        verdict = self._condition(schema, value)
+        return OPEN if verdict == ELSEWHERE else verdict
 
 
 def _typed(wanted: Any, value: Any) -> bool:
@@ -395,29 +439,19 @@ def _idle(name: str, value: Any) -> bool:
     """Whether a keyword constrains nothing."""
     if name in ("minLength", "minItems", "minProperties"):
         return bool(value.value == 0)
-    return name == "uniqueItems" and value is False or value in (True, {}, [])
+    return value is False if name == "uniqueItems" else value is True or value in ({}, [])
 
 
 def _all(parts: list[str]) -> str:
-    for part in (REJECTS, OTHER_TYPE, OPEN, ELSEWHERE):
-        if part in parts:
-            return part
-    return ACCEPTS
+    return next((part for part in (REJECTS, OPEN, ELSEWHERE) if part in parts), ACCEPTS)
 
 
 def _any(parts: list[str]) -> str:
-    for part in (ACCEPTS, OPEN):
-        if part in parts:
-            return part
-    if REJECTS in parts:
-        return REJECTS
-    return ELSEWHERE if ELSEWHERE in parts else OTHER_TYPE if parts else REJECTS
+    return next((part for part in (ACCEPTS, OPEN, ELSEWHERE) if part in parts), REJECTS)
 
 
 def _turned(part: str) -> str:
-    if part == ACCEPTS:
-        return REJECTS
-    return OPEN if part in (OPEN, ELSEWHERE) else ACCEPTS
+    return {ACCEPTS: REJECTS, REJECTS: ACCEPTS}.get(part, OPEN)
 
 
 def formatted(name: str, text: str) -> bool:

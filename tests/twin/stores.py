@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from values import Number, path_of, select
+from values import Number, canonical, path_of, select
 
 COMPUTED = {"empty", "partial", "sampled", "stale", "truncated"}
 """Labels that describe one result. Stores do not keep them."""
@@ -13,7 +13,7 @@ COMPUTED = {"empty", "partial", "sampled", "stale", "truncated"}
 
 def key_form(value: Any) -> str | None:
     """The form that all spellings of a key share. None if the call concerns the whole store."""
-    text = value.raw if isinstance(value, Number) else value
+    text = canonical(value) if isinstance(value, Number) else value
     if not isinstance(text, str) or not text or len(text.encode()) > 256 or not text.isascii():
         return None
     if ".." in text or re.search(r"[%$~#*?\[{\x00-\x1f\x7f]", text):
@@ -49,10 +49,10 @@ def labels_at(stores: list[dict[str, Any]], name: str, keys: list[str | None]) -
 def add_labels(
     stores: list[dict[str, Any]], name: str, keys: list[str | None], labels: list[str]
 ) -> list[dict[str, Any]]:
-    """The stores after a write. Each of several keys gets the labels of all of them, too."""
-    labels = sorted(set(labels) - COMPUTED)
-    if len(keys) > 1:
+    """The stores after a write. Each of several keys gets the labels of all of them, too; so does a whole store."""
+    if len(keys) > 1 or keys == [None]:
         labels = sorted(set(labels) | labels_at(stores, name, keys))
+    labels = sorted(set(labels) - COMPUTED)
     made = [dict(one) for one in stores]
     for key in keys:
         entry = next((one for one in made if one["store"] == name and one.get("key") == key), None)
@@ -68,4 +68,4 @@ def add_labels(
         most = max(counts, key=lambda store: counts[store])
         union = sorted({label for one in made if one["store"] == most for label in one["labels"]})
         made = [one for one in made if one["store"] != most] + [{"store": most, "labels": union}]
-    return made
+    return sorted(made, key=lambda one: (one["store"], one.get("key", "")))
