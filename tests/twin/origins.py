@@ -8,8 +8,8 @@ from typing import Any
 from places import INSIDE, at_host, below
 from values import ALL, Number, Path, kind, path_of, pointer, select, strings
 
-QUOTES = "\"'`´‘’‚‛“”„‟«»‹›「」『』＂＇"
-OPENING, CLOSING = "([{<（［｛〈《【", ")]}>）］｝〉》】"
+QUOTES = "\"'`"
+OPENING, CLOSING = "([{<", ")]}>"
 SIGNS = ".,;:!?"
 MAIL = re.compile(r"[A-Za-z0-9!#$%&*+/=?^_{|}~.-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 SAID_BYTES = 64 * 1024
@@ -31,56 +31,70 @@ def folded(text: str) -> str:
     return f"{found[1].lower()}://{found[2].lower()}{found[3]}" if found else text
 
 
-def _edge(text: str, at: int, step: int) -> bool:
-    """Whether a word may begin (step -1) or end (step 1) here."""
-    if at < 0 or at >= len(text):
-        return True
-    char = text[at]
-    return char.isspace() or char in QUOTES or char in OPENING or char in CLOSING
+def _edge(text: str, at: int) -> bool:
+    """Whether nothing, a blank, a quote or a bracket stands here."""
+    return at < 0 or at >= len(text) or text[at].isspace() or text[at] in QUOTES + OPENING + CLOSING
 
 
 def _ends(text: str, at: int) -> bool:
-    if _edge(text, at, 1):
+    if _edge(text, at):
         return True
-    if text[at] not in SIGNS:
-        return False
-    while at < len(text) and text[at] in SIGNS:
-        at += 1
-    return at == len(text) or text[at].isspace() or text[at] in QUOTES or text[at] in CLOSING
+    after = at + 1
+    return text[at] in SIGNS and (
+        after == len(text) or text[after].isspace() or text[after] in QUOTES or text[after] in CLOSING
+    )
 
 
 def _begins(text: str, at: int, word: str) -> bool:
-    if _edge(text, at - 1, -1):
+    if _edge(text, at - 1):
         return True
-    sign = text[at - 1]
-    if sign == "=" and re.fullmatch(r"[\w.-]+", word):
-        start = at - 1
-        while start > 0 and not _edge(text, start - 1, -1):
-            start -= 1
-        return "://" not in text[start:at]
-    return False
+    number = re.fullmatch(r"-?[0-9.,]+", word)
+    if text[at - 1] not in ("=:" if number else "="):
+        return False
+    if not number and not re.fullmatch(r"[A-Za-z_][\w.-]*", word, re.ASCII):
+        return False
+    name = re.search(r"[A-Za-z_][\w.-]*$", text[: at - 1], re.ASCII)
+    return bool(name) and _edge(text, name.start() - 1)
 
 
-def occurs(word: str, text: str) -> tuple[int, int] | None:
+def occurs(word: str, text: str, *, exact: bool = False) -> tuple[int, int] | None:
     """The first place where a word, or several, stands in a text, in bytes."""
-    word = word.strip(" \t" + QUOTES)
-    if not word or not any(char.isalnum() for char in word):
+    word = word if exact else word.strip(" \t" + QUOTES)
+    if not any(char.isalnum() for char in word):
         return None
     mail = _mail(word)
-    loose = mail or _url(word) is not None
+    loose = not exact and (mail or _url(word) is not None)
     hay, needle = (text.lower(), word.lower()) if loose else (text, word)
     at = hay.find(needle)
     while at >= 0:
         end = at + len(needle)
-        same = folded(text[at:end]) == folded(word)
+        if re.fullmatch(r"[0-9]+", word) and _grouped(text, at, end):
+            at = hay.find(needle, at + 1)
+            continue
         left = _begins(text, at, word) or (mail and text[at - 1] in ",;")
         right = _ends(text, end) or (mail and text[end] in ",;")
-        if same and left and right:
+        if left and right and (not loose or folded(text[at:end]) == folded(word)):
             return len(text[:at].encode()), len(text[:end].encode())
         at = hay.find(needle, at + 1)
     return None
 
 
+def _grouped(text: str, start: int, end: int) -> bool:
+    """Whether digits are a part of a number such as `1 500` or `1'500`."""
+    blank = r"[ '\u00a0\u202f\u2019]"
+    return bool(re.match(blank + r"\d", text[end:]) or re.search(r"\d" + blank + "$", text[:start]))
+
+
+def mentions(source: Any, word: str) -> bool:
+    """Whether a word occurs in a document as a scope's `from` has it: letters and digits as they are written."""
+    for _, item in strings(source):
+        text = item if isinstance(item, str) else item.raw if isinstance(item, Number) else str(item).lower()
+        if item is not None and (word == text == "" or occurs(word, text, exact=True)):
+            return True
+    return False
+
+
+CURRENCIES = "$€£¥"
 NUMERAL = re.compile(r"-?(?:\d{1,3}(?:,\d{3}){2,}(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
 
 
@@ -88,11 +102,12 @@ def number_occurs(number: Number, text: str) -> tuple[int, int] | None:
     """The first place where a text has a number of the same value."""
     for found in NUMERAL.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
-        if not re.search(r"(^|[\s$€£¥=:" + re.escape(QUOTES + OPENING) + r"])$", before, re.S):
+        start = found.start() - (before[-1:] in CURRENCIES and before != "")
+        if not _begins(text, start, found[0]) or re.match(r"-?0[0-9]", found[0]):
             continue
-        if not (not after or _ends(text, found.end()) or after[0] in "%€$£¥"):
+        if not _ends(text, found.end() + (after[:1] in CURRENCIES and after != "")):
             continue
-        if re.match(r"[ '\u00a0\u202f’]\d", after) or re.search(r"\d[ '\u00a0\u202f’]$", before):
+        if _grouped(text, found.start(), found.end()):
             continue
         if Number(found[0].replace(",", "")) == number:
             return len(before.encode()), len((before + found[0]).encode())
@@ -116,7 +131,10 @@ def same(value: Any, other: Any) -> bool:
 def within(value: Any, source: Any, *, origin: bool) -> Path | None:
     """Where a value occurs in a document: as a value, or as words of a text."""
     for at, item in strings(source):
-        if same(value, item) or (isinstance(item, str) and in_text(value, item, origin=origin)):
+        if isinstance(item, str):
+            if in_text(value, item, origin=origin):
+                return at
+        elif same(value, item) or (isinstance(value, str) and isinstance(item, Number) and value == item.raw):
             return at
     return None
 

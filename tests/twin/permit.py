@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clean import marked
-from origins import Origins, within
+from origins import Origins, mentions
 from places import INSIDE, OUTSIDE, UNCLEAR, at_host, below
 from profile import Profile, Tool, asks, group_members, number, to_matches
 from schema import ACCEPTS, OPEN, REJECTS
@@ -42,9 +42,11 @@ class Digests:
 class Need:
     """An approval that rules ask for: rules that ask the same people for the same time are one."""
 
-    codes: list[str]
+    codes: list[tuple[str, Any]]
+    """The codes of its reasons, each with what tells it from another of the same code."""
     people: list[str]
     ttl: int
+    groups: tuple[str, ...] = ()
 
 
 def merged(needs: list[Need]) -> list[Need]:
@@ -147,6 +149,8 @@ def known_names(tool: Tool, profile: Profile, at: Path) -> tuple[set[str], set[s
         names |= _declared(document, at)
     schemas = set(names)
     rules = [path for path, _ in [*tool.scope, *tool.origins, *tool.secrets]]
+    if "key" in tool.entry.get("store", {}):
+        rules.append(path_of(tool.entry["store"]["key"]) or ())
     for case in tool.cases or ():
         rules += [*case.below, *case.hosts]
     for path in rules:
@@ -288,11 +292,11 @@ def _in_scope(rule: dict[str, Any], item: Any, sources: Sources | None) -> bool:
         return True
     if "list" in rule:
         return isinstance(item, str) and item in sources.lists[rule["list"]]
-    for place in rule["from"]:
-        source = sources.task if place == "task" else sources.context.get(place[8:])
-        if item is not None and source is not None and within(item, source, origin=False) is not None:
-            return True
-    return False
+    if item is None:
+        return False
+    text = item if isinstance(item, str) else item.raw if isinstance(item, Number) else str(item).lower()
+    found = [sources.task if place == "task" else sources.context.get(place[8:]) for place in rule["from"]]
+    return any(mentions(source, text) for source in found)
 
 
 def case_verdict(case: Any, value: Any) -> str:
@@ -463,10 +467,12 @@ class Kernel:
         own = permits(tool, value)
         needs = [self._need(tool, "permit", one, own) for one in own]
         others: list[Need] = []
-        for code, then in rules:
+        for code, about, then in rules:
             need = self._need(tool, code, then, own)
-            if need not in others:
-                others.append(need)
+            if code == "flow" and any((one.groups, one.ttl) == (need.groups, need.ttl) for one in others):
+                continue
+            need.codes = [(code, about)]
+            others.append(need)
         return merged(needs + others)
 
     def _need(self, tool: Tool, code: str, then: Any, own: list[Any]) -> Need:
@@ -475,16 +481,18 @@ class Kernel:
             cases = [case["permit"] for case in tool.permit] if isinstance(tool.permit, list) else [tool.permit]
             then = next((one for one in [*own, *cases] if asks(one)), None)
             if then is None:
-                return Need([code], group_members(self.profile, list(self.profile.approvers)), 600)
+                return Need([(code, None)], group_members(self.profile, list(self.profile.approvers)), 600)
         people = group_members(self.profile, then["approval"]["by"])
-        return Need([code], people, number(then["approval"].get("ttl_s"), 600) or 600)
+        groups = tuple(sorted(then["approval"]["by"]))
+        return Need([(code, then)], people, number(then["approval"].get("ttl_s"), 600) or 600, groups)
 
-    def _origins(self, tool: Tool, value: Any, sources: Sources, decision: Decision) -> list[tuple[str, Any]]:
+    def _origins(self, tool: Tool, value: Any, sources: Sources, decision: Decision) -> list[tuple[str, Any, Any]]:
         if not tool.origins:
             return []
         prove = Origins(sources.facts, sources.task, sources.context, sources.lists)
         ends, wrong = shaped(value, [path for path, _ in tool.origins])
-        lacking: list[tuple[int, str]] = [(index, pointer(at)) for index, at in wrong]
+        shapes = [(index, pointer(at)) for index, at in wrong]
+        lacking: list[tuple[int, str]] = list(shapes)
         proven: list[tuple[str, str | None]] = []
         secrets = {one["at"]: one["name"] for one in decision.secrets}
         count = 0
@@ -500,16 +508,18 @@ class Kernel:
                 else:
                     proven.append((place, name))
         decision.origins = [*((place, None) for _, place in lacking), *proven][:64]
-        needs: list[tuple[str, Any]] = []
+        needs: list[tuple[str, Any, Any]] = []
         for index in sorted({index for index, _ in lacking}):
+            about = next(place for other, place in lacking if other == index)
+            sought = None if (index, about) in shapes else tool.origins[index][1]["from"]
             other = tool.origins[index][1].get("else")
             if other == "deny":
                 raise Denied("origin")
             if other is not None:
-                needs.append(("origin", other))
+                needs.append(("origin", (about, sought), other))
         return needs
 
-    def _flows(self, tool: Tool, facts: dict[str, Any], decision: Decision) -> list[tuple[str, Any]]:
+    def _flows(self, tool: Tool, facts: dict[str, Any], decision: Decision) -> list[tuple[str, Any, Any]]:
         labels = self.labels(facts)
         fine = bool(decision.origins) and all(name for _, name in decision.origins)
         applied = [
@@ -519,7 +529,7 @@ class Kernel:
         ]
         if any(flow["then"] == "deny" for flow in applied):
             raise Denied("flow")
-        return [("flow", flow["then"]) for flow in applied]
+        return [("flow", (flow["after"], flow["to"] == "egress"), flow["then"]) for flow in applied]
 
     def _budget(self, tool: Tool, facts: dict[str, Any], value: Any, decision: Decision) -> None:
         budget, used = self.profile.budget, facts.get("used", {})
@@ -555,7 +565,7 @@ class Kernel:
         everybody = {who for need in needs for who in need.people}
         for one in decided:
             if one["digest"] == digest and one["decision"] == "rejected" and not one.get("spent"):
-                if one["principal"] in everybody and (asked is None or int(_plain(one["at"])) >= asked_at):
+                if one["principal"] in everybody:
                     raise Denied("rejected")
         used: list[dict[str, Any]] = []
         unmet: list[Need] = []
@@ -582,7 +592,11 @@ class Kernel:
             return True
         if asked is None or at >= expires:
             asked, expires = None, at + ttl
-        decision.codes = [*unmet[0].codes, *codes]
+        reasons: list[tuple[str, Any]] = []
+        for reason in unmet[0].codes:
+            if reason not in reasons:
+                reasons.append(reason)
+        decision.codes = [*(code for code, _ in reasons), *codes]
         decision.ask = {"key": key, "digest": digest, "by": unmet[0].people, "expires": expires}
         kept = [one for one in asks_now if not (one["key"] == key and one["digest"] == digest)]
         if asked is None or expires != int(_plain(asked["expires"])):

@@ -210,12 +210,13 @@ class Profile:
             path = self._path(rule["path"])
             tool.scope.append((path, rule))
             text = "from" not in rule
-            self._leads(tool, path, {"string"} if text else {"string", "number", "boolean", "null"})
+            self._leads(tool, path, {"string"} if text else {"string", "number", "boolean"})
             self._places(rule)
         for rule in entry.get("origins", []):
             path = self._path(rule["path"])
             tool.origins.append((path, rule))
-            self._leads(tool, path, {"string", "number", "boolean"})
+            places = [place for place in rule["from"] if not (isinstance(place, dict) and {"below", "hosts"} & set(place))]
+            self._leads(tool, path, {"string", "number", "boolean"} if places else {"string"})
             self._from(tool, rule)
         if tool.origins and not any("else" in rule for _, rule in tool.origins):
             if not any("unless" in flow and _to(flow["to"], tool) for flow in self.flows):
@@ -374,7 +375,7 @@ class Profile:
 
     @staticmethod
     def _fits(tool: Tool, path: Path) -> bool:
-        pinned = tool.definition or {}
+        pinned = {} if tool.invalid else tool.definition or {}
         return all(
             leads(pinned[name], path, None) for name in ("inputSchema", "parameters", "input_schema") if name in pinned
         )

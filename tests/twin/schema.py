@@ -40,8 +40,6 @@ KEYWORDS: dict[str, str] = {
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 ACCEPTS, REJECTS, OPEN = "accepts", "rejects", "open"
-ELSEWHERE = "elsewhere"
-"""The verdict of an alternative whose `type` and other keywords are about other types. Alone, it is open."""
 
 
 class Invalid(ValueError):
@@ -335,17 +333,18 @@ class Schema:
         """`ACCEPTS`, `REJECTS`, or `OPEN` where a value is of a type that the condition is not about."""
         if self.accepts(value):
             return ACCEPTS
-        return OPEN if self._condition(self.root, value) in (OPEN, ELSEWHERE, ACCEPTS) else REJECTS
+        return REJECTS if self._condition(self.root, value) == REJECTS else OPEN
 
     def open(self, value: Any) -> bool:
         """Whether the verdict hangs on a keyword that meets a value of a type that it is not about."""
-        return self._condition(self.root, value) in (OPEN, ELSEWHERE)
+        return self._condition(self.root, value) == OPEN
 
     def _condition(self, schema: Any, value: Any) -> str:
         if isinstance(schema, bool):
             return ACCEPTS if schema else REJECTS
         parts: list[str] = []
-        alone = True
+        about = {KEYWORDS[name] for name, inner in schema.items() if name in KEYWORDS and not _idle(name, inner)}
+        listed = schema.get("enum", [schema["const"]] if "const" in schema else [])
         for name, inner in schema.items():
             if name == "$ref":
                 parts.append(self._condition(self._target(inner), value))
@@ -358,29 +357,32 @@ class Schema:
             elif name == "if":
                 parts.append(self._branches(schema, value))
             elif name in ("const", "enum"):
-                alone = False
-                listed = inner if name == "enum" else [inner]
-                if any(equal(value, item) for item in listed):
-                    parts.append(ACCEPTS)
-                else:
-                    parts.append(REJECTS if kind(value) in map(kind, listed) else OPEN)
-            elif name in KEYWORDS and not _idle(name, inner):
-                alone = False
-                parts.append(self._about(schema, name, inner, value) if kind(value) == KEYWORDS[name] else OPEN)
-        if "type" in schema and not _typed(schema["type"], value):
-            about = {KEYWORDS[name] for name, inner in schema.items() if name in KEYWORDS and not _idle(name, inner)}
-            return REJECTS if alone or REJECTS in parts or kind(value) in about else ELSEWHERE
+                fits = any(equal(value, item) for item in listed)
+                parts.append(ACCEPTS if fits else REJECTS if kind(value) in map(kind, listed) else OPEN)
+            elif name in KEYWORDS and kind(value) == KEYWORDS[name]:
+                parts.append(self._about(schema, name, inner, value))
+        typed = "type" not in schema or _typed(schema["type"], value)
+        if about and kind(value) not in about:
+            parts.append(OPEN)
+        elif not typed and not about and listed and kind(value) not in map(kind, listed):
+            parts.append(OPEN)
+        elif not typed:
+            parts.append(REJECTS)
         return _all(parts)
 
     def _alternatives(self, name: str, listed: list[Any], value: Any) -> str:
-        """One alternative for each type decides about values of all these types."""
-        parts = [self._condition(item, value) for item in listed]
+        """The verdict of alternatives. If one is about the type of the value, they decide as JSON Schema says."""
         decided = any(kind(value) in self._types(item) for item in listed)
-        parts = [REJECTS if part == ELSEWHERE and decided else part for part in parts]
+        parts = []
+        for item in listed:
+            if decided and kind(value) not in self._types(item):
+                parts.append(ACCEPTS if self._fits(item, value) else REJECTS)
+            else:
+                parts.append(self._condition(item, value))
         if name == "oneOf" and ACCEPTS in parts:
             if parts.count(ACCEPTS) > 1:
                 return REJECTS
-            return OPEN if OPEN in parts or ELSEWHERE in parts else ACCEPTS
+            return OPEN if OPEN in parts else ACCEPTS
         return _any(parts)
 
     def _branches(self, schema: dict[str, Any], value: Any) -> str:
@@ -396,9 +398,12 @@ class Schema:
             return set()
         found: set[str] = set()
         for name, inner in schema.items():
-            if name in ("allOf", "anyOf", "oneOf"):
+            if name in ("anyOf", "oneOf"):
                 found = found.union(*(self._types(item) for item in inner))
-            elif name in ("not", "if", "then", "else"):
+            elif name == "allOf":
+                about = [types for types in map(self._types, inner) if types]
+                found |= set.intersection(*about) if about else set()
+            elif name == "not":
                 found |= self._types(inner)
             elif name in ("const", "enum"):
                 found |= set(map(kind, inner if name == "enum" else [inner]))
@@ -406,28 +411,21 @@ class Schema:
                 found |= self._types(self._target(inner))
             elif name in KEYWORDS and not _idle(name, inner):
                 found.add(KEYWORDS[name])
-        if "type" in schema:
-            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-            found &= {"number" if one == "integer" else one for one in named}
         return found
 
     def _about(self, schema: dict[str, Any], name: str, inner: Any, value: Any) -> str:
-        """The verdict of a keyword about a value of its type. Within the value, no alternative is chosen any more."""
+        """The verdict of a keyword about a value of its type."""
         if name == "properties":
-            return _all([self._inner(item, value[key]) for key, item in inner.items() if key in value])
+            return _all([self._condition(item, value[key]) for key, item in inner.items() if key in value])
         if name == "items":
             start = len(schema.get("prefixItems", ()))
-            return _all([self._inner(inner, item) for item in value[start:]])
+            return _all([self._condition(inner, item) for item in value[start:]])
         if name == "contains":
-            return _any([self._inner(inner, item) for item in value])
+            return _any([self._condition(inner, item) for item in value])
         if name == "additionalProperties" and isinstance(inner, dict):
             known = schema.get("properties", {})
-            return _all([self._inner(inner, item) for key, item in value.items() if key not in known])
+            return _all([self._condition(inner, item) for key, item in value.items() if key not in known])
         return ACCEPTS if self._fits({name: inner}, value) else REJECTS
-
-    def _inner(self, schema: Any, value: Any) -> str:
-        verdict = self._condition(schema, value)
-        return OPEN if verdict == ELSEWHERE else verdict
 
 
 def _typed(wanted: Any, value: Any) -> bool:
@@ -443,11 +441,11 @@ def _idle(name: str, value: Any) -> bool:
 
 
 def _all(parts: list[str]) -> str:
-    return next((part for part in (REJECTS, OPEN, ELSEWHERE) if part in parts), ACCEPTS)
+    return next((part for part in (REJECTS, OPEN) if part in parts), ACCEPTS)
 
 
 def _any(parts: list[str]) -> str:
-    return next((part for part in (ACCEPTS, OPEN, ELSEWHERE) if part in parts), REJECTS)
+    return next((part for part in (ACCEPTS, OPEN) if part in parts), REJECTS)
 
 
 def _turned(part: str) -> str:

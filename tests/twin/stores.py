@@ -16,9 +16,10 @@ def key_form(value: Any) -> str | None:
     text = canonical(value) if isinstance(value, Number) else value
     if not isinstance(text, str) or not text or len(text.encode()) > 256 or not text.isascii():
         return None
-    if ".." in text or re.search(r"[%$~#*?\[{\x00-\x1f\x7f]", text):
+    names = text.lower().replace("\\", "/").split("/")
+    if ".." in names or re.search(r"[%$~#*?\[{\x00-\x1f\x7f]", text):
         return None
-    names = [name.rstrip(" .") for name in text.lower().replace("\\", "/").split("/")]
+    names = [name.rstrip(" .") for name in names]
     return "/".join(name for name in names if name) or None
 
 
