@@ -242,7 +242,7 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
         "agent": agent,
         "approvers": {g: [{"principal": who} for who in r.some(PEOPLE[:3], 1, 2)] for g in GROUPS},
         "context": [{"name": "c", "schema": True, "labels": r.some(LABELS, 0, 2)}],
-        "tools": [tool(r, r.choice(["t0", "t1"]) if r.maybe(0.1) else f"t{i}") for i in range(r.randint(1, 3))],
+        "tools": [tool(r, r.choice(["t0", "t1"]) if r.maybe(0.04) else f"t{i}") for i in range(r.randint(1, 3))],
     }
     if r.maybe(0.4):
         made["deny"] = [
@@ -259,8 +259,8 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
         made["budget"] = {}
         for name in r.some(["tool_calls", "tokens", "ms", "same_call"], 1, 3):
             made["budget"][name] = r.randint(1, 4) if name != "same_call" else r.randint(1, 2)
-    if r.maybe(0.2):
-        made["modes"] = {"m": {"tools": r.some([t["name"] for t in made["tools"]], 0, 2) if r.maybe(0.6) else ["*"]}}
+    if r.maybe(0.15):
+        made["modes"] = {"m": {"tools": r.some([t["name"] for t in made["tools"]], 0, 2) if r.maybe(0.3) else ["*"]}}
         if r.maybe(0.4):
             made["modes"]["m"]["when"] = {"$.env": r.some(["prod", 5, None], 1, 2)}
     return made
@@ -287,7 +287,7 @@ def facts(r: Random) -> dict[str, Any]:
             {"store": r.choice(["memory", "disk"]), "labels": r.some(LABELS, 1, 2), **({"key": r.choice(["cart", "docs/a.md", "srv/app/a"])} if r.maybe(0.7) else {})}
             for _ in range(r.randint(1, 2))
         ]  # fmt: skip
-    if r.maybe(0.2):
+    if r.maybe(0.06):
         made["surface"] = r.some(["t0", "t1", "t2", "a/t0", "b/t0", "a/t1"], 1, 5)
     if r.maybe(0.2):
         made["programs"] = {r.choice(["/", "a/", "/t0", "a/t0"]): "sh x"}
@@ -394,8 +394,10 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
             else:
                 one = r.choice(document["tools"])
                 call = {"key": f"c{step}", "tool": one["name"] if r.maybe(0.97) else "nope", "arguments": arguments(r)}
-                if r.maybe(0.3):
-                    call["server"] = one.get("server", "a")
+                if r.maybe(0.05):
+                    call["server"] = r.choice(["a", "b"])
+                elif "server" in one and r.maybe(0.7):
+                    call["server"] = one["server"]
             calls.append(call)
             asked = json.dumps(call)
             try:

@@ -317,23 +317,23 @@ def case_verdict(case: Any, value: Any) -> str:
     return REJECTS if REJECTS in verdicts else OPEN if OPEN in verdicts else ACCEPTS
 
 
-def permits(tool: Tool, value: Any) -> list[Any]:
-    """What the `permit` of a tool says of arguments: all approvals that it asks for. Empty if it allows."""
+def permits(tool: Tool, value: Any) -> list[tuple[int, Any]]:
+    """The approvals that the `permit` of a tool asks for, each with the number of its case. Empty if it allows."""
     if tool.cases is None:
-        chosen = [tool.permit]
+        chosen = [(0, tool.permit)]
     else:
         chosen = []
-        for case in tool.cases:
+        for number_of_case, case in enumerate(tool.cases):
             verdict = case_verdict(case, value)
             if verdict != REJECTS:
-                chosen.append(case.permit)
+                chosen.append((number_of_case, case.permit))
             if verdict == ACCEPTS:
                 break
         else:
-            chosen.append("deny")
-    if "deny" in chosen:
+            chosen.append((-1, "deny"))
+    if any(permit == "deny" for _, permit in chosen):
         raise Denied("permit")
-    return [permit for permit in chosen if asks(permit)]
+    return [(number_of_case, permit) for number_of_case, permit in chosen if asks(permit)]
 
 
 def judge_arguments(profile: Profile, tool: Tool, value: Any) -> None:
@@ -464,12 +464,16 @@ class Kernel:
         rules = self._origins(tool, value, sources, decision)
         rules += self._flows(tool, facts, decision)
         self._budget(tool, facts, value, decision)
-        own = permits(tool, value)
+        asked_cases = permits(tool, value)
+        own = [permit for _, permit in asked_cases]
         needs = [self._need(tool, "permit", one, own) for one in own]
+        for need, (number_of_case, _) in zip(needs, asked_cases, strict=True):
+            need.codes = [("permit", number_of_case)]
         others: list[Need] = []
         for code, about, then in rules:
             need = self._need(tool, code, then, own)
-            if code == "flow" and any((one.groups, one.ttl) == (need.groups, need.ttl) for one in others):
+            asked = (code, need.groups, need.ttl)
+            if code == "flow" and any((one.codes[0][0], one.groups, one.ttl) == asked for one in others):
                 continue
             need.codes = [(code, about)]
             others.append(need)
@@ -483,7 +487,7 @@ class Kernel:
             if then is None:
                 return Need([(code, None)], group_members(self.profile, list(self.profile.approvers)), 600)
         people = group_members(self.profile, then["approval"]["by"])
-        groups = tuple(sorted(then["approval"]["by"]))
+        groups = tuple(then["approval"]["by"])
         return Need([(code, then)], people, number(then["approval"].get("ttl_s"), 600) or 600, groups)
 
     def _origins(self, tool: Tool, value: Any, sources: Sources, decision: Decision) -> list[tuple[str, Any, Any]]:
@@ -507,12 +511,15 @@ class Kernel:
                     lacking.append((index, place))
                 else:
                     proven.append((place, name))
+        order = [pointer(at) for at, _ in _places(value)]
+        lacking.sort(key=lambda one: (one[0], order.index(one[1]) if one[1] in order else -1))
         decision.origins = [*((place, None) for _, place in lacking), *proven][:64]
         needs: list[tuple[str, Any, Any]] = []
         for index in sorted({index for index, _ in lacking}):
             about = next(place for other, place in lacking if other == index)
-            sought = None if (index, about) in shapes else tool.origins[index][1]["from"]
-            other = tool.origins[index][1].get("else")
+            rule = tool.origins[index][1]
+            sought = rule["path"] if (index, about) in shapes else rule["from"]
+            other = rule.get("else")
             if other == "deny":
                 raise Denied("origin")
             if other is not None:

@@ -448,11 +448,7 @@ def leads(
     for one in schema.get("allOf", ()) if isinstance(schema.get("allOf"), list) else ():
         if not leads(one, path, types, root, depth + 1, closed=closed):
             return False
-    named = schema.get("type")
-    allowed = [{named}] if isinstance(named, str) else [set(named)] if isinstance(named, list) else []
-    allowed = [{"number" if one == "integer" else one for one in some} for some in allowed]
-    allowed += [{kind(schema["const"])}] if "const" in schema else []
-    allowed += [set(map(kind, schema["enum"]))] if isinstance(schema.get("enum"), list) else []
+    allowed = _types(schema)
     if not path:
         return types is None or set.intersection(types, *allowed) != set()
     step, rest = path[0], path[1:]
@@ -470,6 +466,20 @@ def leads(
     if isinstance(first, list) and isinstance(step, int) and step < len(first):
         return leads(first[step], rest, types, root, depth + 1, closed=closed)
     return leads(schema.get("items", True), rest, types, root, depth + 1, closed=closed)
+
+
+def _types(schema: Any) -> list[set[str]]:
+    """The types that each keyword of a schema leaves."""
+    if not isinstance(schema, dict):
+        return []
+    named = schema.get("type")
+    allowed = [{named}] if isinstance(named, str) else [set(named)] if isinstance(named, list) else []
+    allowed = [{"number" if one == "integer" else one for one in some} for some in allowed]
+    allowed += [{kind(schema["const"])}] if "const" in schema else []
+    allowed += [set(map(kind, schema["enum"]))] if isinstance(schema.get("enum"), list) else []
+    for one in schema.get("allOf", ()) if isinstance(schema.get("allOf"), list) else ():
+        allowed += _types(one)
+    return allowed
 
 
 def members_of(when: Any, at: Path = ()) -> list[Path]:

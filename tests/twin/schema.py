@@ -398,11 +398,13 @@ class Schema:
             return set()
         found: set[str] = set()
         for name, inner in schema.items():
-            if name in ("anyOf", "oneOf"):
-                found = found.union(*(self._types(item) for item in inner))
-            elif name == "allOf":
-                about = [types for types in map(self._types, inner) if types]
-                found |= set.intersection(*about) if about else set()
+            if name in ("allOf", "anyOf", "oneOf"):
+                about = list(map(self._types, inner))
+                if name == "allOf":
+                    about = [types for types in about if types]
+                    found |= set.intersection(*about) if about else set()
+                elif all(about):
+                    found = found.union(*about)
             elif name == "not":
                 found |= self._types(inner)
             elif name in ("const", "enum"):

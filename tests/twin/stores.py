@@ -19,7 +19,7 @@ def key_form(value: Any) -> str | None:
     names = text.lower().replace("\\", "/").split("/")
     if ".." in names or re.search(r"[%$~#*?\[{\x00-\x1f\x7f]", text):
         return None
-    names = [name.rstrip(" .") for name in names]
+    names = [name.strip(" ").rstrip(" .") for name in names]
     return "/".join(name for name in names if name) or None
 
 
