@@ -8,7 +8,7 @@ import unicodedata
 INSIDE, OUTSIDE, UNCLEAR = "inside", "outside", "unclear"
 """`UNCLEAR` is outside for a scope, and leaves a case open: programs could read the value in different ways."""
 
-EXPANDED = set("*?[{$%")
+EXPANDED, GLOB = set("{$%"), set("*?[")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -34,6 +34,7 @@ def below(text: str, folders: list[str]) -> str:
         absolute, names = folder(other) or (False, [".."])
         if absolute == path[0] and path[1][: len(names)] == names:
             return INSIDE
+        unclear |= any(GLOB & set(name) for name in path[1][: len(names)])
         if absolute != path[0] or list(map(loose, path[1][: len(names)])) == list(map(loose, names)):
             unclear = True
     if not path[0] and any(other.startswith("/") for other in folders):

@@ -50,10 +50,8 @@ def labels_at(stores: list[dict[str, Any]], name: str, keys: list[str | None]) -
 def add_labels(
     stores: list[dict[str, Any]], name: str, keys: list[str | None], labels: list[str]
 ) -> list[dict[str, Any]]:
-    """The stores after a write. Each of several keys gets the labels of all of them, too; so does a whole store."""
-    if len(keys) > 1 or keys == [None]:
-        labels = sorted(set(labels) | labels_at(stores, name, keys))
-    labels = sorted(set(labels) - COMPUTED)
+    """The stores after a write. Each key gets the labels of all keys that the call concerns, too."""
+    labels = sorted((set(labels) | labels_at(stores, name, keys)) - COMPUTED)
     made = [dict(one) for one in stores]
     for key in keys:
         entry = next((one for one in made if one["store"] == name and one.get("key") == key), None)
