@@ -8,8 +8,12 @@ from typing import Any
 from values import strings
 
 LEFT_OUT = re.compile(r"… \[\d+ (items?|lines?|parts?|bytes) left out\]")
-REDACTED = re.compile(r"\[redacted:[a-z_]+\]")
-DEFANGED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\[:\]|\[/\]/|\[&\]#?")
+KINDS = (
+    "private_key|bearer_token|jwt|(aws|gcp|azure|stripe|openai|anthropic)_key|(github|gitlab|slack|service)_token"
+    "|password|secret"
+)
+REDACTED = re.compile(rf"\[redacted:({KINDS})\]")
+DEFANGED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\[:\]//|\[/\]/[A-Za-z0-9]|\[&\]#")
 ESCAPED = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 HIDDEN = [
     (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160),

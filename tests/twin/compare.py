@@ -20,8 +20,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
-from permit import BadRequest, Decision, Digests, Kernel  # noqa: E402
+from observe import observe  # noqa: E402
+from permit import BadRequest, Decision, Digests, Kernel, find  # noqa: E402
 from profile import BadProfile, Profile  # noqa: E402
+from run import Run, Unsupported  # noqa: E402
 from schema import Schema  # noqa: E402
 from values import Malformed, Number, parse, plain  # noqa: E402
 
@@ -53,7 +55,8 @@ class Same:
             facts = {"run": "r", "at": 0, "principal": "p"}
             asked = {"key": "c", "tool": name, "arguments": call[end:]}
             done = json.loads(gate.permit("same", json.dumps(facts), json.dumps(asked)).json)
-            self.known[call] = next(iter(done["facts"]["used"]["calls"])).removeprefix("read:")
+            made = done["facts"].get("used", {"calls": [Digests().same(call)]})["calls"]
+            self.known[call] = next(iter(made)).removeprefix("read:")
         return self.known[call]
 
 
@@ -146,10 +149,16 @@ def call_cases() -> tuple[Counter[str], list[str]]:
         facts = json.dumps({name: value for name, value in facts.items() if value is not None})
         call = loaded(case / "call.json", group / "call.json") or "{}"
         decision, fault = loaded(case / "decision.json"), loaded(case / "fault.json")
-        if loaded(case / "result.json") or loaded(case / "listed.json") or not (decision or fault):
+        result = loaded(case / "result.json", group / "result.json")
+        if loaded(case / "observation.json") and result:
+            found = observation(profile, facts, call, result, json.loads(loaded(case / "observation.json") or ""))
+            if found is None:
+                counts["not compared"] += 1
+                continue
+        elif result or loaded(case / "listed.json") or not (decision or fault):
             counts["not compared"] += 1
             continue
-        if fault:
+        elif fault:
             wanted = {"fault": json.loads(fault)["fault"]}
             twin = decide(profile, facts, call, Digests())
             found = [] if twin.get("fault") == wanted["fault"] else [f"twin {twin}, kernel {wanted}"]
@@ -163,6 +172,99 @@ def call_cases() -> tuple[Counter[str], list[str]]:
     return counts, failed
 
 
+def observation(profile: str, facts: str, call: str, result: str, wanted: dict[str, Any]) -> list[str] | None:
+    """The differences of one observation. None if the twin does not implement it."""
+    given, asked = parse(facts, 96), parse(call, 96)
+    loaded_profile = Profile(profile)
+    tool = find(loaded_profile, asked.get("server"), asked["tool"])
+    arguments = asked["arguments"]
+    arguments = parse(arguments) if isinstance(arguments, str) else arguments
+    try:
+        made = observe(tool, given, arguments, parse(result, 96)).shown()
+    except Unsupported:
+        return None
+    return differences(made, {name: wanted[name] for name in made})
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """A document with the changes of a patch (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(document) if isinstance(document, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            made.pop(name, None)
+        else:
+            made[name] = merged(made.get(name), value)
+    return made
+
+
+def run_cases() -> tuple[Counter[str], list[str]]:
+    counts: Counter[str] = Counter()
+    failed: list[str] = []
+    same = Same()
+    for must in sorted((TESTS / "runs").glob("*/*/must.txt")):
+        case, group = must.parent, must.parent.parent
+        name = f"runs/{group.name}/{case.name}"
+        document = json.loads(loaded(case / "profile.json", group / "profile.json") or "{}")
+        document = merged(document, json.loads(loaded(case / "patch.json") or "{}"))
+        wanted = must.read_text().splitlines()
+        steps, found, why = one_run(json.dumps(document), (case / "events.ndjson").read_text(), wanted, same)
+        counts["steps compared"] += steps
+        counts["steps"] += len(wanted)
+        if why:
+            counts[f"runs left at: {why}"] += 1
+        if found and name not in EXPLAINED:
+            failed.append(f"{name}: {found}")
+        counts["runs failed" if found and name not in EXPLAINED else "runs explained" if found else "runs passed"] += 1
+    return counts, failed
+
+
+def one_run(profile: str, events: str, wanted: list[str], same: Same) -> tuple[int, str, str]:
+    """The number of steps that were compared, the first difference, and what is not implemented."""
+    try:
+        run = Run(Kernel(Profile(profile), Digests(same=same)))
+    except BadProfile as fault:
+        return 0, f"bad profile {fault}", ""
+    except Unsupported as fault:
+        return 0, "", str(fault)
+    sent: list[dict[str, Any]] = []
+    at = 1_789_999_999_000
+    for count, line in enumerate(events.splitlines()):
+        event = json.loads(line)
+        if "again" in event:
+            event = sent[event["again"] - 1]
+        elif "state" in event or "$times" in line:
+            return count, "", "a changed state or a large text"
+        else:
+            event = turned(event, run.last)
+            event.setdefault("at", at + 1000)
+        sent.append(event)
+        at = event["at"]
+        if count >= len(wanted) or "fault" in wanted[count] or "need" in wanted[count]:
+            return count, "", "faults and needs"
+        try:
+            words = run.send(parse(json.dumps(event), 96) | {"at": event["at"]})
+        except Unsupported as fault:
+            return count, "", str(fault)
+        except BadRequest:
+            words = "fault:bad_request"
+        if sorted(words.split()) != sorted(wanted[count].split()):
+            return count, f"event {count + 1} {json.dumps(event)[:160]}: twin {words!r}, kernel {wanted[count]!r}", ""
+    return len(sent), "", ""
+
+
+def turned(event: Any, last: dict[str, str]) -> Any:
+    """An event in which the words stand for what only the run knows."""
+    made = {}
+    for name, value in event.items():
+        if isinstance(value, str) and value.startswith("$"):
+            key = {"$model": "model", "$input": "input", "$digest": ""}.get(value, value.removeprefix("$digest:"))
+            value = last.get(key, value)
+        made[name] = value
+    return made
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", action="store_true", help="compare with the cases of tests/calls and tests/runs")
@@ -174,6 +276,9 @@ def main() -> int:
     if asked.cases:
         counts, failed = call_cases()
         print("calls:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        counts, more = run_cases()
+        failed += more
+        print("runs:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
     if asked.random:
         start = time.monotonic()
         counts, more = generate.run(asked.random, asked.seed, asked.limit)

@@ -184,9 +184,9 @@ def confusing(tool: Tool, profile: Profile, value: Any, at: Path = ()) -> bool:
     """Whether a name differs only in case from one that a rule has for its place."""
     if isinstance(value, dict):
         names, schemas = known_names(tool, profile, at)
-        lower = {name.lower() for name in names}
+        folded = {name.casefold() for name in names}
         for name, item in value.items():
-            if (name.lower() in lower and name not in names) or (name == "__proto__" and name not in schemas):
+            if (name.casefold() in folded and name not in names) or (name == "__proto__" and name not in schemas):
                 return True
             if confusing(tool, profile, item, (*at, name)):
                 return True

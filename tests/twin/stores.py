@@ -13,7 +13,7 @@ COMPUTED = {"empty", "partial", "sampled", "stale", "truncated"}
 
 def key_form(value: Any) -> str | None:
     """The form that all spellings of a key share. None if the call concerns the whole store."""
-    text = canonical(value) if isinstance(value, Number) else value
+    text = canonical(value).removeprefix("0") if isinstance(value, Number) else value
     if not isinstance(text, str) or not text or len(text.encode()) > 256 or not text.isascii():
         return None
     names = text.lower().replace("\\", "/").split("/")

@@ -149,7 +149,7 @@ def canonical(value: Any) -> str:
         sign, digits, exponent = value.value.as_tuple()
         text = "".join(map(str, digits)).lstrip("0")
         short = text.rstrip("0")
-        return f"{'-' if sign and short else ''}{short}e{exponent + len(text) - len(short) if short else 0}"
+        return f"{'-' if sign and short else ''}{short or 0}e{exponent + len(text) - len(short) if short else 0}"
     if isinstance(value, dict):
         return "{" + ",".join(f"{quoted(name)}:{canonical(item)}" for name, item in sorted(value.items())) + "}"
     if isinstance(value, list):
