@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+import random_runs  # noqa: E402
 from observe import observe  # noqa: E402
 from permit import BadRequest, Decision, Digests, Kernel, find  # noqa: E402
 from profile import BadProfile, Profile  # noqa: E402
@@ -269,6 +270,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", action="store_true", help="compare with the cases of tests/calls and tests/runs")
     parser.add_argument("--random", type=int, metavar="N", help="compare N random decisions")
+    parser.add_argument("--runs", type=int, metavar="N", help="compare N events of random runs")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--limit", type=int, default=20, help="the most differences that are printed")
     asked = parser.parse_args()
@@ -286,6 +288,12 @@ def main() -> int:
         seconds = time.monotonic() - start
         print("random:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
         print(f"{asked.random / seconds:.0f} decisions a second")
+    if asked.runs:
+        start = time.monotonic()
+        counts, more = random_runs.run(asked.runs, asked.seed, asked.limit)
+        failed += more
+        print("runs:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        print(f"{asked.runs / (time.monotonic() - start):.0f} events a second")
     for one in failed[: asked.limit]:
         print(one)
     return 1 if failed else 0

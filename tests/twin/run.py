@@ -32,6 +32,8 @@ class Call:
     approved_until: int | None = None
     code: str = ""
     counted: str = ""
+    counted_at: int = 0
+    ran: bool = False
 
     @property
     def effect(self) -> str:
@@ -53,7 +55,7 @@ class Run:
         self.step = self.steps = self.strikes = self.failures = self.batch = self.start = self.waited = 0
         self.model: tuple[str, str, int] | None = None
         self.question: tuple[str, int] | None = None
-        self.status, self.stop, self.final_asked = "new", "", False
+        self.status, self.stop, self.final_asked, self._late = "new", "", False, False
         self.denials: dict[str, int] = {}
         self.seen: list[str] = []
         self.records: list[str] = []
@@ -67,7 +69,7 @@ class Run:
     # The step
 
     def send(self, event: dict[str, Any]) -> str:
-        self.records, self.actions = [], []
+        self.records, self.actions, self._late = [], [], False
         text = canonical({name: item for name, item in event.items() if name != "at"}) + str(event["at"])
         kind = event["type"]
         if self.status == "new":
@@ -84,13 +86,16 @@ class Run:
             return self._end(text, self._ignore("started"))
         before = self._now()
         self.facts["at"] = max(before, event["at"])
-        if self._waits():
+        if self._waits() or kind == "resumed":
             self.waited += self._now() - before
-        lapsed = self._lapse(resumed=kind == "resumed")
         handler = getattr(self, "_" + kind, None)
         if handler is None:
             raise Unsupported(kind)
-        if lapsed and kind == "model_output":
+        # What a call came to counts, however late it is. Anything else comes after what lapsed.
+        if kind in ("tool_result", "tool_failed", "call_cancelled", "job"):
+            handler(event)
+            self._lapse(resumed=False)
+        elif self._lapse(resumed=kind == "resumed") and kind == "model_output":
             self._ignore("late")
         else:
             handler(event)
@@ -100,9 +105,13 @@ class Run:
         if text:
             self.seen = [*self.seen[-63:], text]
         self.step += 1
+        if self._late and self.status == "running":
+            self._stop_calls("budget")
+            self._finish("", self.stop or "budget")
         if self.status == "running":
             self._go_on()
-        words = [*self.records, *self.actions]
+        asked = {f"ask_approval:{call.key}" for call in self.calls.values() if call.state != "asked"}
+        words = [*self.records, *(one for one in self.actions if one not in asked)]
         return " ".join(words) or "nothing"
 
     def _ignore(self, code: str) -> None:
@@ -245,10 +254,10 @@ class Run:
             if "{" in text and len(text) > 40:
                 raise Unsupported("an answer in prose") from None
         if isinstance(value, dict) and list(value) == ["question"] and isinstance(value["question"], str):
-            if purpose != "final":
-                self.records.append("output:question")
-                self._ask_person()
-                return None
+            self.records.append("output:question")
+            self.final_asked = False
+            self._ask_person()
+            return None
         if isinstance(value, dict) and list(value) == ["plan"]:
             self.records.append("output:plan")
             return self._strike(2 if purpose == "final" else 1)
@@ -280,7 +289,7 @@ class Run:
         self.records.append("output:failure")
         self.failures += 1
         if not retry or self.failures >= 3:
-            self._finish("failed", "model")
+            self._finish("" if self.stop else "failed", self.stop or "model")
 
     def _input(self, event: dict[str, Any]) -> None:
         if self.question is None or self.question[0] != event["key"]:
@@ -305,8 +314,6 @@ class Run:
             return self._ignore("before_ask")
         one = {name: event[name] for name in ("key", "digest", "decision", "principal")} | {"at": self._now()}
         self.facts["approvals"] = [*self.facts.get("approvals", []), one]
-        if event["decision"] == "rejected" and self.profile.document.get("on_reject") == "stop" and self.loop:
-            self.stop = "rejected"
         self._decide(call)
         if call.state == "denied":
             call.code = "rejected" if event["decision"] == "rejected" else "denied"
@@ -318,7 +325,8 @@ class Run:
 
     def _tool_started(self, event: dict[str, Any]) -> None:
         call = self.calls.get(event["call"])
-        if call is None or call.state != "sent":
+        again = call is not None and call.state == "started" and call.effect != "effectful"
+        if call is None or (call.state != "sent" and not again):
             return self._ignore("not_dispatched")
         call.state = "started"
         return None
@@ -362,6 +370,8 @@ class Run:
     def _observed(self, call: Call, made: Observation | str) -> None:
         status = made if isinstance(made, str) else made.status
         call.state = "done"
+        if status == "error" and call.tool:
+            self.facts["labels"] = sorted({*self.facts["labels"], *_labels(call.tool)})
         self.records.append(f"observe:{status}")
 
     def _tool_failed(self, event: dict[str, Any]) -> None:
@@ -383,7 +393,7 @@ class Run:
     def _call_cancelled(self, event: dict[str, Any]) -> None:
         call = self.calls.get(event["call"])
         if call is None or call.state not in ("asked", "ready", "sent", "started"):
-            return self._ignore("late" if call is None or call.state != "uncertain" else "not_under_way")
+            return self._ignore("late")
         if call.effect == "effectful" and call.state == "started" and event.get("effect") != "none":
             return self._uncertain(call)
         return self._settle(call, "cancelled")
@@ -391,6 +401,10 @@ class Run:
     def _settle(self, call: Call, code: str) -> None:
         never_ran = call.state in ("asked", "ready", "sent")
         call.state, call.code = ("lost" if never_ran else "done"), code
+        if never_ran:
+            self._uncount(call, again=code == "not_sent")
+        if code == "expired":
+            self._denied(call, code)
         self.records.append(f"settled:{code}")
 
     def _cancelled(self, event: dict[str, Any]) -> None:
@@ -406,12 +420,16 @@ class Run:
                 if call.state == "started" and call.effect == "effectful":
                     call.state = "done"
                     self.records.append("settled:uncertain")
-                elif code == "cancelled":
-                    self._settle(call, "cancelled")
+                elif code == "cancelled" or call.state == "sent":
+                    self._settle(call, code if code == "cancelled" else "not_sent")
                 else:
                     self._observed(call, "error")
+            elif call.state == "ready" and code == "budget" and self._lost(call):
+                pass
+            elif call.state == "ready" and code == "budget" and not self.stop:
+                self._decide(call)
             elif call.state in ("asked", "ready"):
-                self._settle(call, code)
+                self._settle(call, "cancelled")
         self.actions += cancels
 
     def _job(self, event: dict[str, Any]) -> None:
@@ -426,6 +444,10 @@ class Run:
         call = self.calls.get(event["call"])
         if call is None or call.state != "uncertain":
             return self._ignore("not_uncertain")
+        if event["outcome"] == "not_done":
+            self._uncount(call, again=True)
+        if call.tool:
+            self.facts["labels"] = sorted({*self.facts["labels"], *_labels(call.tool)})
         self._observed(call, "ok" if event["outcome"] == "done" else "error")
         return None
 
@@ -441,20 +463,18 @@ class Run:
             elif call.state == "started" and call.effect == "effectful":
                 self._uncertain(call)
             elif call.state == "asked" and f"ask_approval:{call.key}" not in self.actions:
-                self.actions.append(f"ask_approval:{call.key}")
+                self._decide(call)
+                if call.state == "asked" and f"ask_approval:{call.key}" not in self.actions:
+                    self.actions.append(f"ask_approval:{call.key}")
             elif call.state in ("sent", "started"):
                 self._send_again(call)
 
     def _send_again(self, call: Call) -> None:
-        if call.approved_until is not None and self._now() >= call.approved_until:
-            self._decide(call)
-            return
-        if call.state == "sent" and call.effect != "read":
-            tools = allowed_tools(self.profile, self.facts)
-            if call.tool not in tools:
-                self._decide(call)
-                return
-        call.state = "ready"
+        """Send what was under way again. What was not started, or whose approval lapsed, is judged anew."""
+        if call.state == "sent" or self._now() >= (call.approved_until or 2**60):
+            self._decide(call, again=True)
+        else:
+            call.state, call.ran = "ready", True
 
     # Calls
 
@@ -463,29 +483,41 @@ class Run:
         self.calls[call.key] = call
         self._decide(call)
 
-    def _decide(self, call: Call) -> None:
+    def _decide(self, call: Call, *, again: bool = False) -> None:
         if "used" in self.facts or "ms" in self.profile.budget:
             self.facts.setdefault("used", {})["ms"] = self._used_ms()
-        if call.counted:
-            # A call that is judged again counts once.
-            used = self.facts["used"]
-            used["tool_calls"] -= 1
-            used["calls"] = {name: count - (name == call.counted) for name, count in used["calls"].items()}
-            call.counted = ""
+        kept, counted = json.loads(json.dumps(self.facts.get("used", {}))), call.counted
+        self._uncount(call, again=True)
+        if call.state in ("ready", "sent", "started"):
+            # An approval is spent when the call starts.
+            mine = {"key": call.key, "digest": call.digest}
+            self.facts["approvals"] = [
+                {**one, "spent": one.get("spent", False) and not mine.items() <= one.items()}
+                for one in self.facts.get("approvals", [])
+            ]
         decision: Decision = self.kernel.permit(self.facts, {"key": call.key, **call.wanted})
+        if again and decision.codes in (["budget"], ["same_call"], ["rate"]):
+            # It counted when it was permitted.
+            call.state, call.counted, self.facts["used"] = "ready", counted, kept
+            return
         if decision.tool and decision.tool.delegate:
             raise Unsupported("delegation")
         if decision.tool and "covers" in decision.tool.entry:
             raise Unsupported("covers")
-        self.facts |= decision.facts
         call.tool = decision.tool or call.tool
         if decision.permit == "allow":
             call.state, call.digest = "ready", decision.digest or ""
-            call.counted = ("read:" if call.effect == "read" else "") + decision.same
             if decision.approval:
                 mine = [one for one in self.facts["asks"] if one["key"] == call.key and one["digest"] == call.digest]
                 call.approved_until = int(mine[-1]["expires"])
-        elif decision.permit == "approval":
+            if any(one.state in OPEN for one in self._before(call)):
+                return  # It is judged again, and counts, when its turn comes.
+            call.counted = ("read:" if call.effect == "read" else "") + decision.same
+            call.counted_at = self._now()
+        self.facts |= decision.facts
+        if decision.permit == "allow":
+            return
+        if decision.permit == "approval":
             ask = decision.ask or {}
             new = call.state != "asked" or call.digest != ask["digest"] or call.by != ask["by"]
             call.state, call.digest, call.by, call.expires = "asked", ask["digest"], ask["by"], ask["expires"]
@@ -496,60 +528,87 @@ class Run:
             call.state = "denied"
             code = decision.codes[0]
             self.records.append(f"deny:{code}")
+            self._denied(call, code)
+
+    def _denied(self, call: Call, code: str) -> None:
+        """Count a denial. An ask that nobody answers in time is one, too."""
+        if code == "rejected" and self.loop and self.profile.document.get("on_reject") == "stop":
+            self.stop = self.stop or "rejected"
+        if self.loop and not self.stop:
             given = call.wanted["arguments"]
             try:
                 given = canonical(parse(given) if isinstance(given, str) else given)
             except Malformed:
                 pass
-            key = json.dumps([code, call.wanted["tool"], given])
+            key = json.dumps([code, call.wanted["tool"], given if isinstance(given, str) else compact(given)])
             self.denials[key] = self.denials.get(key, 0) + 1
-            if self.loop and not self.stop:
-                limit = max(2, self.profile.budget.get("same_call", 2))
-                if code in ("budget", "same_call"):
-                    self.stop = code
-                elif self.denials[key] >= limit:
-                    self.stop = "same_denial"
+            if code in ("budget", "same_call"):
+                self.stop = code
+            elif self.denials[key] >= max(2, self.profile.budget.get("same_call", 2)):
+                self.stop = "same_denial"
+
+    def _uncount(self, call: Call, *, again: bool = False) -> None:
+        """A call that is judged again counts once, and one that was not sent does not count for its rate."""
+        if not call.counted or call.tool is None:
+            return
+        used = self.facts["used"]
+        if again:
+            used["tool_calls"] -= 1
+            used["calls"] = {name: count - (name == call.counted) for name, count in used["calls"].items()}
+        if call.counted_at in used.get("recent", {}).get(call.tool.full, []):
+            used["recent"][call.tool.full].remove(call.counted_at)
+        call.counted = ""
 
     def _judge_again(self) -> None:
         for call in self.calls.values():
-            if call.state == "asked":
+            if call.state == "asked" or (call.state == "ready" and not call.counted):
                 self._decide(call)
 
+    def _before(self, call: Call) -> list[Call]:
+        """The effects before a call in the same answer that hold it back."""
+        if call.effect == "read" or not self.loop:
+            return []
+        mine = [one for one in self.calls.values() if one.batch == call.batch and int(one.key[1:]) < int(call.key[1:])]
+        return [one for one in mine if one.effect != "read" and (one.state in OPEN or one.state == "lost" or one.code)]
+
     def _turn(self) -> None:
-        """Send what may be sent now. Effects of one answer run in its order."""
+        """Send what may be sent now. Effects of one answer run in its order, and are judged until their turn comes."""
         for call in self.calls.values():
-            if call.state != "ready":
+            if call.state != "ready" or self._lost(call):
                 continue
-            if call.effect != "read" and self.loop:
-                before = [one for one in self.calls.values() if one.batch == call.batch and one is not call]
-                before = [one for one in before if int(one.key[1:]) < int(call.key[1:]) and one.effect != "read"]
-                lost = next((one for one in before if one.state == "lost" or one.code == "rejected"), None)
-                if lost and call.approved_until is None:
-                    self._settle(call, lost.code if lost.code in ("rejected", "expired", "cancelled") else "not_sent")
-                    continue
-                if any(one.state in OPEN for one in before):
-                    continue
-            call.state = "sent"
-            call.expires = min(self._now() + MODEL_MS, self._deadline() or 2**60)
-            self.actions.append(f"execute:{call.name}")
+            held = any(one.state in OPEN for one in self._before(call))
+            if held and self.stop and call.approved_until is None:
+                self._settle(call, "cancelled")  # The run ends as soon as nothing is under way.
+                continue
+            if not call.counted:
+                self._decide(call)
+                held = any(one.state in OPEN for one in self._before(call))
+            if call.state == "ready" and not held:
+                call.state = "started" if call.ran else "sent"
+                call.expires = min(self._now() + MODEL_MS, self._deadline() or 2**60)
+                self.actions.append(f"execute:{call.name}")
+
+    def _lost(self, call: Call) -> bool:
+        """Settle a call that depends on an effect before it which did not run."""
+        lost = next((one for one in self._before(call) if one.state == "lost" or one.code == "rejected"), None)
+        if lost is None or call.approved_until is not None:
+            return False
+        self._settle(call, lost.code if lost.code in ("rejected", "expired", "cancelled") else "not_sent")
+        return True
 
     def _lapse(self, *, resumed: bool) -> bool:
         """End what waited too long. Returns whether the model did."""
         now, deadline = self._now(), self._deadline()
-        late = deadline is not None and now >= deadline and not self._waits() and self.loop
+        late = deadline is not None and now >= deadline and self.loop
         model = False
         for call in self.calls.values():
             if call.state == "asked" and call.expires is not None and now >= call.expires:
                 self._settle(call, "expired")
-            elif call.state == "ready" and call.approved_until is not None and now >= call.approved_until:
+            elif call.state == "ready" and now >= (call.approved_until or 2**60):
                 self._settle(call, "expired")
             elif call.state == "uncertain" and call.expires is not None and now >= call.expires:
                 call.state, self.stop = "done", self.stop or ("unresolved" if self.loop else "")
-            elif call.state == "sent" and call.approved_until is not None and now >= call.approved_until:
-                if not resumed:
-                    self.actions.append(f"cancel:{call.key}")
-                self._decide(call)
-            elif call.state in ("sent", "started") and not late and now >= (call.expires or 0) and not resumed:
+            elif call.state in ("sent", "started") and now >= (call.expires or 0) and not resumed:
                 self.actions.append(f"cancel:{call.key}")
                 if call.state == "sent":
                     self._settle(call, "not_sent")
@@ -557,14 +616,18 @@ class Run:
                     self._uncertain(call)
                 else:
                     self._observed(call, "error")
+            elif call.state == "sent" and now >= (call.approved_until or 2**60):
+                if not resumed:
+                    self.actions.append(f"cancel:{call.key}")
+                self._decide(call)
         if self.question and now >= self.question[1]:
             self.question = None
         if self.model and now >= self.model[2]:
             model = True
+            self.failures -= resumed
             self._failed(True)
         if late and self.status == "running":
-            self._stop_calls("expired")
-            self._finish("", "budget")
+            self._late = True
         return model
 
     # The loop
@@ -577,6 +640,7 @@ class Run:
 
     def _finish(self, status: str, code: str) -> None:
         self.status = "ended"
+        self.actions = list(dict.fromkeys(one for one in self.actions if not one.startswith("ask_")))
         self.records.append(f"stop:{code}")
         default = "failed" if self.profile.document.get("on_limit") == "failed" else "final_partial"
         self.actions.append(f"finish:{status or default}")
@@ -612,6 +676,10 @@ class Run:
         self.model = (key, purpose, min(one for one in until if one is not None))
         self.last["model"] = key
         self.actions.append(f"ask_model:{purpose}")
+
+
+def _labels(tool: Tool) -> list[str]:
+    return list(tool.entry.get("result", {}).get("labels", ["untrusted"]))
 
 
 def _plain(value: Any) -> Any:
