@@ -52,8 +52,10 @@ def clean_of(entry: dict[str, Any]) -> str:
 
 def marked(value: Any, tool: Any) -> bool:
     full = clean_of(tool.entry) != "none"
-    names = [name for name in _names(value)]
-    return any(_has_mark(text, full) for text in [*names, *(item for _, item in strings(value) if isinstance(item, str))])
+    names = list(_names(value))
+    return any(
+        _has_mark(text, full) for text in [*names, *(item for _, item in strings(value) if isinstance(item, str))]
+    )
 
 
 def _names(value: Any) -> list[str]:

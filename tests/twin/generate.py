@@ -6,14 +6,14 @@ import json
 import random
 import re
 from collections import Counter
+from profile import BadProfile, Profile
 from typing import Any
 
 from permit import BadRequest, Digests, Kernel
-from profile import BadProfile, Profile
+from seamgate import Gate, SeamgateFault
 from values import parse
 
-from seamgate import Gate, SeamgateFault
-
+# fmt: off
 PATHS = [
     *("/srv/app/a", "/srv/app", "/srv//app/./a", "/srv/app/../etc", "/srv/application", "/SRV/app/a", "/etc/passwd"),
     *("docs/a.md", "docs", ".", "", "a", "~/a", "~a", "/srv/app/~", "C:/x", "/srv/app/a:b", "\\srv", "/srv/app/\\x", "/"),
@@ -42,6 +42,7 @@ TEXTS = [
     "cart's", "cart-x", "_cart_", "Cart", "A CART", "cart/db", "cart,db", "cart\u3002", "\u4e2d\u6587 cart\u4e2d", "x=https://x.com/a?cart=1",
     "007", "agent 1234.", "1234.5", "-50", "+50", "50%", "\u20ac50", "#50", "50/60", "v50", "a b", "a  b", "a\nb", "{cart}", "<cart>",
 ]  # fmt: skip
+# fmt: on
 LABELS = ["untrusted", "private", "secret", "stale", "files"]
 GROUPS = ["oncall", "lead", "owners"]
 PEOPLE = ["anna", "ben", "cleo", "joe"]
@@ -99,10 +100,14 @@ def arguments(r: Random) -> Any:
     if r.maybe(0.03):
         given[r.choice(["Path", "URL", "__proto__", "To", "extra"])] = scalar(r)
     if r.maybe(0.04):
-        given["text"] = r.choice(["[redacted:password]", "\u2026 [12 lines left out]", "https[:]//x", "\\u{200b}", "\\u{61}"])
+        given["text"] = r.choice(
+            ["[redacted:password]", "\u2026 [12 lines left out]", "https[:]//x", "\\u{200b}", "\\u{61}"]
+        )
     if r.maybe(0.08):
         text = json.dumps(given, indent=r.choice([None, 1]))
-        return r.choice([text, text, text.replace("a", "\\u0061", 1), text + "x", text[:-1], "[]", "", '{"n":1e2}', '{"n":1,"n":2}'])
+        return r.choice(
+            [text, text, text.replace("a", "\\u0061", 1), text + "x", text[:-1], "[]", "", '{"n":1e2}', '{"n":1,"n":2}']
+        )
     return given
 
 
@@ -135,8 +140,8 @@ def condition(r: Random, deep: int = 2) -> Any:
     if roll < 0.92:
         return {"if": condition(r, deep - 1), "then": condition(r, deep - 1)}
     first, second = leaf(r), leaf(r)
-    if not isinstance(first, dict) or not isinstance(second, dict) or {"const", "enum"} & {*first, *second}:
-        return first  # README.md, difference 8, says why `const` stands alone.
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return first
     return {**first, **second}
 
 
@@ -153,7 +158,9 @@ def when(r: Random) -> Any:
 
 
 def path(r: Random) -> str:
-    return r.choice(["$.path", "$.url", "$.to", "$.n", "$.items[*]", "$.items[0]", "$.items", "$.o.path", "$.o.to", "$.flag"])
+    return r.choice(
+        ["$.path", "$.url", "$.to", "$.n", "$.items[*]", "$.items[0]", "$.items", "$.o.path", "$.o.to", "$.flag"]
+    )
 
 
 def place(r: Random) -> dict[str, Any]:
@@ -161,9 +168,11 @@ def place(r: Random) -> dict[str, Any]:
     if roll < 0.35:
         return {"below": r.some(["/srv/app", "/srv", "docs", ".", "/", "/srv/keys", "docs/a.md"], 1, 2)}
     if roll < 0.6:
-        return {"hosts": r.some(["example.com", "*.example.org", "127.0.0.1", "Example.com", "x.com", "localhost"], 1, 2)}
+        return {
+            "hosts": r.some(["example.com", "*.example.org", "127.0.0.1", "Example.com", "x.com", "localhost"], 1, 2)
+        }
     if roll < 0.75:
-        return {"values": r.some(WORDS + ["5", "true", "10"], 0, 8)}
+        return {"values": r.some([*WORDS, "5", "true", "10"], 0, 8)}
     return {"list": "l"}
 
 
@@ -211,7 +220,9 @@ def tool(r: Random, name: str) -> dict[str, Any]:
         for _ in range(r.randint(1, 2)):
             sources: list[Any] = r.some(["user", "task", "context.c", place(r)], 1, 3)
             if r.maybe(0.3):
-                sources.append({"tool": "t0", "at": "$.items[*].to", **({"named": "$.items[*].name"} if r.maybe(0.5) else {})})
+                sources.append(
+                    {"tool": "t0", "at": "$.items[*].to", **({"named": "$.items[*].name"} if r.maybe(0.5) else {})}
+                )
             rule = {"path": path(r), "from": sources}
             if r.maybe(0.7):
                 rule["else"] = r.choice(["deny", "approval", approval(r)])
@@ -254,7 +265,8 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
         for _ in range(r.randint(1, 3)):
             flow = {"after": r.choice(LABELS), "to": r.choice([*EFFECTS, "egress"])}
             flow["then"] = r.choice(["deny", "approval", "approval", approval(r)])
-            made["flows"].append({**flow, **({"unless": "origins"} if r.maybe(0.7) and any(t.get("origins") and t["effect"] == flow["to"] for t in made["tools"]) else {})})
+            held = any(one.get("origins") and one["effect"] == flow["to"] for one in made["tools"])
+            made["flows"].append({**flow, **({"unless": "origins"} if held and r.maybe(0.7) else {})})
     if r.maybe(0.5):
         made["budget"] = {}
         for name in r.some(["tool_calls", "tokens", "ms", "same_call"], 1, 3):
@@ -267,7 +279,10 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
 
 
 def document(r: Random) -> Any:
-    return {name: r.choice([*TEXTS, scalar(r), [scalar(r), r.choice(TEXTS)]]) for name in r.some(["env", "text", "to", "x"], 0, 4)}
+    return {
+        name: r.choice([*TEXTS, scalar(r), [scalar(r), r.choice(TEXTS)]])
+        for name in r.some(["env", "text", "to", "x"], 0, 4)
+    }
 
 
 def facts(r: Random) -> dict[str, Any]:
@@ -298,7 +313,9 @@ def observed(r: Random, call: str) -> dict[str, Any]:
     count = r.randint(1, 3)
     values = {
         "$.items[*].to": [{"at": f"/items/{i}/to", "text": r.choice(WORDS + PATHS)} for i in range(count)],
-        "$.items[*].name": [{"at": f"/items/{i}/name", "text": r.choice(["Bob", "cart", "Eve", "report"])} for i in range(count)],
+        "$.items[*].name": [
+            {"at": f"/items/{i}/name", "text": r.choice(["Bob", "cart", "Eve", "report"])} for i in range(count)
+        ],
     }
     return {"tool": r.choice(["t0", "t0", "a/t0", "t1"]), "call": call, "values": values}
 
@@ -424,7 +441,9 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
             if found:
                 tools = [one for one in document["tools"] if one["name"] == call["tool"]]
                 rest = {name: item for name, item in document.items() if name not in ("tools", "approvers", "agent")}
-                about = "\n".join(["", *found, f"call {asked}", f"tool {json.dumps(tools)}", f"rest {json.dumps(rest)}"])
+                about = "\n".join(
+                    ["", *found, f"call {asked}", f"tool {json.dumps(tools)}", f"rest {json.dumps(rest)}"]
+                )
                 about += f"\nfacts {json.dumps({name: theirs.get(name) for name in relevant(found)})}"
                 reasons = [one["message"] for one in answer["reasons"]] if "permit" in right else []
                 failed.append(f"{seed}/{number}/{step}:{about}\nkernel says {reasons}".replace("\n", "\n  "))
@@ -437,7 +456,9 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
     return counts, failed
 
 
-def happen(r: Random, mine: dict[str, Any], theirs: dict[str, Any], left: dict[str, Any], right: dict[str, Any]) -> None:
+def happen(
+    r: Random, mine: dict[str, Any], theirs: dict[str, Any], left: dict[str, Any], right: dict[str, Any]
+) -> None:
     """What comes between two calls: time, people's decisions, more labels."""
     at = mine["at"] + r.choice([0, 1, 500, 1000, 20_000, 59_999, 60_000, 600_000])
     mine["at"] = theirs["at"] = at

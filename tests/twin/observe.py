@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
+from profile import Tool, number
 from typing import Any
 
-from permit import Denied
-from profile import Tool, number
 from schema import Schema
 from stores import keys_of, labels_at
 from values import Malformed, Number, compact, parse, path_of, select
@@ -142,7 +141,10 @@ def _describe(made: Observation, rules: dict[str, Any], value: Any, facts: dict[
             made.limitations.add("undated")
         else:
             at = facts["at"].value if isinstance(facts["at"], Number) else facts["at"]
-            if at - min(one for one in found if one is not None) > (number(rules["freshness"]["max_lag_s"]) or 0) * 1000:
+            if (
+                at - min(one for one in found if one is not None)
+                > (number(rules["freshness"]["max_lag_s"]) or 0) * 1000
+            ):
                 made.labels.add("stale")
                 made.limitations.add("stale")
     if "confidence" in rules:
@@ -159,6 +161,3 @@ def _settle(made: Observation) -> None:
     made.confidence = min(made.confidence, most, key=ORDER.index)
     if made.limitations - {"stale", "format"}:
         made.complete = False
-
-
-__all__ = ["Denied", "Observation", "Unsupported", "observe"]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from places import INSIDE, at_host, below
-from values import ALL, Number, Path, kind, path_of, pointer, select, strings
+from values import ALL, Number, Path, kind, path_of, strings
 
 QUOTES = "\"'`"
 OPENING, CLOSING = "([{<", ")]}>"
@@ -177,9 +177,15 @@ class Origins:
         if isinstance(place, str):
             source = self.task if place == "task" else self.context.get(place[8:])
             return place if source is not None and within(value, source, origin=True) is not None else None
-        text = value if isinstance(value, str) else value.raw if isinstance(value, Number) else str(value).lower()
+        text = value if isinstance(value, str) else str(value).lower()
+        if isinstance(value, Number) and ("list" in place or "values" in place):
+            listed = self.lists.get(place["list"], []) if "list" in place else place["values"]
+            numeral = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+            return "values" if any(numeral.fullmatch(one) and Number(one) == value for one in listed) else None
         if "list" in place:
-            return f"list {place['list']}" if any(same(text, one) for one in self.lists.get(place["list"], [])) else None
+            return (
+                f"list {place['list']}" if any(same(text, one) for one in self.lists.get(place["list"], [])) else None
+            )
         if "values" in place:
             return "values" if any(same(text, one) for one in place["values"]) else None
         if "below" in place:
@@ -237,7 +243,3 @@ def _item(place: dict[str, Any], at: str, *, named: bool = False) -> str:
         if one is ALL:
             shared = index + 1
     return "/".join(at.split("/")[: shared + 1])
-
-
-def pairs(value: Any, path: Path) -> list[tuple[str, Any]]:
-    return [(pointer(at), item) for at, item in select(value, path)]

@@ -1,21 +1,20 @@
-"""`permit`: whether a call may run. The checks and their order are those of docs/profiles.md, "Tools and permissions"."""
+"""`permit`: whether a call may run. The checks come in the order of docs/profiles.md, "Tools and permissions"."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from profile import Profile, Tool, asks, group_members, number, to_matches
 from typing import Any
 
 from clean import marked
 from origins import Origins, mentions
 from places import INSIDE, OUTSIDE, UNCLEAR, at_host, below
-from profile import Profile, Tool, asks, group_members, number, to_matches
 from schema import ACCEPTS, OPEN, REJECTS
 from stores import add_labels, keys_of
-from values import ALL, Malformed, Number, Path, canonical, compact, equal, kind, parse, path_of, pointer, select
+from values import ALL, Malformed, Number, Path, canonical, compact, equal, parse, path_of, pointer, select
 
 
 class BadRequest(ValueError):
@@ -32,7 +31,7 @@ class Denied(Exception):
 
 @dataclass
 class Digests:
-    """The digests of actions and of equal calls. Their bytes are the kernel's own, so a test may put others in place."""
+    """The digests of actions and of equal calls. Their bytes are the kernel's own: a test may put others in place."""
 
     action: Callable[[str], str] = lambda envelope: "sha256:" + hashlib.sha256(envelope.encode()).hexdigest()
     same: Callable[[str], str] = lambda call: hashlib.sha256(call.encode()).hexdigest()[:32]
@@ -561,7 +560,7 @@ class Kernel:
         """Whether each approval that is needed is there. Otherwise puts the question into the decision."""
         if not needs:
             return True
-        profile, at, key, digest = self.profile, int(_plain(facts["at"])), call["key"], decision.digest
+        _profile, at, key, digest = self.profile, int(_plain(facts["at"])), call["key"], decision.digest
         ttl = min(need.ttl for need in needs) * 1000
         asks_now = facts.get("asks", [])
         mine = [one for one in asks_now if one["key"] == key and one["digest"] == digest]
@@ -671,6 +670,3 @@ def _plain(value: Any) -> Any:
 
 def _count(used: dict[str, Any], name: str) -> int:
     return int(_plain(used.get(name, 0)))
-
-
-__all__ = ["BadRequest", "Decision", "Denied", "Digests", "Kernel", "kind", "re"]

@@ -215,7 +215,9 @@ class Profile:
         for rule in entry.get("origins", []):
             path = self._path(rule["path"])
             tool.origins.append((path, rule))
-            places = [place for place in rule["from"] if not (isinstance(place, dict) and {"below", "hosts"} & set(place))]
+            places = [
+                place for place in rule["from"] if not (isinstance(place, dict) and {"below", "hosts"} & set(place))
+            ]
             self._leads(tool, path, {"string", "number", "boolean"} if places else {"string"})
             self._from(tool, rule)
         if tool.origins and not any("else" in rule for _, rule in tool.origins):
@@ -443,7 +445,11 @@ def leads(
             return False
     for name in ("anyOf", "oneOf"):
         listed = schema.get(name)
-        if isinstance(listed, list) and listed and not any(leads(one, path, types, root, depth + 1, closed=closed) for one in listed):
+        if (
+            isinstance(listed, list)
+            and listed
+            and not any(leads(one, path, types, root, depth + 1, closed=closed) for one in listed)
+        ):
             return False
     for one in schema.get("allOf", ()) if isinstance(schema.get("allOf"), list) else ():
         if not leads(one, path, types, root, depth + 1, closed=closed):
@@ -508,6 +514,3 @@ def group_members(profile: Profile, groups: list[str]) -> list[str]:
             if one["principal"] not in found:
                 found.append(one["principal"])
     return sorted(found)
-
-
-__all__ = ["BadProfile", "Case", "Profile", "Tool", "asks", "group_members", "kind", "leads", "number", "to_matches"]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from profile import Profile
 from typing import Any
 
 from generate import Random
 from permit import BadRequest, Digests, Kernel
-from profile import Profile
 from run import Run, Unsupported
-from values import parse
-
 from seamgate import Gate, SeamgateFault
+from values import parse
 
 
 def tool(r: Random, name: str) -> dict[str, Any]:
@@ -39,7 +38,12 @@ def profile(r: Random, agent: str) -> dict[str, Any]:
     made: dict[str, Any] = {"agent": agent, "tools": [tool(r, f"t{i}") for i in range(r.randint(2, 4))]}
     made["approvers"] = {"oncall": [{"principal": "ben"}, {"principal": "cleo"}], "lead": [{"principal": "cleo"}]}
     made["budget"] = {"tokens": 1_000_000}
-    for name, values in (("steps", [2, 4, 9]), ("tool_calls", [1, 3, 9]), ("ms", [20_000, 300_000]), ("same_call", [1, 2])):
+    for name, values in (
+        ("steps", [2, 4, 9]),
+        ("tool_calls", [1, 3, 9]),
+        ("ms", [20_000, 300_000]),
+        ("same_call", [1, 2]),
+    ):
         if r.maybe(0.4):
             made["budget"][name] = r.choice(values)
     if r.maybe(0.5):
@@ -78,7 +82,13 @@ def words(step: dict[str, Any]) -> str:
             made.append(f"{kind}:{one['code']}")
     for one in step["actions"]:
         kind = one["type"]
-        suffix = {"ask_model": "purpose", "execute": "tool", "ask_approval": "call", "cancel": "call", "finish": "status"}
+        suffix = {
+            "ask_model": "purpose",
+            "execute": "tool",
+            "ask_approval": "call",
+            "cancel": "call",
+            "finish": "status",
+        }
         made.append(f"{kind}:{one[suffix[kind]]}" if kind in suffix else kind)
     return " ".join(made) or "nothing"
 
@@ -119,9 +129,14 @@ def event(r: Random, run: Run, document: dict[str, Any], at: int) -> dict[str, A
     if "input" in run.last:
         pool.append({"type": "input", "key": run.last["input"], "text": "yes"})
     for one in r.sample(open_calls, min(2, len(open_calls))) + ([r.choice(calls)] if calls and r.maybe(0.3) else []):
-        more: list[Any] = [{"type": "tool_started", "call": one.key}, {"type": "tool_result", "call": one.key, "text": "x"}]
+        more: list[Any] = [
+            {"type": "tool_started", "call": one.key},
+            {"type": "tool_result", "call": one.key, "text": "x"},
+        ]
         more.append({"type": "tool_result", "call": one.key, "result": {"a": 1}, "status": r.choice(["ok", "error"])})
-        more.append({"type": "tool_failed", "call": one.key, "message": "no"} | ({"effect": "none"} if r.maybe(0.3) else {}))
+        more.append(
+            {"type": "tool_failed", "call": one.key, "message": "no"} | ({"effect": "none"} if r.maybe(0.3) else {})
+        )
         if one.state != "ready":  # README.md, K1
             more.append({"type": "call_cancelled", "call": one.key} | ({"effect": "none"} if r.maybe(0.2) else {}))
         if one.state == "asked" and one.digest and r.maybe(0.9):
@@ -166,9 +181,17 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
         instance, state, digests = gate.instance(), None, {}
         at = 1_790_000_000_000
         happened: list[str] = []
-        one: dict[str, Any] = {"type": "started", "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00", "at": at}
+        one: dict[str, Any] = {
+            "type": "started",
+            "run": "r1",
+            "principal": "anna",
+            "nonce": "c0ffee00c0ffee00",
+            "at": at,
+        }
         for _ in range(r.randint(5, 30)):
-            theirs = {**one, "digest": digests.get((one["key"], one["digest"]), one["digest"])} if "digest" in one else one
+            theirs = (
+                {**one, "digest": digests.get((one["key"], one["digest"]), one["digest"])} if "digest" in one else one
+            )
             step = instance.advance(agent, state, json.dumps(theirs))
             document_of_step = json.loads(step.json)
             state = json.dumps(document_of_step["state"])
@@ -192,7 +215,14 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
                 break
             if twin.status == "ended" and r.maybe(0.7):
                 break
+            if twin.failures and twin.model and twin.model[1] == "final":  # README.md, K4
+                break
             at += r.choice([0, 1000, 1000, 1000, 1000, 5000, 30_000, 61_000, 700_000])
+            lapsed = [
+                each for each in twin.calls.values() if each.state == "sent" and at >= (each.approved_until or 2**60)
+            ]
+            if lapsed:
+                break  # README.md, "Not compared": a call that lapses before it starts, with equal calls beside it
             one = event(r, twin, document, at)
         counts["runs"] += 1
     return counts, failed

@@ -5,13 +5,14 @@ What is implemented is in README.md. Anything else raises `Unsupported`, and the
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
+from profile import Tool, group_members, number
 from typing import Any
 
 from observe import Observation, Unsupported, observe
-from permit import BadRequest, Decision, Kernel, allowed_tools, find, mode_for_task
-from profile import Profile, Tool, group_members, number
+from permit import BadRequest, Decision, Kernel, allowed_tools, find
 from schema import Schema
 from values import Malformed, Number, canonical, compact, parse, path_of, plain, pointer, select
 
@@ -107,7 +108,7 @@ class Run:
         self.step += 1
         if self._late and self.status == "running":
             self._stop_calls("budget")
-            self._finish("", self.stop or "budget")
+            self._finish("", self._why("budget"))
         if self.status == "running":
             self._go_on()
         asked = {f"ask_approval:{call.key}" for call in self.calls.values() if call.state != "asked"}
@@ -264,7 +265,7 @@ class Run:
         final = self.profile.document["final"]
         schema = final["contract"].get("schema", True)
         if value is not None and Schema(schema).accepts(value):
-            if "evidence" in final["contract"] and value.get("claims") or final.get("evidence"):
+            if ("evidence" in final["contract"] and value.get("claims")) or final.get("evidence"):
                 raise Unsupported("claims")
             self.records.append("output:answer")
             self.status = "ended"
@@ -276,7 +277,7 @@ class Run:
     def _strike(self, count: int) -> None:
         self.strikes += count
         if self.strikes >= 2:
-            self._finish("", self.stop or "no_answer")
+            self._finish("", self._why("no_answer"))
 
     def _model_failed(self, event: dict[str, Any]) -> None:
         if self.model is None or self.model[0] != event["key"]:
@@ -315,6 +316,8 @@ class Run:
         one = {name: event[name] for name in ("key", "digest", "decision", "principal")} | {"at": self._now()}
         self.facts["approvals"] = [*self.facts.get("approvals", []), one]
         self._decide(call)
+        if call.state == "asked" and f"ask_approval:{call.key}" not in self.actions:
+            self.actions.append(f"ask_approval:{call.key}")
         if call.state == "denied":
             call.code = "rejected" if event["decision"] == "rejected" else "denied"
         return None
@@ -335,7 +338,9 @@ class Run:
         call = self.calls.get(event["call"])
         if call is None or call.state not in ("sent", "started", "uncertain") or call.tool is None:
             return self._ignore("late")
-        result = {name: event[name] for name in ("status", "result", "text", "head", "tail", "returned") if name in event}
+        result = {
+            name: event[name] for name in ("status", "result", "text", "head", "tail", "returned") if name in event
+        }
         made = observe(call.tool, self.facts, self._arguments(call), result)
         self.facts["labels"] = sorted({*self.facts["labels"], *made.labels})
         if made.status == "ok":
@@ -399,11 +404,11 @@ class Run:
         return self._settle(call, "cancelled")
 
     def _settle(self, call: Call, code: str) -> None:
-        never_ran = call.state in ("asked", "ready", "sent")
+        was, never_ran = call.state, call.state in ("asked", "ready", "sent")
         call.state, call.code = ("lost" if never_ran else "done"), code
         if never_ran:
             self._uncount(call, again=code == "not_sent")
-        if code == "expired":
+        if code == "expired" and (was == "asked" or call.approved_until):
             self._denied(call, code)
         self.records.append(f"settled:{code}")
 
@@ -424,9 +429,9 @@ class Run:
                     self._settle(call, code if code == "cancelled" else "not_sent")
                 else:
                     self._observed(call, "error")
-            elif call.state == "ready" and code == "budget" and self._lost(call):
+            elif call.state == "ready" and self._lost(call):
                 pass
-            elif call.state == "ready" and code == "budget" and not self.stop:
+            elif call.state == "ready" and code == "budget" and (not self.stop or call.approved_until):
                 self._decide(call)
             elif call.state in ("asked", "ready"):
                 self._settle(call, "cancelled")
@@ -536,10 +541,8 @@ class Run:
             self.stop = self.stop or "rejected"
         if self.loop and not self.stop:
             given = call.wanted["arguments"]
-            try:
+            with contextlib.suppress(Malformed):
                 given = canonical(parse(given) if isinstance(given, str) else given)
-            except Malformed:
-                pass
             key = json.dumps([code, call.wanted["tool"], given if isinstance(given, str) else compact(given)])
             self.denials[key] = self.denials.get(key, 0) + 1
             if code in ("budget", "same_call"):
@@ -561,7 +564,7 @@ class Run:
 
     def _judge_again(self) -> None:
         for call in self.calls.values():
-            if call.state == "asked" or (call.state == "ready" and not call.counted):
+            if call.state == "asked" or (call.state == "ready" and not call.counted and not self._lost(call)):
                 self._decide(call)
 
     def _before(self, call: Call) -> list[Call]:
@@ -602,9 +605,9 @@ class Run:
         late = deadline is not None and now >= deadline and self.loop
         model = False
         for call in self.calls.values():
-            if call.state == "asked" and call.expires is not None and now >= call.expires:
-                self._settle(call, "expired")
-            elif call.state == "ready" and now >= (call.approved_until or 2**60):
+            if (call.state == "asked" and call.expires is not None and now >= call.expires) or (
+                call.state == "ready" and now >= (call.approved_until or 2**60)
+            ):
                 self._settle(call, "expired")
             elif call.state == "uncertain" and call.expires is not None and now >= call.expires:
                 call.state, self.stop = "done", self.stop or ("unresolved" if self.loop else "")
@@ -638,6 +641,11 @@ class Run:
         self.last["input"] = key
         self.actions.append("ask_input")
 
+    def _why(self, otherwise: str) -> str:
+        """Why the run ends: what led to the last ask, or else what happens now."""
+        nothing = bool(self.profile.tools) and not allowed_tools(self.profile, self.facts)
+        return self.stop or ("surface" if nothing and self.final_asked else otherwise)
+
     def _finish(self, status: str, code: str) -> None:
         self.status = "ended"
         self.actions = list(dict.fromkeys(one for one in self.actions if not one.startswith("ask_")))
@@ -657,17 +665,16 @@ class Run:
             if name in budget and used.get(name, 0) >= budget[name] and (name != "tool_calls" or self.calls):
                 self.stop = self.stop or "budget"
         tools = allowed_tools(self.profile, self.facts)
-        if not tools and self.profile.tools:
-            self.stop = self.stop or "surface"
+        nothing = not tools and bool(self.profile.tools)
         over = ("steps" in budget and self.steps >= budget["steps"]) or (
             "tokens" in budget and used.get("tokens", 0) >= budget["tokens"]
         )
         if over or self.final_asked:
-            self._finish("", self.stop or "budget")
+            self._finish("", self.stop or "budget" if over else self._why("budget"))
             return
-        if (self.stop or last) and self.profile.document["final"].get("evidence"):
+        if (self.stop or last or nothing) and self.profile.document["final"].get("evidence"):
             raise Unsupported("evidence")
-        purpose = "final" if self.stop or last else "step"
+        purpose = "final" if self.stop or last or nothing else "step"
         self.stop = self.stop or ("budget" if last else "")
         self.final_asked |= purpose == "final"
         self.steps += 1
@@ -684,6 +691,3 @@ def _labels(tool: Tool) -> list[str]:
 
 def _plain(value: Any) -> Any:
     return plain(value) if not isinstance(value, (int, float)) else value
-
-
-__all__ = ["Profile", "Run", "Unsupported", "mode_for_task"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from values import Number, Path, canonical, compact, equal, kind
+from values import Number, Path, canonical, equal, kind
 
 KEYWORDS: dict[str, str] = {
     **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), "string"),
@@ -91,7 +91,7 @@ class Schema:
 
         if name == "type":
             named = value if isinstance(value, list) else [value]
-            need(bool(named) and all(item in TYPES for item in named if True) and len(set(map(str, named))) == len(named))
+            need(bool(named) and all(item in TYPES for item in named) and len(set(map(str, named))) == len(named))
         elif name in ("pattern",):
             need(isinstance(value, str))
             self._pattern(value)
@@ -356,15 +356,15 @@ class Schema:
                 parts.append(_turned(self._condition(inner, value)))
             elif name == "if":
                 parts.append(self._branches(schema, value))
-            elif name in ("const", "enum"):
+            elif name in ("const", "enum") and (not about or kind(value) in about):
                 fits = any(equal(value, item) for item in listed)
                 parts.append(ACCEPTS if fits else REJECTS if kind(value) in map(kind, listed) else OPEN)
             elif name in KEYWORDS and kind(value) == KEYWORDS[name]:
                 parts.append(self._about(schema, name, inner, value))
         typed = "type" not in schema or _typed(schema["type"], value)
-        if about and kind(value) not in about:
-            parts.append(OPEN)
-        elif not typed and not about and listed and kind(value) not in map(kind, listed):
+        if (about and kind(value) not in about) or (
+            not typed and not about and listed and kind(value) not in map(kind, listed)
+        ):
             parts.append(OPEN)
         elif not typed:
             parts.append(REJECTS)
@@ -482,7 +482,3 @@ def formatted(name: str, text: str) -> bool:
     if name == "uri":
         return bool(re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*", text))
     return True
-
-
-def told(found: list[tuple[Path, str]]) -> set[str]:
-    return {compact(list(at)) + keyword for at, keyword in found}

@@ -22,7 +22,7 @@ class Number:
         self.value = Decimal(raw, WIDE)
 
     def whole(self) -> bool:
-        sign, digits, exponent = self.value.as_tuple()
+        _sign, digits, exponent = self.value.as_tuple()
         return exponent >= 0 or not any(digits[exponent:]) if isinstance(exponent, int) else False
 
     def __eq__(self, other: object) -> bool:
@@ -90,11 +90,6 @@ def _check(value: Any, depth: int) -> None:
             _check(name, 1)
         for item in value.values() if isinstance(value, dict) else value:
             _check(item, depth - 1)
-
-
-def of(value: Any) -> Any:
-    """The value as this module has it, from one of the module `json`."""
-    return parse(json.dumps(value), 512)
 
 
 def plain(value: Any) -> Any:
