@@ -193,21 +193,6 @@ def pointer(steps: Path) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
-def written(steps: Path) -> str:
-    """A place in a value, as messages write it: `$.list[0].name`."""
-    text = "$"
-    for step in steps:
-        if step is ALL:
-            text += "[*]"
-        elif isinstance(step, int):
-            text += f"[{step}]"
-        elif re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", step):
-            text += "." + step
-        else:
-            text += "['" + step.replace("\\", "\\\\").replace("'", "\\'") + "']"
-    return text
-
-
 def select(value: Any, path: Path, at: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The values to which a path leads, each with its place."""
     if not path:
