@@ -191,9 +191,9 @@ class Schema:
         if "if" in schema:
             branch = "then" if self._fits(schema["if"], value) else "else"
             self._judge(schema.get(branch, True), value, at, found)
-        listed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        if listed is not None and not any(equal(value, item) for item in listed):
-            found.append((at, "enum" if "enum" in schema else "const"))
+        for name, listed in _lists(schema).items():
+            if not any(equal(value, item) for item in listed):
+                found.append((at, name))
         if "type" in schema and not _typed(schema["type"], value):
             found.append((at, "type"))
         if isinstance(value, dict):
@@ -270,7 +270,8 @@ class Schema:
             return ACCEPTS if schema else REJECTS
         parts: list[str] = []
         about = {KEYWORDS[name] for name, inner in schema.items() if name in KEYWORDS and not _idle(name, inner)}
-        listed = schema.get("enum", [schema["const"]] if "const" in schema else [])
+        lists = list(_lists(schema).values())
+        elsewhere = (about and kind(value) not in about) or any(kind(value) not in map(kind, items) for items in lists)
         for name, inner in schema.items():
             if name == "$ref":
                 parts.append(self._condition(self._target(inner), value))
@@ -282,17 +283,11 @@ class Schema:
                 parts.append(_turned(self._condition(inner, value)))
             elif name == "if":
                 parts.append(self._branches(schema, value))
-            elif name in ("const", "enum") and (not about or kind(value) in about):
-                fits = any(equal(value, item) for item in listed)
-                parts.append(ACCEPTS if fits else REJECTS if kind(value) in map(kind, listed) else OPEN)
-            elif name in KEYWORDS and kind(value) == KEYWORDS[name]:
+            elif name in KEYWORDS and kind(value) == KEYWORDS[name] and not elsewhere:
                 parts.append(self._about(schema, name, inner, value))
-        typed = "type" not in schema or _typed(schema["type"], value)
-        if (about and kind(value) not in about) or (
-            not typed and not about and listed and kind(value) not in map(kind, listed)
-        ):
+        if elsewhere:
             parts.append(OPEN)
-        elif not typed:
+        elif not _listed(lists, value) or not _typed(schema.get("type"), value):
             parts.append(REJECTS)
         return _all(parts)
 
@@ -333,13 +328,11 @@ class Schema:
                     found = found.union(*about)
             elif name == "not":
                 found |= self._types(inner)
-            elif name in ("const", "enum"):
-                found |= set(map(kind, inner if name == "enum" else [inner]))
             elif name == "$ref":
                 found |= self._types(self._target(inner))
-            elif name in KEYWORDS and not _idle(name, inner):
-                found.add(KEYWORDS[name])
-        return found
+        own = {KEYWORDS[name] for name, inner in schema.items() if name in KEYWORDS and not _idle(name, inner)}
+        kinds = [set(map(kind, items)) for items in _lists(schema).values()]
+        return found | (set.intersection(*kinds, *([own] if own else [])) if kinds else own)
 
     def _about(self, schema: dict[str, Any], name: str, inner: Any, value: Any) -> str:
         """The verdict of a keyword about a value of its type."""
@@ -356,9 +349,20 @@ class Schema:
         return ACCEPTS if self._fits({name: inner}, value) else REJECTS
 
 
+def _lists(schema: dict[str, Any]) -> dict[str, list[Any]]:
+    """What `enum` and `const` list."""
+    return {name: schema[name] if name == "enum" else [schema[name]] for name in ("enum", "const") if name in schema}
+
+
+def _listed(lists: list[list[Any]], value: Any) -> bool:
+    return all(any(equal(value, item) for item in items) for items in lists)
+
+
 def _typed(wanted: Any, value: Any) -> bool:
     named = wanted if isinstance(wanted, list) else [wanted]
-    return kind(value) in named or ("integer" in named and isinstance(value, Number) and value.whole())
+    return (
+        wanted is None or kind(value) in named or ("integer" in named and isinstance(value, Number) and value.whole())
+    )
 
 
 def _idle(name: str, value: Any) -> bool:
