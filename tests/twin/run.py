@@ -57,6 +57,8 @@ class Run:
         self.model: tuple[str, str, int] | None = None
         self.question: tuple[str, int] | None = None
         self.status, self.stop, self.final_asked, self._late = "new", "", False, False
+        self.broken = False  # whether the model failed for good: the run ends after this event
+        self.without = False  # whether the last ask came because no tool was available
         self.denials: dict[str, int] = {}
         self.seen: list[str] = []
         self.records: list[str] = []
@@ -106,6 +108,8 @@ class Run:
         if text:
             self.seen = [*self.seen[-63:], text]
         self.step += 1
+        if self.broken and self.status == "running":
+            self._finish("" if self.stop else "failed", self.stop or "model")
         if self._late and self.status == "running":
             self._stop_calls("budget")
             self._finish("", self._why("budget"))
@@ -290,7 +294,7 @@ class Run:
         self.records.append("output:failure")
         self.failures += 1
         if not retry or self.failures >= 3:
-            self._finish("" if self.stop else "failed", self.stop or "model")
+            self.broken = True
 
     def _input(self, event: dict[str, Any]) -> None:
         if self.question is None or self.question[0] != event["key"]:
@@ -419,6 +423,10 @@ class Run:
     def _stop_calls(self, code: str) -> None:
         """End all calls. Those that were sent are cancelled, and an effect that ran is uncertain."""
         cancels = []
+        for call in self.calls.values():  # What waits is judged before anything is cancelled.
+            if call.state == "ready" and code == "budget" and not self._lost(call):
+                if not self.stop or call.approved_until:
+                    self._decide(call)
         for call in self.calls.values():
             if call.state in ("sent", "started"):
                 cancels.append(f"cancel:{call.key}")
@@ -431,8 +439,6 @@ class Run:
                     self._observed(call, "error")
             elif call.state == "ready" and self._lost(call):
                 pass
-            elif call.state == "ready" and code == "budget" and (not self.stop or call.approved_until):
-                self._decide(call)
             elif call.state in ("asked", "ready"):
                 self._settle(call, "cancelled")
         self.actions += cancels
@@ -609,6 +615,8 @@ class Run:
                 call.state == "ready" and now >= (call.approved_until or 2**60)
             ):
                 self._settle(call, "expired")
+            elif call.state == "ready":
+                self._lost(call)
             elif call.state == "uncertain" and call.expires is not None and now >= call.expires:
                 call.state, self.stop = "done", self.stop or ("unresolved" if self.loop else "")
             elif call.state in ("sent", "started") and now >= (call.expires or 0) and not resumed:
@@ -644,7 +652,7 @@ class Run:
     def _why(self, otherwise: str) -> str:
         """Why the run ends: what led to the last ask, or else what happens now."""
         nothing = bool(self.profile.tools) and not allowed_tools(self.profile, self.facts)
-        return self.stop or ("surface" if nothing and self.final_asked else otherwise)
+        return self.stop or ("surface" if nothing and (self.final_asked or self.without) else otherwise)
 
     def _finish(self, status: str, code: str) -> None:
         self.status = "ended"
@@ -670,12 +678,13 @@ class Run:
             "tokens" in budget and used.get("tokens", 0) >= budget["tokens"]
         )
         if over or self.final_asked:
-            self._finish("", self.stop or "budget" if over else self._why("budget"))
+            self._finish("", self._why("budget"))
             return
         if (self.stop or last or nothing) and self.profile.document["final"].get("evidence"):
             raise Unsupported("evidence")
         purpose = "final" if self.stop or last or nothing else "step"
-        self.stop = self.stop or ("budget" if last else "")
+        self.without |= nothing and not last and not self.stop
+        self.stop = self.stop or ("budget" if last and not self.without else "")
         self.final_asked |= purpose == "final"
         self.steps += 1
         key = f"{self.facts['run']}/{self.step}/{len(self.actions)}"
