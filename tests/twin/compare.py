@@ -20,16 +20,16 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from profile import BadProfile, Profile  # noqa: E402
+from profile import BadProfile, Profile
 
-import generate  # noqa: E402
-import random_runs  # noqa: E402
-from observe import observe  # noqa: E402
-from permit import BadRequest, Decision, Digests, Kernel, find  # noqa: E402
-from run import Run, Unsupported  # noqa: E402
-from schema import Schema  # noqa: E402
-from seamgate import Gate  # noqa: E402
-from values import Malformed, Number, parse  # noqa: E402
+import generate
+import random_runs
+from observe import observe
+from permit import BadRequest, Decision, Digests, Kernel, find
+from run import Run, Unsupported
+from schema import Schema
+from seamgate import Gate
+from values import Malformed, Number, parse
 
 TESTS = HERE.parent
 EXPLAINED: dict[str, str] = json.loads((HERE / "explained.json").read_text())

@@ -20,7 +20,7 @@ def _mail(text: str) -> bool:
 
 
 def _url(text: str) -> re.Match[str] | None:
-    return re.fullmatch(r"(https?)://([^/?#]*)(.*)", text, re.I | re.S)
+    return re.fullmatch(r"(https?)://([^/?#]*)(.*)", text, re.IGNORECASE | re.DOTALL)
 
 
 def folded(text: str) -> str:

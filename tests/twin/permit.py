@@ -14,7 +14,19 @@ from origins import Origins, mentions
 from places import INSIDE, OUTSIDE, UNCLEAR, at_host, below
 from schema import ACCEPTS, OPEN, REJECTS
 from stores import add_labels, keys_of
-from values import ALL, Malformed, Number, Path, canonical, compact, equal, parse, path_of, pointer, select
+from values import (
+    ALL,
+    Malformed,
+    Number,
+    Path,
+    canonical,
+    compact,
+    equal,
+    parse,
+    path_of,
+    pointer,
+    select,
+)
 
 
 class BadRequest(ValueError):

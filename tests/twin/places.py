@@ -47,7 +47,7 @@ HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 
 def host_of(text: str) -> str | None:
     """The host of an address in lower case. None if the address has a form that is always outside."""
-    found = re.fullmatch(r"(?:(https?)://)?([A-Za-z0-9_.-]+)(?::[0-9]{1,5})?([/?#].*)?", text, re.ASCII | re.I)
+    found = re.fullmatch(r"(?:(https?)://)?([A-Za-z0-9_.-]+)(?::[0-9]{1,5})?([/?#].*)?", text, re.ASCII | re.IGNORECASE)
     if not found or re.search(r"[\\\s\x00-\x1f\x7f]", text) or (found[3] and not found[1]):
         return None
     host = found[2].lower()

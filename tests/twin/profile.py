@@ -415,7 +415,7 @@ class Profile:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    return bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.S))
+    return bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL))
 
 
 def _to(to: str, tool: Tool) -> bool:

@@ -14,7 +14,17 @@ from typing import Any
 from observe import Observation, Unsupported, observe
 from permit import BadRequest, Decision, Kernel, allowed_tools, find
 from schema import Schema
-from values import Malformed, Number, canonical, compact, parse, path_of, plain, pointer, select
+from values import (
+    Malformed,
+    Number,
+    canonical,
+    compact,
+    parse,
+    path_of,
+    plain,
+    pointer,
+    select,
+)
 
 MODEL_MS, QUESTION_MS = 600_000, 86_400_000
 OPEN = ("asked", "ready", "sent", "started", "uncertain")
