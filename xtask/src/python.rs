@@ -216,6 +216,9 @@ fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     run(pip(environment).args(options).arg(wheel))
 }
 
+/// What of the second kernel, in Python, is compared with the first.
+const TWIN: [&str; 3] = ["--cases", "--random 2000 --seed 1", "--runs 2000 --seed 1"];
+
 /// Builds both wheels, installs each, and runs format, lints, types and tests: the tests with both.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
@@ -225,6 +228,10 @@ pub(crate) fn test() -> Result<()> {
     let checks: [&[&str]; 4] = [&["ruff", "format", "--check"], &["ruff", "check"], &["mypy"], pytest];
     let python = std::env::current_dir()?.join(python);
     checks.iter().try_for_each(|check| run(tool(&python, check).current_dir(PACKAGE)))?;
+    for compared in TWIN {
+        let mut compare = command(&python);
+        run(compare.arg("tests/twin/compare.py").args(compared.split(' ')).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    }
     let pure = std::env::current_dir()?.join(unpack_pure()?);
     run(tool(&python, pytest).current_dir(PACKAGE).env("PYTHONPATH", pure))
 }
