@@ -4,8 +4,12 @@ use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 use seamgate_receipt::{Envelope, Part, Statement, Withhold};
 use seamgate_tests::Random;
+use serde_json::Value;
 
-use crate::recorded::{KEY, Recorded};
+use crate::{
+    GATE,
+    recorded::{KEY, Recorded},
+};
 
 /// The kind of a forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,11 +55,6 @@ impl Kind {
         Kind::EventChanged,
         Kind::PromptChanged,
     ];
-
-    /// Returns whether the forgery is one of documents, which belong to no step.
-    pub(crate) fn is_of_documents(self) -> bool {
-        matches!(self, Kind::BudgetRaised | Kind::OtherProfile)
-    }
 }
 
 /// Makes forgeries of all kinds in turn.
@@ -87,7 +86,7 @@ impl Forger {
                 continue;
             }
             let lines = chained(&steps);
-            if (&lines, &forged.profiles) == (&honest.lines, &honest.profiles) {
+            if lines == honest.lines {
                 continue;
             }
             forged.lines = lines;
@@ -196,12 +195,12 @@ impl Forger {
                 let Some(digit) = rest.find(|is: char| is.is_ascii_digit()) else { return false };
                 let text = forged.profiles[0].clone();
                 forged.profiles[0] = format!("{}9{}", &text[..at + digit], &text[at + digit..]);
-                true
+                names_profile(&mut steps[0][0], &forged.profiles[0])
             }
             Kind::OtherProfile => {
                 let (_, other) = &self.receipts[self.random.below(self.receipts.len())];
                 forged.profiles.clone_from(&other.profiles);
-                true
+                names_profile(&mut steps[0][0], &forged.profiles[0])
             }
         }
     }
@@ -222,6 +221,19 @@ impl Forger {
         text.replace_range(index..index + from.len(), to);
         true
     }
+}
+
+/// Writes the digest and the agent of a profile into the first line. Returns whether the profile is valid.
+fn names_profile(first: &mut String, profile: &str) -> bool {
+    let Ok(info) = GATE.clone().register_profile(profile) else { return false };
+    let mut about: Value = serde_json::from_str(&format!("{{{first}}}")).expect("the first line");
+    let about = about["run"].as_object_mut().expect("a run");
+    // The members keep their order.
+    let member = |name: &str| format!("\"{name}\":{}", about[name]);
+    for (name, value) in [("agent", info.agent), ("profile", info.profile)] {
+        *first = first.replace(&member(name), &format!("\"{name}\":{}", Value::from(value)));
+    }
+    true
 }
 
 fn is_event(line: &str, kind: &str) -> bool {
@@ -264,6 +276,11 @@ fn sha256(text: &[u8]) -> String {
 fn signed(mut envelope: Envelope) -> Vec<u8> {
     let mut statement: Statement = serde_json::from_slice(&envelope.signed.statement).expect("a statement");
     statement.lines = envelope.lines.len() as u64;
+    if let Some(Part::Text(first)) = envelope.lines.first() {
+        let first: Value = serde_json::from_str(first).expect("the first line");
+        let text = |name: &str| first["run"][name].as_str().expect("a text").to_owned();
+        (statement.agent, statement.profile) = (text("agent"), text("profile"));
+    }
     if let Some(Part::Text(last)) = envelope.lines.last() {
         statement.head = sha256(last.as_bytes());
     }
