@@ -11,6 +11,7 @@ pub mod jsonrpc;
 pub mod mcp;
 pub mod notice;
 pub mod process;
+pub mod prune;
 mod random;
 pub mod run_dir;
 pub mod secrets;
