@@ -143,6 +143,13 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
         Resumed::Opened(opened) => *opened,
     };
     tell_changed(&plan, folder);
+    if let Some(component) = opened.changed_from() {
+        say(&format!(
+            "seamgate: this version has another component than {}, and decides all of its steps alike; it goes on \
+             (before: {component})",
+            escape_terminal(&folder.display().to_string())
+        ));
+    }
     go_on(&shared, opened, folder, |runner| {
         let questions = arguments.resolve.iter().map(|(call, outcome)| (Some(call), outcome));
         for (call, text) in questions.chain(arguments.answer.iter().map(|text| (None, text))) {

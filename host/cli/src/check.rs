@@ -106,7 +106,7 @@ pub(crate) struct Arguments {
 /// The source of an output. `None` is standard input.
 type Input<'a> = Option<&'a Path>;
 
-pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> Result<Status> {
+pub(crate) fn run(arguments: Arguments, parquet: Option<&parquet::Library<'_>>) -> Result<Status> {
     let status = match (&arguments.parquet, &arguments.out) {
         (Some(input), Some(output)) => parquet::run(parquet, || job(&arguments, input, output))?,
         _ => judged(&arguments)?,

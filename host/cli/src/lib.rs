@@ -33,6 +33,7 @@ mod principal;
 mod receipt;
 mod replay;
 mod run;
+mod runs;
 mod serve;
 mod status;
 mod stream;
@@ -85,6 +86,9 @@ enum Command {
     /// Decide about a call that waits for approval
     #[command(after_help = approve::HELP)]
     Approve(approve::Arguments),
+    /// List, show, export and delete recorded runs
+    #[command(after_help = runs::HELP)]
+    Runs(runs::Arguments),
     /// Serve a folder of runs: a page on which people approve calls, and metrics for Prometheus
     #[command(after_help = serve::HELP)]
     Serve(serve::Arguments),
@@ -161,6 +165,7 @@ impl Command {
             Command::Trace(_) => "trace",
             Command::Why(_) => "why",
             Command::Replay(_) => "replay",
+            Command::Runs(_) => "runs",
             Command::Receipt(_) => "receipt",
             Command::Attest(_) => "attest",
             Command::VerifyRelease(_) => "verify-release",
@@ -209,9 +214,9 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status_with(arguments, None)
 }
 
-/// Runs the command line for a caller that can judge Parquet files, such as the Python package. Returns the exit
+/// Runs the command line for a caller that has a library for Parquet, such as the Python package. Returns the exit
 /// status.
-pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
+pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<&parquet::Library<'_>>) -> u8 {
     if has_color() {
         ColorChoice::Always.write_global();
     }
@@ -241,6 +246,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
+        Command::Runs(arguments) => runs::run(&arguments, parquet),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Explain(arguments) => codes::run(&arguments),

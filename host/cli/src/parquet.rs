@@ -1,5 +1,5 @@
 //! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them because it has a library
-//! for Parquet; this is the command line around it.
+//! for Parquet; this is the command line around it. `seamgate runs export --parquet` writes rows by the same library.
 
 use std::{
     io::{self, IsTerminal},
@@ -54,14 +54,30 @@ pub enum Ended {
 /// A function that judges Parquet files and reports its progress.
 pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
 
+/// The rows cannot be made: the file is not written.
+pub struct NoRows;
+
+/// A function that returns the next rows as NDJSON, and nothing after the last.
+pub type NextRows<'n> = &'n mut dyn FnMut() -> Result<Option<String>, NoRows>;
+
+/// A function that writes rows of calls to a Parquet file. The file is there either whole or not at all.
+pub type WriteRows<'w> = &'w dyn Fn(&Path, NextRows<'_>) -> Result<(), Ended>;
+
+/// A library for Parquet.
+pub struct Library<'l> {
+    /// Judges files of outputs.
+    pub judge: Judge<'l>,
+    /// Writes rows of calls.
+    pub write: WriteRows<'l>,
+}
+
+/// The error without a library.
+pub(crate) const NO_LIBRARY: &str = "this program has no library for Parquet; the Python package has the same command \
+    with one. Install it (pip install 'seamgate[parquet]'), and run the 'seamgate' that it brings";
+
 /// Judges a file.
-pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -> Result<Status> {
-    let Some(judge) = judge else {
-        bail!(
-            "this program has no library for Parquet; the Python package has the same command with one. Install it \
-             (pip install 'seamgate[parquet]'), and run the 'seamgate' that it brings"
-        )
-    };
+pub(crate) fn run(library: Option<&Library<'_>>, job: impl FnOnce() -> Result<Job>) -> Result<Status> {
+    let Some(Library { judge, .. }) = library else { bail!(NO_LIBRARY) };
     let job = job()?;
     let start = Instant::now();
     let bar = bar(&job.input);

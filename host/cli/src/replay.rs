@@ -1,7 +1,6 @@
 //! `seamgate replay`: what recorded runs would come to under another profile.
 
 use std::{
-    fs,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -9,16 +8,13 @@ use std::{
 use anyhow::{Result, bail};
 use seamgate::{Gate, Permit, read_profile};
 use seamgate_text::{count, escape_terminal, say, shell_word, with_sources};
-use seamgate_trace::{NotReplayed, Replay, ReplayedCall, TraceError, has_journal, replay};
+use seamgate_trace::{NotReplayed, Replay, ReplayedCall, TraceError, find_runs, replay};
 
 use crate::{
     error::{FaultError, Unwritten},
     status::Status,
     trace::with_status,
 };
-
-/// How deep below a folder runs are looked for: `seamgate hook` keeps them two folders below that of its journals.
-const MAX_DEPTH: usize = 3;
 
 pub(crate) const HELP: &str = "\
 Nothing runs, and nothing is written. What tools, models and people did is taken from the journals. If the profile asks about a call
@@ -59,11 +55,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         .map_err(|fault| anyhow::Error::from(FaultError(fault)).context(arguments.profile.display().to_string()))?;
     let mut folders = Vec::new();
     for dir in &arguments.dirs {
-        let before = folders.len();
-        find(dir, MAX_DEPTH, &mut folders);
-        if folders.len() == before {
+        // A folder that cannot be read has no run that can be replayed.
+        let found = find_runs(dir).map(|found| found.runs).unwrap_or_default();
+        if found.is_empty() {
             bail!("{}: there is no run in it: name the folder of a run, or one that holds runs", dir.display());
         }
+        folders.extend(found);
     }
     let mut out = anstream::stdout().lock();
     let (mut counts, mut is_damaged) = (Counts::default(), false);
@@ -89,20 +86,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         Counts { differ: 0, .. } => Status::Accepted,
         _ => Status::Rejected,
     })
-}
-
-/// Adds the folders of runs in a folder, by their names.
-fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    if has_journal(folder) {
-        return found.push(folder.to_owned());
-    }
-    if depth == 0 {
-        return;
-    }
-    let mut inside: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
-    inside.sort();
-    inside.iter().filter(|path| path.is_dir() && !path.is_symlink()).for_each(|path| find(path, depth - 1, found));
 }
 
 fn write(out: &mut impl Write, folder: &Path, replay: &Replay, is_all: bool) -> std::io::Result<()> {

@@ -106,7 +106,11 @@ export class Run {
   /**
    * Go on with the run of a journal: its events are applied again, and must lead to the same.
    *
-   * @throws {JournalError} The journal has no run; a line is changed; or the gate has another component or profile.
+   * If the gate has another component than the run, all events are applied again, and the run goes on if each step comes out the same. The
+   * next step writes the change into the journal.
+   *
+   * @throws {JournalError} The journal has no run; a line is changed; or the gate has another profile, or another component that decides a
+   * step differently.
    */
   static open(gate: Gate, journal: string | Journal): Run {
     const engine = native(gate.engine, "Run.open");

@@ -295,3 +295,51 @@ class TestCheckParquet:
             process.send_signal(number)
             assert process.wait(60) == 128 + number
         assert not _left(tmp_path)
+
+
+PROFILE = {"agent": "x", "tools": [{"name": "look", "effect": "read", "permit": "allow"}]}
+
+
+def _export(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from seamgate._command import main; main()"]
+    return subprocess.run(
+        [*program, "runs", "export", "runs", *more], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@native_only
+class TestExportRuns:
+    def _play(self, folder: Path) -> None:
+        """A run with two calls."""
+        gate = Gate()
+        gate.register_profile(PROFILE)
+        started = {"type": "started", "at": 1_790_000_000_000, "run": "r1", "principal": "joe", "nonce": "c0ffee00c0ffee00"}
+        run, _ = gate.start(folder / "runs" / "r1", "x", started)
+        for number in (1, 2):
+            run.send(
+                {"type": "call", "at": 1_790_000_000_000 + number, "tool": "look", "arguments": {"of": f"a\u2028{number}"}}
+            )
+
+    def test_it_writes_the_rows_of_the_other_format(self, tmp_path: Path) -> None:
+        self._play(tmp_path)
+        ran = _export(tmp_path, "--parquet", "calls.parquet")
+        assert (ran.returncode, ran.stderr) == (0, "seamgate: 2 calls written to calls.parquet\n")
+        written = pq.read_table(tmp_path / "calls.parquet")
+        assert written.schema.field("decided_at").type == pa.timestamp("ms", tz="UTC")
+        lines = [json.loads(line) for line in _export(tmp_path).stdout.split("\n") if line]
+        assert written.schema.names == list(lines[0])
+        for row, line in zip(written.to_pylist(), lines, strict=True):
+            row["decided_at"] = round(row["decided_at"].timestamp() * 1000)
+            assert row == line
+        assert (tmp_path / "calls.parquet").stat().st_mode & 0o777 == 0o600
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.parquet", "runs"]
+
+    def test_where_it_fails_the_file_is_as_it_was(self, tmp_path: Path) -> None:
+        self._play(tmp_path)
+        (tmp_path / "folder").mkdir()
+        ran = _export(tmp_path, "--parquet", "folder")
+        assert ran.returncode == 2
+        assert ran.stderr.endswith("/folder: it is no file\n")
+        ran = _export(tmp_path, "--parquet", "missing/calls.parquet")
+        assert ran.returncode == 2
+        assert ran.stderr.endswith("/missing/calls.parquet: No such file or directory\n")

@@ -20,6 +20,8 @@ pub(crate) struct Content<'l> {
     pub(crate) record: Option<&'l RawValue>,
     #[serde(borrow)]
     pub(crate) action: Option<&'l RawValue>,
+    #[serde(borrow)]
+    pub(crate) component: Option<&'l RawValue>,
 }
 
 /// One step, or the first line alone.

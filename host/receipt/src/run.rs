@@ -95,6 +95,9 @@ pub enum NoReceipt {
         /// The digest of the gate's.
         gate: String,
     },
+    /// The run went on under another component than it began with.
+    #[error("it went on under another component at line {0}, and such a run gets no receipt")]
+    Changed(u64),
     /// A line does not follow the line before it.
     #[error("line {0} of the journal does not follow the line before it")]
     Line(u64),
@@ -154,6 +157,11 @@ pub fn receipt_of<E: std::fmt::Display>(
     let About { run, agent, profile, component } = about(&lines).ok_or(NoReceipt::Line(0))?;
     if gate.component().digest() != component {
         return Err(NoReceipt::Component { run: component, gate: gate.component().digest().to_owned() });
+    }
+    let changes =
+        |part: &Part| matches!(part, Part::Text(line) if content(line).is_some_and(|line| line.component.is_some()));
+    if let Some(line) = lines.iter().position(changes) {
+        return Err(NoReceipt::Changed(line as u64));
     }
     if let Some(missing) = withhold.missing(&all) {
         return Err(NoReceipt::NotThere(missing));

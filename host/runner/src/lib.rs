@@ -12,6 +12,7 @@ pub mod mcp;
 pub mod notice;
 pub mod post;
 pub mod process;
+pub mod prune;
 mod random;
 pub mod run_dir;
 pub mod secrets;

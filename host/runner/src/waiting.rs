@@ -189,6 +189,15 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
     let goes_on = matches!(plan.model, ModelPlan::Client);
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?)?;
+    if let (true, Some(component)) = (goes_on, run.changed_from()) {
+        // A process of that component may hold the session, and would not go on after a step of another one.
+        return Err(Error::NoVerdict(format!(
+            "{}: the session has the component {component}, and this seamgate has {}; decide with the seamgate that \
+             began the session, or start the gate or the harness again",
+            folder.display(),
+            profiles.gate.component().digest()
+        )));
+    }
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
     // Of several asks about a call, the last is open: those before it were about another action.
     let asked_call = |ask: &Asked| {

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Display,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +11,7 @@ use seamgate_runner::{
     waiting::{Waiting, find_in, with_children},
 };
 use seamgate_text::with_sources;
-use seamgate_trace::has_journal;
+use seamgate_trace::find_runs;
 use serde::Serialize;
 
 use crate::{
@@ -22,9 +21,6 @@ use crate::{
 
 /// The most runs that a page shows: the last ones, by their names.
 const MAX_SHOWN: usize = 200;
-
-/// How deep folders of runs can lie in the folder that is served.
-const MAX_DEPTH: usize = 3;
 
 /// A folder of runs.
 pub(crate) struct Runs {
@@ -65,22 +61,6 @@ pub(crate) struct Shown {
     fault: Option<String>,
 }
 
-/// Adds the folders of runs in a folder: of a gate, each session has one, and of hooks, each session has a folder of runs.
-fn push_runs(folder: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
-    if has_journal(folder) {
-        return runs.push(folder.to_owned());
-    }
-    if depth == MAX_DEPTH {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        // No link leads elsewhere.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            push_runs(&entry.path(), depth + 1, runs);
-        }
-    }
-}
-
 impl Runs {
     pub(crate) fn new(folder: &Path) -> Self {
         Runs { folder: folder.to_owned(), metrics: Metrics::new(), all: BTreeMap::new() }
@@ -88,8 +68,8 @@ impl Runs {
 
     /// Reads what was appended since the last time.
     pub(crate) fn refresh(&mut self) {
-        let mut folders = Vec::new();
-        push_runs(&self.folder, 0, &mut folders);
+        // A folder that does not exist yet has no runs.
+        let folders = find_runs(&self.folder).map(|found| found.runs).unwrap_or_default();
         for run in folders.iter().flat_map(|run| with_children(run)) {
             let known = self.all.entry(run.clone()).or_default();
             let Known { follower, progress, fault, .. } = known;

@@ -43,13 +43,15 @@ impl<'g, J: Journal> Derivation<'g, J> {
         let Line::Run(value) = checked.take(&name, first, || None)? else {
             return Err(JournalError::NotAJournal { journal: name, message: "it describes no run".to_owned() }.into());
         };
-        let about: About = serde_json::from_str(value).map_err(|_| JournalError::Line {
+        let about = About::read(value).ok_or_else(|| JournalError::Line {
             journal: name.clone(),
             line: 0,
             message: "it is changed: it names no run".to_owned(),
         })?;
-        about.has_profile(gate, &name)?;
-        Ok(Derivation { run: Run { kernel: gate, journal, about, chain: checked.chain, now: Now::default() } })
+        about.has_profile_of(gate, &name)?;
+        Ok(Derivation {
+            run: Run { kernel: gate, journal, about, chain: checked.chain, now: Now::default(), change: None },
+        })
     }
 
     /// Derives the next step from its first line, and compares all its lines.

@@ -1,6 +1,7 @@
 //! A run: its events go through the kernel into its journal, and its state is what follows from them.
 
 mod derivation;
+mod difference;
 pub(crate) mod journal;
 mod step;
 mod value;
@@ -74,7 +75,7 @@ pub enum StepError {
 }
 
 /// The first line of a journal.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct About {
     /// The version of the format.
     journal: u64,
@@ -84,6 +85,25 @@ struct About {
     profile: String,
     /// The component's digest.
     component: String,
+    /// The version of the kernel, as states name it. `None` if the states of the component name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+/// The version of the kernel that wrote all journals of the first format.
+const FIRST_VERSION: &str = "0.1.0";
+
+/// The line of a run that goes on under another component.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    /// The digest of the component that the run had.
+    from: String,
+    /// The digest of the component that the run has from then on.
+    to: String,
+    /// The version of the kernel, as the states from then on name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
 }
 
 /// The position of a run.
@@ -130,6 +150,8 @@ pub struct Run<'g, J> {
     /// After the last line.
     chain: Chain,
     now: Now,
+    /// The component that the next step is the first to be decided by.
+    change: Option<Change>,
 }
 
 /// The result of the events so far.
@@ -142,6 +164,15 @@ struct Now {
     records: Vec<String>,
 }
 
+/// The place from which the events of a journal are replayed.
+struct Begin {
+    /// The number of the line before the first event.
+    line: u64,
+    now: Now,
+    /// The version of the kernel that the states after this line name.
+    version: Option<String>,
+}
+
 /// The result of replaying the events of a journal.
 struct Replayed {
     now: Now,
@@ -149,6 +180,19 @@ struct Replayed {
     chain: Chain,
     actions: Vec<String>,
     records: Vec<String>,
+    /// The last change of the component among the lines.
+    change: Option<Change>,
+}
+
+/// How the lines of a replay may differ from those of the journal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// The component made them: a difference is damage.
+    Same,
+    /// Another component made them: a difference is another decision.
+    Equal,
+    /// Other writers appended them, with the component of this process.
+    Appended,
 }
 
 /// The lines of a journal, checked.
@@ -157,6 +201,8 @@ struct History {
     chain: Chain,
     /// The ends of its steps, with the numbers of their lines.
     ends: Vec<(u64, End)>,
+    /// The changes of the component, with the numbers of their lines.
+    changes: Vec<(u64, Change)>,
 }
 
 impl<'g, J: Journal> Run<'g, J> {
@@ -192,9 +238,15 @@ impl<'g, J: Journal> Run<'g, J> {
     /// to the lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an
     /// event of the type `resumed`, which gives the actions that are left to do.
     ///
+    /// If the gate has another component than the run, all events are replayed, from the first one. The run goes on if
+    /// they lead to the lines that the journal has; only the version of the kernel that states name may be another. The
+    /// next step then writes the change before its event, and [`changed_from`](Run::changed_from) returns the component
+    /// that the run had. This takes as long as deciding all steps again.
+    ///
     /// # Errors
     ///
-    /// [`JournalError::Empty`] if no run has begun; [`JournalError::Other`] if it has another profile or component than the gate;
+    /// [`JournalError::Empty`] if no run has begun; [`JournalError::Other`] if it has another profile than the gate;
+    /// [`JournalError::Differs`] if the gate has another component, which decides a step differently;
     /// [`JournalError::Line`] and [`JournalError::Artifact`] name what is changed or missing.
     pub fn open(gate: &'g Gate, journal: J) -> Result<Self, StepError> {
         Run::open_on(gate, journal)
@@ -211,7 +263,7 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// [`JournalError::NotAJournal`] if the text is not a valid snapshot, or has another state than it says;
     /// [`JournalError::Newer`] if a later version made it; [`JournalError::Other`] if the gate has another profile or
-    /// component.
+    /// component: a snapshot has no events to replay, so [open](Run::open) the journal under another component.
     pub fn restore(gate: &'g Gate, journal: J, snapshot: &str) -> Result<Self, StepError> {
         Run::restore_on(gate, journal, snapshot)
     }
@@ -228,9 +280,13 @@ impl<'g, J: Journal> Run<'g, J> {
         if digest(state.get().as_bytes()) != expected {
             return Err(damaged("its snapshot is changed: the state has another digest").into());
         }
-        about.belongs_to(kernel, &journal.name())?;
+        about.has_profile_of(kernel, &journal.name())?;
+        if about.component != kernel.component() {
+            let advice = "open its journal in place of the snapshot, which replays the run";
+            return Err(about.other_component(&journal.name(), &kernel.component(), advice).into());
+        }
         let now = Now { step, state: state.get().to_owned(), wake_at, records: Vec::new() };
-        Ok(Run { kernel, journal, about, chain, now })
+        Ok(Run { kernel, journal, about, chain, now, change: None })
     }
 
     pub(crate) fn start_on(
@@ -264,10 +320,12 @@ impl<'g, J: Journal> Run<'g, J> {
             agent: agent.to_owned(),
             profile: kernel.profile(agent)?,
             component: kernel.component(),
+            version: None,
         };
-        let mut run = Run { kernel, journal, about, chain: Chain::default(), now: Now::default() };
+        let mut run = Run { kernel, journal, about, chain: Chain::default(), now: Now::default(), change: None };
         let event = normal(started)?;
         let step = run.advance(&run.now, &event)?;
+        run.about.version = version_of(&step.state);
         let Started { run: id } = serde_json::from_str(&event.whole)
             .map_err(|_| bad_request("the first event must have `run`, the run's id, a string"))?;
         run.put(&event)?;
@@ -280,10 +338,20 @@ impl<'g, J: Journal> Run<'g, J> {
         if journal.count() == 0 {
             return Err(JournalError::Empty { journal: name }.into());
         }
-        let History { about, chain, ends } = History::read(&journal)?;
-        about.belongs_to(kernel, &name)?;
-        let mut run = Run { kernel, journal, about, chain, now: Now::default() };
-        run.now = run.replay(run.last_checkpoint(&ends)?)?.now;
+        let history = History::read(&journal)?;
+        history.about.has_profile_of(kernel, &name)?;
+        let first = Begin { line: 0, now: Now::default(), version: history.about.version.clone() };
+        let (about, chain) = (history.last_about(), history.chain.clone());
+        let mut run = Run { kernel, journal, about, chain, now: Now::default(), change: None };
+        let component = kernel.component();
+        if run.about.component == component {
+            let begin = run.last_checkpoint(&history)?.unwrap_or(first);
+            run.now = run.replay(begin, Expect::Same)?.now;
+        } else {
+            run.now = run.replay(first, Expect::Equal)?.now;
+            let from = run.about.component.clone();
+            run.change = Some(Change { from, to: component, version: version_of(&run.now.state) });
+        }
         Ok(run)
     }
 
@@ -379,6 +447,12 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.about.agent
     }
 
+    /// Returns the digest of the component that the run had, if the gate has another one. The next step writes the change
+    /// into the journal. `None` after that step, and if the component is the same.
+    pub fn changed_from(&self) -> Option<&str> {
+        self.change.as_ref().map(|change| change.from.as_str())
+    }
+
     /// Returns the journal.
     pub fn journal(&self) -> &J {
         &self.journal
@@ -462,13 +536,17 @@ impl<'g, J: Journal> Run<'g, J> {
     fn commit(&mut self, event: &EventLine, step: Step) -> Result<Vec<String>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
+        let change = self.change.as_ref().map(|change| Line::Component(&json(change)).write(&mut chain));
         let written = step.write(event, &mut chain);
-        let lines: Vec<String> = first.into_iter().chain(written.lines).collect();
+        let lines: Vec<String> = first.into_iter().chain(change).chain(written.lines).collect();
         for prompt in &written.prompts {
             self.journal.put(Blob::Artifact, &prompt.digest, &prompt.text)?;
         }
         self.journal.append(self.chain.n, &lines)?;
         self.chain = chain;
+        if let Some(change) = self.change.take() {
+            self.about.take(change);
+        }
         let Step { number, state, digest, wake_at, actions, records } = step;
         self.now = Now { step: number, state, wake_at, records };
         if number.is_multiple_of(CHECKPOINT_STEPS)
@@ -480,13 +558,17 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(actions)
     }
 
-    /// Returns the last state that is kept, and the number of its line. Without one, the first line. The last step is
-    /// always replayed: no digest of its `state` line follows.
-    fn last_checkpoint(&self, ends: &[(u64, End)]) -> Result<(u64, Now), JournalError> {
-        for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
+    /// Returns the last state that is kept, if there is one, as the run's present component would write it. The last step
+    /// is always replayed: no digest of its `state` line follows.
+    fn last_checkpoint(&self, history: &History) -> Result<Option<Begin>, JournalError> {
+        for (n, End { step, digest: expected, wake_at }) in history.ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
                 Some(state) if digest(state.as_bytes()) == *expected => {
-                    return Ok((*n, Now { step: *step, state, wake_at: *wake_at, records: Vec::new() }));
+                    let version = history.version_at(*n).cloned();
+                    // Whoever changed the component replayed the events up to here to the same state.
+                    let state = with_version(&state, version.as_ref(), self.about.version.as_ref()).unwrap_or(state);
+                    let now = Now { step: *step, state, wake_at: *wake_at, records: Vec::new() };
+                    return Ok(Some(Begin { line: *n, now, version }));
                 }
                 Some(_) => {
                     let journal = self.journal.name();
@@ -495,51 +577,100 @@ impl<'g, J: Journal> Run<'g, J> {
                 None => {}
             }
         }
-        Ok((0, Now::default()))
+        Ok(None)
     }
 
     /// Sends all events after a line to the kernel again. They must lead to the lines that are there.
-    fn replay(&self, (from, mut now): (u64, Now)) -> Result<Replayed, StepError> {
+    fn replay(&self, begin: Begin, expect: Expect) -> Result<Replayed, StepError> {
         let name = self.journal.name();
+        let Begin { line: from, mut now, mut version } = begin;
         let mut lines = self.journal.lines(from)?;
-        let (mut actions, mut records) = (Vec::new(), Vec::new());
+        let (mut actions, mut records, mut change) = (Vec::new(), Vec::new(), None);
         let Some(first) = lines.next().transpose()? else {
-            return Ok(Replayed { now, chain: Chain::default(), actions, records });
+            return Ok(Replayed { now, chain: Chain::default(), actions, records, change });
         };
         let mut chain = Chain::after(from, &first);
         let mut checked = Checked::from(chain.clone());
         let mut event = EventLine::of("{}".to_owned());
         // Of one step.
         let mut kept = Vec::new();
+        // The version that states of the gate's component name, after the first step.
+        let mut own = None;
         for line in lines {
             let line = line?;
+            let n = checked.chain.n;
             let holds = checked.take(&name, &line, || None)?;
-            if let Line::Event(value) = holds {
-                event = EventLine::of(restore(value, |digest| self.artifact(digest))?);
+            match holds {
+                Line::Event(value) => event = EventLine::of(restore(value, |digest| self.artifact(digest))?),
+                Line::Component(value) => {
+                    let read = Change::read(value).ok_or_else(|| self.wrong(n, CHANGED_CHANGE.to_owned()))?;
+                    let component = self.kernel.component();
+                    if expect == Expect::Appended && read.to != component {
+                        let advice = "another process went on with it: open it again";
+                        return Err(About { component: read.to, ..self.about.clone() }
+                            .other_component(&name, &component, advice)
+                            .into());
+                    }
+                    version.clone_from(&read.version);
+                    change = Some(read);
+                    chain = checked.chain.clone();
+                    continue;
+                }
+                _ => {}
             }
             let is_end = matches!(holds, Line::State(_));
             kept.push(line);
             if is_end {
-                let step = self.again(&now, &event, &mut chain, &kept)?;
+                let own = &mut own;
+                let as_kept = |state: &str| {
+                    let own = own.get_or_insert_with(|| version_of(state));
+                    with_version(state, own.as_ref(), version.as_ref())
+                };
+                let step = self.again(&now, &event, &mut chain, &kept, expect, as_kept)?;
                 actions.extend(step.actions);
                 records.extend(step.records);
                 now = Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() };
                 kept.clear();
             }
         }
-        Ok(Replayed { now, chain, actions, records })
+        Ok(Replayed { now, chain, actions, records, change })
     }
 
-    /// Takes one event again.
-    fn again(&self, now: &Now, event: &EventLine, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
+    /// Takes one event again. `as_kept` returns a state with the version that the journal's states name there, if it is
+    /// another one.
+    fn again(
+        &self,
+        now: &Now,
+        event: &EventLine,
+        chain: &mut Chain,
+        kept: &[String],
+        expect: Expect,
+        as_kept: impl FnOnce(&str) -> Option<String>,
+    ) -> Result<Step, StepError> {
         let first = chain.n;
-        let step = self.advance(now, event).map_err(|error| match error {
+        let differs = |how: String| JournalError::Differs {
+            journal: self.journal.name(),
+            step: now.step + 1,
+            difference: format!("{}: {how}", difference::step(now.step + 1, &event.whole)),
+            expected: self.about.component.clone(),
+            found: self.kernel.component(),
+        };
+        let mut step = self.advance(now, event).map_err(|error| match error {
+            StepError::Fault(fault) if expect == Expect::Equal => {
+                differs(format!("the run took it, this component does not: {fault}")).into()
+            }
             StepError::Fault(fault) => self.wrong(first, format!("its event is not taken again: {fault}")).into(),
             error => error,
         })?;
+        if let Some(state) = as_kept(&step.state) {
+            step.digest = digest(state.as_bytes());
+        }
         let Written { lines: made, prompts } = step.write(event, chain);
         let same = made.iter().zip(kept).take_while(|(made, kept)| made == kept).count();
         if same < made.len() || same < kept.len() {
+            if expect == Expect::Equal {
+                return Err(differs(difference::lines(kept, &made)).into());
+            }
             let what = if same + 1 == kept.len() { "another state" } else { "another line" };
             return Err(self.wrong(first + same as u64, format!("the events up to it lead to {what} now")).into());
         }
@@ -619,8 +750,12 @@ impl Run<'_, FileJournal> {
         let journal = self.journal.again()?;
         let own = std::mem::replace(&mut self.journal, journal);
         match self.replay_since(&own) {
-            Ok(Replayed { now, chain, actions, records }) => {
+            Ok(Replayed { now, chain, actions, records, change }) => {
                 self.chain = chain;
+                if let Some(change) = change {
+                    self.about.take(change);
+                    self.change = None;
+                }
                 self.now = Now { records, ..now };
                 Ok(read_actions(&actions)?)
             }
@@ -638,7 +773,8 @@ impl Run<'_, FileJournal> {
             return Err(self.wrong(last, "it is changed: this process wrote another".to_owned()).into());
         }
         let Now { step, state, wake_at, .. } = &self.now;
-        self.replay((last, Now { step: *step, state: state.clone(), wake_at: *wake_at, records: Vec::new() }))
+        let now = Now { step: *step, state: state.clone(), wake_at: *wake_at, records: Vec::new() };
+        self.replay(Begin { line: last, now, version: self.about.version.clone() }, Expect::Appended)
     }
 }
 
@@ -651,26 +787,70 @@ impl Ask {
 }
 
 impl About {
-    /// Holds the run to the component and the profile that it began with.
-    fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
-        is_same(journal, "component", &self.component, kernel.component())?;
-        self.has_profile(kernel, journal)
+    /// Reads the first line of a journal. Journals of the first format do not name the kernel's version.
+    fn read(json: &str) -> Option<Self> {
+        let about: About = serde_json::from_str(json).ok()?;
+        let first = (about.journal == 1).then(|| FIRST_VERSION.to_owned());
+        Some(About { version: about.version.clone().or(first), ..about })
     }
 
     /// Holds the run to the profile that it began with.
-    fn has_profile(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
-        is_same(journal, "profile", &self.profile, kernel.profile(&self.agent)?)
+    fn has_profile_of(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
+        let found = kernel.profile(&self.agent)?;
+        match self.profile == found {
+            true => Ok(()),
+            false => Err(JournalError::Other {
+                journal: journal.to_owned(),
+                what: "profile",
+                expected: self.profile.clone(),
+                found,
+                advice: "open it with what it began with",
+            }
+            .into()),
+        }
+    }
+
+    fn other_component(&self, journal: &str, found: &str, advice: &'static str) -> JournalError {
+        JournalError::Other {
+            journal: journal.to_owned(),
+            what: "component",
+            expected: self.component.clone(),
+            found: found.to_owned(),
+            advice,
+        }
+    }
+
+    /// Takes on the component that the run has from now on.
+    fn take(&mut self, change: Change) {
+        let Change { to, version, .. } = change;
+        (self.component, self.version) = (to, version);
     }
 }
 
-/// Compares the digest of a run with the one that is there.
-fn is_same(journal: &str, what: &'static str, expected: &str, found: String) -> Result<(), StepError> {
-    match expected == found {
-        true => Ok(()),
-        false => {
-            Err(JournalError::Other { journal: journal.to_owned(), what, expected: expected.to_owned(), found }.into())
-        }
+/// The error of a line that changes the component, and is not as it was written.
+const CHANGED_CHANGE: &str = "it is changed: it names no change from the component that the run has";
+
+impl Change {
+    fn read(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
     }
+}
+
+/// Returns the version of the kernel that made a state, if the state names it.
+fn version_of(state: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct State {
+        component: Option<String>,
+    }
+    serde_json::from_str::<State>(state).ok()?.component
+}
+
+/// Returns a state with another version of the kernel in place of its own. `None` if nothing changes. A state that
+/// names its version elsewhere gets a wrong text, whose digest no line has.
+fn with_version(state: &str, own: Option<&String>, other: Option<&String>) -> Option<String> {
+    let (own, other) = (own?, other?);
+    let member = |version: &String| format!(r#""component":{}"#, json(version));
+    (own != other).then(|| state.replacen(&member(own), &member(other), 1))
 }
 
 impl History {
@@ -681,23 +861,42 @@ impl History {
             |line, message: &str| JournalError::Line { journal: name.clone(), line, message: message.to_owned() };
         let mut lines = journal.lines(0)?;
         let mut checked = Checked::default();
-        let (mut about, mut ends) = (None, Vec::new());
+        let (mut about, mut ends, mut changes) = (None, Vec::new(), Vec::<(u64, Change)>::new());
         while let Some(line) = lines.next() {
             let (n, line) = (checked.chain.n, line?);
             match checked.take(&name, &line, || lines.next()?.ok())? {
                 Line::Run(value) => {
-                    let read = serde_json::from_str(value).map_err(|_| wrong(n, "it is changed: it names no run"))?;
+                    let read = About::read(value).ok_or_else(|| wrong(n, "it is changed: it names no run"))?;
                     about = Some(read);
                 }
                 Line::State(value) => {
                     let end = serde_json::from_str(value).map_err(|_| wrong(n, "it is changed: it is no state"))?;
                     ends.push((n, end));
                 }
+                Line::Component(value) => {
+                    let had = changes.last().map(|(_, change)| &change.to);
+                    let had = had.or(about.as_ref().map(|about: &About| &about.component)).cloned();
+                    let change = Change::read(value).filter(|change| Some(&change.from) == had.as_ref());
+                    changes.push((n, change.ok_or_else(|| wrong(n, CHANGED_CHANGE))?));
+                }
                 Line::Event(_) | Line::Record(_) | Line::Action(_) => {}
             }
         }
         let about = about.ok_or_else(|| JournalError::Empty { journal: name.clone() })?;
-        Ok(History { about, chain: checked.chain, ends })
+        Ok(History { about, chain: checked.chain, ends, changes })
+    }
+
+    /// Returns the description of the run with the component that it has after its last line.
+    fn last_about(&self) -> About {
+        let mut about = self.about.clone();
+        self.changes.iter().cloned().for_each(|(_, change)| about.take(change));
+        about
+    }
+
+    /// Returns the version of the kernel that the states up to a line name.
+    fn version_at(&self, line: u64) -> Option<&String> {
+        let before = self.changes.iter().rev().find(|(n, _)| *n < line);
+        before.map_or(&self.about.version, |(_, change)| &change.version).as_ref()
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::journal::{FileJournal, Lines};
+use super::journal::{FileJournal, JournalReader, LineKind, Lines};
 use super::*;
 
 /// A kernel whose answers follow from their input: the state has a digest of all events so far.
@@ -22,6 +22,12 @@ struct Script {
     component: &'static str,
     profile: &'static str,
     needs_for_ever: bool,
+    /// The version that its states name. Empty: they name none.
+    version: &'static str,
+    /// The step at which it denies a call that it approves otherwise.
+    denies_at: u64,
+    /// The step whose event it does not take.
+    fails_at: u64,
 }
 
 impl Kernel for Script {
@@ -42,10 +48,19 @@ impl Kernel for Script {
             return Err(bad_request("no such event"));
         }
         let state: Value = serde_json::from_str(state.unwrap_or("null")).expect("JSON");
+        if !state.is_null() && state["component"].as_str().unwrap_or_default() != self.version {
+            return Err(bad_request("another version made the state"));
+        }
         let step = state["step"].as_u64().unwrap_or_default() + 1;
+        if step == self.fails_at {
+            return Err(bad_request("no such member"));
+        }
         let before = state["seen"].as_str().unwrap_or_default();
         let seen = digest(format!("{}{agent}{before}{}", self.salt, json!(event)).as_bytes());
-        let state = json!({"step": step, "seen": seen}).to_string();
+        let mut state = json!({"step": step, "seen": seen});
+        if !self.version.is_empty() {
+            state["component"] = json!(self.version);
+        }
         let key = format!("r/{step}/0");
         let action = match event["type"].as_str() {
             Some("model_output") => {
@@ -54,10 +69,14 @@ impl Kernel for Script {
             _ => json!({"type": "ask_model", "key": key, "prompt": {"step": step, "for": event["type"]}}),
         };
         let wake = if step.is_multiple_of(2) { format!(r#","wake_at":{}"#, 1000 * step) } else { String::new() };
-        Ok(format!(
-            r#"{{"step":{step},"state":{state},"records":[{}],"actions":[{action}]{wake}}}"#,
-            json!({"type": "note", "read": artifacts.as_object().map(|all| all.len())}),
-        ))
+        let record = match event["type"].as_str() {
+            Some("call") if self.denies_at == step => {
+                json!({"type": "decision", "call": "c1", "tool": "search", "permit": "deny", "reasons": [{"code": "rule"}]})
+            }
+            Some("call") => json!({"type": "decision", "call": "c1", "tool": "search", "permit": "approval"}),
+            _ => json!({"type": "note", "read": artifacts.as_object().map(|all| all.len())}),
+        };
+        Ok(format!(r#"{{"step":{step},"state":{state},"records":[{record}],"actions":[{action}]{wake}}}"#))
     }
 
     fn profile(&self, _: &str) -> Result<String, Fault> {
@@ -226,7 +245,7 @@ fn the_lines_are_as_the_format_says() {
     let first = String::from_utf8_lossy(&bytes[lines(&bytes)[0].clone()]).into_owned();
     assert_eq!(
         first,
-        r#"{"n":0,"before":"","run":{"journal":1,"run":"r","agent":"a","profile":"sha256:profile","component":"sha256:component"}}"#
+        r#"{"n":0,"before":"","run":{"journal":2,"run":"r","agent":"a","profile":"sha256:profile","component":"sha256:component"}}"#
             .to_owned()
             + "\n"
     );
@@ -420,12 +439,16 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
     }
     let changed = snapshot.replace("\"seen\":\"sha256:", "\"seen\":\"sha255:");
     assert_eq!(refused(&kernel, &changed), "memory: its snapshot is changed: the state has another digest");
-    let newer = snapshot.replace("\"journal\":1", "\"journal\":2");
-    assert!(refused(&kernel, &newer).contains("it has format 2"));
+    let newer = snapshot.replace("\"journal\":2", "\"journal\":3");
+    assert!(refused(&kernel, &newer).contains("it has format 3"));
     let other = Script { profile: "2", ..Script::default() };
     assert!(refused(&other, &snapshot).contains("the run has the profile sha256:profile,"));
     let other = Script { component: "2", ..Script::default() };
-    assert!(refused(&other, &snapshot).contains("the run has the component sha256:component,"));
+    assert_eq!(
+        refused(&other, &snapshot),
+        "memory: the run has the component sha256:component, and the gate has sha256:component2; \
+         open its journal in place of the snapshot, which replays the run"
+    );
     // An older one than the journal.
     let early = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started").0.snapshot();
     let mut run = Run::restore_on(&kernel, late, &early).expect("restored");
@@ -525,13 +548,251 @@ fn replay_comes_to_the_same_lines_or_names_the_first_other_one() {
         "line 5 (\"n\":4): the events up to it lead to another state now",
     );
     expect(
-        Script { component: "2", ..Script::default() },
-        "the run has the component sha256:component, and the gate has sha256:component2; open it with what it began with",
+        Script { component: "2", salt: "x", ..Script::default() },
+        "step 1 (`started`): this component comes to another state after it; the run has the component \
+         sha256:component, and the gate has sha256:component2: go on with the seamgate that has the run's component \
+         (`seamgate replay` shows which calls this one decides differently)",
     );
     expect(
         Script { profile: "2", ..Script::default() },
         "the run has the profile sha256:profile, and the gate has sha256:profile2; open it with what it began with",
     );
+}
+
+/// A component with its version, which decides as the default one does.
+fn later(component: &'static str, version: &'static str) -> Script {
+    Script { component, version, ..Script::default() }
+}
+
+/// Returns the kinds of the lines in a folder, by their first letters.
+fn kinds(folder: &Folder) -> String {
+    let text = fs::read_to_string(folder.journal()).expect("lines");
+    let kind = |line: &str| {
+        let line: BTreeMap<String, Value> = serde_json::from_str(line).expect("JSON");
+        line.keys().find(|key| !matches!(key.as_str(), "n" | "before")).expect("a kind")[..1].to_owned()
+    };
+    text.lines().map(kind).collect()
+}
+
+#[test]
+fn a_run_goes_on_under_another_component_that_decides_alike() {
+    let (folder, events) = (Folder::new("upgrade"), events());
+    let first = later("", "0.1.0");
+    let states = play(&folder, &first, &events);
+    let bytes = fs::read(folder.journal()).expect("lines");
+    assert!(String::from_utf8_lossy(&bytes).contains(r#""component":"sha256:component","version":"0.1.0"}}"#));
+
+    // Opening replays every event, and writes nothing.
+    let second = later("2", "0.2.0");
+    let mut run = folder.open(&second).expect("the same decisions");
+    assert_eq!(second.calls.load(Ordering::Relaxed), events.len() as u64);
+    assert_eq!(run.state(), states.last().expect("a state").replace("0.1.0", "0.2.0"));
+    assert_eq!(run.changed_from(), Some("sha256:component"));
+    assert_eq!(fs::read(folder.journal()).expect("lines"), bytes);
+    // Until the change is written, the run still belongs to the first one.
+    let snapshot = run.snapshot();
+    let refused = Run::restore_on(&second, Memory::default(), &snapshot).map(drop).expect_err("not written yet");
+    assert!(text(&refused).contains("open its journal in place of the snapshot"), "{}", text(&refused));
+    folder.open(&first).expect("unchanged").send_json("[]").expect_err("a fault changes nothing");
+    run.send_json(r#"{"type":"tick","at":7}"#).expect("sent");
+    assert_eq!(run.changed_from(), None);
+    let written = fs::read_to_string(folder.journal()).expect("lines");
+    assert!(written.as_bytes().starts_with(&bytes));
+    let change = written[bytes.len()..].lines().next().expect("a line");
+    assert!(
+        change.ends_with(r#""component":{"from":"sha256:component","to":"sha256:component2","version":"0.2.0"}}"#),
+        "{change}"
+    );
+    assert_eq!(kinds(&folder), format!("r{}c{}", "eras".repeat(events.len()), "eras"));
+    Run::restore_on(&second, Memory::default(), &run.snapshot()).expect("written");
+
+    // Twice, and back to the first one. Each replays all that was before it.
+    let mut state = run.state().to_owned();
+    for (component, version, before) in [("3", "0.3.0", "0.2.0"), ("3", "0.3.0", "0.3.0"), ("", "0.1.0", "0.3.0")] {
+        let kernel = later(component, version);
+        let mut run = folder.open(&kernel).expect("the same decisions");
+        assert_eq!(run.state(), state.replace(before, version));
+        assert_eq!(run.changed_from().is_some(), before != version);
+        run.send_json(r#"{"type":"tick","at":8}"#).expect("sent");
+        state = run.state().to_owned();
+    }
+    assert_eq!(kinds(&folder), format!("r{}ceras{}ceras", "eras".repeat(events.len()), "ceraseras"));
+    // Readers see the change before the event of its step.
+    let steps: Vec<_> = JournalReader::open(&folder.0).expect("lines").map(|step| step.expect("whole")).collect();
+    let changed: Vec<usize> =
+        steps.iter().enumerate().filter(|(_, step)| step[0].kind == LineKind::Component).map(|(at, _)| at).collect();
+    assert_eq!(changed, [events.len() + 1, events.len() + 2, events.len() + 4]);
+    assert!(steps[changed[0]][0].json.starts_with(r#"{"from":"sha256:component""#));
+}
+
+#[test]
+fn a_component_that_decides_a_step_differently_is_refused_with_that_step() {
+    let (folder, first) = (Folder::new("differs"), later("", "0.1.0"));
+    let mut events = events();
+    events.push(r#"{"type":"call","at":7,"tool":"search","key":"r/7/0"}"#.to_owned());
+    events.push(r#"{"type":"tick","at":8}"#.to_owned());
+    play(&folder, &first, &events);
+    let bytes = fs::read(folder.journal()).expect("lines");
+    let refused = |kernel: Script, expected: &str| {
+        let error = folder.open(&kernel).map(drop).expect_err(expected);
+        assert!(matches!(&error, StepError::Journal(JournalError::Differs { .. })), "{}", text(&error));
+        assert!(
+            text(&error).contains(&format!("journal.ndjson: {expected}; the run has the component")),
+            "{}",
+            text(&error)
+        );
+        assert_eq!(fs::read(folder.journal()).expect("lines"), bytes);
+    };
+    refused(
+        Script { denies_at: 7, ..later("2", "0.2.0") },
+        "step 7 (`call` search, r/7/0): the run has `approval` for the call c1 search, this component decides `deny` (rule)",
+    );
+    refused(
+        Script { fails_at: 8, ..later("2", "0.2.0") },
+        "step 8 (`tick`): the run took it, this component does not: no such member",
+    );
+    refused(
+        Script { salt: "x", ..later("2", "0.1.0") },
+        "step 1 (`started`): this component comes to another state after it",
+    );
+    // A component whose states name no version, and one whose states named none.
+    refused(
+        Script { component: "2", ..Script::default() },
+        "step 1 (`started`): this component comes to another state after it",
+    );
+    let error = folder.open(&Script { profile: "2", ..later("2", "0.2.0") }).map(drop).expect_err("another profile");
+    assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{}", text(&error));
+    // Damage is damage under each component.
+    fs::remove_file(folder.artifacts().remove(0)).expect("removed");
+    let error = folder.open(&later("2", "0.2.0")).map(drop).expect_err("an artifact");
+    assert!(matches!(error, StepError::Journal(JournalError::Artifact { .. })), "{}", text(&error));
+}
+
+#[test]
+fn a_journal_of_the_first_format_goes_on_under_a_later_version() {
+    let (folder, first) = (Folder::new("first-format"), later("", "0.1.0"));
+    play(&folder, &first, &events());
+    // As the first format has it: without the version, and each digest follows.
+    let text = fs::read_to_string(folder.journal()).expect("lines");
+    let text = text.replace(r#""journal":2"#, r#""journal":1"#).replace(r#","version":"0.1.0""#, "");
+    let mut before = String::new();
+    let mut older = String::new();
+    for line in text.lines() {
+        let at = line.find(r#""before":""#).expect("a chain") + 10;
+        let end = at + line[at..].find('"').expect("its end");
+        let line = format!("{}{before}{}", &line[..at], &line[end..]);
+        before = digest(line.as_bytes());
+        older.push_str(&line);
+        older.push('\n');
+    }
+    fs::write(folder.journal(), &older).expect("written");
+    folder.open(&first).expect("the same component");
+    let second = later("2", "0.2.0");
+    folder.open(&second).expect("opened").send_json(r#"{"type":"tick","at":9}"#).expect("sent");
+    let now = fs::read_to_string(folder.journal()).expect("lines");
+    assert!(now.starts_with(&older) && now.contains(r#""component":{"from":"#));
+    folder.open(&second).expect("opened again");
+}
+
+#[test]
+fn a_change_of_the_component_that_a_crash_cut_is_made_again() {
+    let (folder, first, second) = (Folder::fast("cut-change"), later("", "0.1.0"), later("2", "0.2.0"));
+    play(&folder, &first, &events());
+    let before = fs::read(folder.journal()).expect("lines");
+    folder.open(&second).expect("opened").send_json(r#"{"type":"tick","at":9}"#).expect("sent");
+    let after = fs::read(folder.journal()).expect("lines");
+    for cut in before.len()..after.len() {
+        fs::write(folder.journal(), &after[..cut]).expect("written");
+        let mut run = folder.open(&second).unwrap_or_else(|error| panic!("cut at {cut}: {}", text(&error)));
+        assert_eq!(run.changed_from(), Some("sha256:component"), "cut at {cut}");
+        run.send_json(r#"{"type":"tick","at":9}"#).expect("sent");
+        assert_eq!(fs::read(folder.journal()).expect("lines"), after, "cut at {cut}");
+        // The first one goes on, too.
+        fs::write(folder.journal(), &after[..cut]).expect("written");
+        assert_eq!(folder.open(&first).expect("opened").changed_from(), None, "cut at {cut}");
+    }
+    // Each bit of the change is held.
+    let line = lines(&after).into_iter().find(|line| line.start == before.len()).expect("the change");
+    for (at, bit) in line.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut changed = after.clone();
+        changed[at] ^= 1 << bit;
+        fs::write(folder.journal(), &changed).expect("written");
+        folder.open(&second).map(drop).expect_err("a changed bit");
+    }
+}
+
+#[test]
+fn a_change_names_the_component_that_the_run_had() {
+    let (folder, first, second) = (Folder::new("forged"), later("", "0.1.0"), later("2", "0.2.0"));
+    play(&folder, &first, &events()[..2]);
+    folder.open(&second).expect("opened").send_json(r#"{"type":"tick","at":9}"#).expect("sent");
+    let text = fs::read_to_string(folder.journal()).expect("lines");
+    let all: Vec<&str> = text.lines().collect();
+    let forge = |change: &str, expected: &str| {
+        let mut before = String::new();
+        let mut forged = String::new();
+        for line in &all {
+            let mut line = match line.find(r#""component":{"#) {
+                Some(_) if line.contains(r#""from""#) => format!(r#"{{"n":9,"before":"",{change}}}"#),
+                _ => (*line).to_owned(),
+            };
+            let at = line.find(r#""before":""#).expect("a chain") + 10;
+            let end = at + line[at..].find('"').expect("its end");
+            line.replace_range(at..end, &before);
+            before = digest(line.as_bytes());
+            forged.push_str(&line);
+            forged.push('\n');
+        }
+        fs::write(folder.journal(), &forged).expect("written");
+        let error = folder.open(&second).map(drop).expect_err(expected);
+        assert!(self::text(&error).ends_with(expected), "{}", self::text(&error));
+    };
+    let other = "it is changed: it names no change from the component that the run has";
+    forge(r#""component":{"from":"sha256:other","to":"sha256:component2","version":"0.2.0"}"#, other);
+    forge(r#""component":{"to":"sha256:component2"}"#, other);
+    forge(r#""component":7"#, other);
+    // A version that the states after it do not name.
+    forge(
+        r#""component":{"from":"sha256:component","to":"sha256:component2","version":"0.3.0"}"#,
+        "the events up to it lead to another state now",
+    );
+}
+
+#[test]
+fn a_changed_run_goes_on_from_a_checkpoint_of_the_component_before() {
+    let (first, second) = (later("", "0.1.0"), later("2", "0.2.0"));
+    let (mut run, _) = Run::start_on(&first, Memory::default(), "a", STARTED).expect("started");
+    for at in 2..=100 {
+        run.send_json(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
+    }
+    let mut run = Run::open_on(&second, run.journal).expect("the same decisions");
+    assert_eq!(second.calls.load(Ordering::Relaxed), 100);
+    run.send_json(r#"{"type":"tick","at":101}"#).expect("sent");
+    let state = run.state().to_owned();
+    second.calls.store(0, Ordering::Relaxed);
+    let run = Run::open_on(&second, run.journal).expect("opened");
+    assert_eq!((run.state(), second.calls.load(Ordering::Relaxed)), (state.as_str(), 101 - 64));
+}
+
+#[test]
+fn a_process_of_the_component_before_does_not_follow_a_change() {
+    let (folder, first, second) = (Folder::new("follow"), later("", "0.1.0"), later("2", "0.2.0"));
+    play(&folder, &first, &events());
+    let tick = |at: u64| json!({"type": "tick", "at": at}).to_string();
+    let mut old = folder.open(&first).expect("opened");
+    let (mut one, mut two) = (folder.open(&second).expect("one"), folder.open(&second).expect("two"));
+    one.send_json(&tick(10)).expect("sent");
+    // Another process of the new component takes the change that was written.
+    assert!(matches!(two.send_json(&tick(11)), Err(StepError::Journal(JournalError::Conflict { .. }))));
+    assert_eq!(two.changed_from(), Some("sha256:component"));
+    let mut two = folder.open(&second).expect("two");
+    assert_eq!((two.changed_from(), two.state()), (None, one.state()));
+    two.send_json(&tick(11)).expect("sent");
+    assert!(matches!(old.send_json(&tick(12)), Err(StepError::Journal(JournalError::Conflict { .. }))));
+    let error = old.catch_up().map(drop).expect_err("another component");
+    assert!(text(&error).ends_with("another process went on with it: open it again"), "{}", text(&error));
+    // Opened again, it replays what the other one decided.
+    assert_eq!(folder.open(&first).expect("opened").changed_from(), Some("sha256:component2"));
 }
 
 #[test]
@@ -607,9 +868,9 @@ fn what_is_no_journal_is_said_and_left_alone() {
         FileJournal::create(&folder.0).map(drop).expect_err(file);
         assert_eq!(fs::read_to_string(folder.journal()).expect("the file"), file);
     }
-    fs::write(folder.journal(), "{\"n\":0,\"before\":\"\",\"run\":{\"journal\":2,\"new\":true}}\nnew\n")
+    fs::write(folder.journal(), "{\"n\":0,\"before\":\"\",\"run\":{\"journal\":3,\"new\":true}}\nnew\n")
         .expect("written");
-    open("it has format 2, and this seamgate knows up to 1; use a later version of seamgate");
+    open("it has format 3, and this seamgate knows up to 2; use a later version of seamgate");
     fs::remove_file(folder.journal()).expect("removed");
     // Longer than any line.
     fs::File::create(folder.journal()).expect("a file").set_len(70 << 20).expect("longer");

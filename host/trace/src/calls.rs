@@ -49,7 +49,7 @@ pub fn calls(folder: &Path, now: u64) -> Result<Vec<CallOutcome>, TraceError> {
 
 /// The calls up to a step.
 #[derive(Default)]
-struct Calls {
+pub(crate) struct Calls {
     all: Vec<Tracked>,
     by_key: HashMap<String, usize>,
     has_client: bool,
@@ -75,7 +75,19 @@ enum State {
 }
 
 impl Calls {
-    fn step(&mut self, step: &Step) {
+    /// Returns the number of calls.
+    pub(crate) fn count(&self) -> u64 {
+        self.all.len() as u64
+    }
+
+    /// Returns the number of calls that wait for a person at a time, in milliseconds since 1970.
+    pub(crate) fn waiting(&self, now: u64) -> u64 {
+        let waits = |call: &&Tracked| matches!(call.state, State::Asked { until, .. } if until > now);
+        self.all.iter().filter(waits).count() as u64
+    }
+
+    /// Takes the next step.
+    pub(crate) fn step(&mut self, step: &Step) {
         let event = step.event();
         self.has_client |= matches!(event, Some(EventKind::Call(_)));
         for record in step.records() {

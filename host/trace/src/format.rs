@@ -31,7 +31,7 @@ pub(crate) fn span(ms: u64) -> String {
 }
 
 /// Formats a time of the clock, in milliseconds since 1970, as RFC 3339 in UTC.
-pub(crate) fn when(at: u64) -> String {
+pub fn when(at: u64) -> String {
     match UNIX_EPOCH.checked_add(Duration::from_millis(at)) {
         // RFC 3339 ends with the year 9999.
         Some(time) if at < 253_402_300_800_000 => humantime::format_rfc3339_millis(time).to_string(),

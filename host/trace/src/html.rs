@@ -7,7 +7,7 @@ use std::{
 };
 
 use data_encoding::{BASE64, HEXLOWER};
-use seamgate::{Action, Instance, Json, LineKind, PromptMessage, RunStatus, VisibleTool, digest};
+use seamgate::{Action, Instance, JournalLine, Json, LineKind, PromptMessage, RunStatus, VisibleTool, digest};
 use seamgate_text::{escape_terminal, tool_name, with_sources};
 use serde::Deserialize;
 
@@ -319,7 +319,9 @@ impl Page {
             return;
         };
         let mut columns = AUDIENCES.map(|_| String::new());
-        for line in step.lines.iter().filter(|line| !matches!(line.kind, LineKind::Run | LineKind::State)) {
+        let is_shown =
+            |line: &&JournalLine| !matches!(line.kind, LineKind::Run | LineKind::State | LineKind::Component);
+        for line in step.lines.iter().filter(is_shown) {
             let whole = steps.whole(line).map_err(|error| error.to_string());
             for (audience, column) in AUDIENCES.iter().zip(&mut columns) {
                 let shown = whole.as_ref().map_err(Clone::clone).and_then(|whole| {

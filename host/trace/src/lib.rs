@@ -6,7 +6,8 @@
 //!
 //! [`replay()`] plays a run again under another profile, and compares the decisions about its calls.
 //!
-//! [`runs_in`] finds the runs in a folder. [`calls()`] lists the calls of a run, each with what became of it.
+//! [`find_runs`] finds the runs in a folder, and [`facts()`] says how far each came and how large it is. [`calls()`] lists
+//! the calls of a run, each with what became of it, and [`rows()`] lists them as rows of a table.
 //!
 //! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
 //!
@@ -31,12 +32,15 @@ mod child;
 mod claims;
 mod client;
 mod error;
+mod facts;
+mod find;
 mod format;
 mod html;
 mod otlp;
 mod profile;
 mod rendering;
 mod replay;
+mod rows;
 mod runs;
 mod steps;
 mod terminal;
@@ -45,11 +49,15 @@ mod why;
 
 pub use calls::{CallOutcome, calls};
 pub use error::TraceError;
+pub use facts::{RunFacts, RunSize, RunState, facts};
+pub use find::{FoundRuns, find_runs};
+pub use format::when;
 pub use html::html;
 pub use otlp::otlp;
 pub use profile::{ENDED_PLAN, PLAN};
 pub use rendering::Rendering;
 pub use replay::{NotReplayed, Replay, ReplayedCall, replay};
-pub use runs::{JOURNAL, has_journal, runs_in};
+pub use rows::{CallRow, rows};
+pub use runs::{JOURNAL, PRUNED, has_journal, runs_in};
 pub use terminal::write_text;
 pub use why::{Chain, why};

@@ -1,6 +1,7 @@
 //! A folder of runs as text for a terminal: a line for each run.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -13,12 +14,20 @@ use crate::{error::TraceError, format::when, steps::Steps, text::Known};
 /// The file with a run's journal, in the run's folder.
 pub const JOURNAL: &str = "journal.ndjson";
 
+/// The beginning of the names of folders that `seamgate runs prune` is deleting. They hold no run.
+pub const PRUNED: &str = ".pruned-";
+
 /// The most runs that are shown: the last ones, by their names.
 const MAX_RUNS: usize = 1000;
 
 /// Returns whether a folder is that of a run, by its journal.
 pub fn has_journal(folder: &Path) -> bool {
     folder.join(JOURNAL).is_file()
+}
+
+/// Returns whether a folder of this name is being deleted.
+pub(crate) fn is_pruned(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(PRUNED.as_bytes())
 }
 
 /// Returns the folders of runs in a folder, by their names. None, if the folder itself is that of a run, or cannot be read.
@@ -28,7 +37,7 @@ pub fn runs_in(folder: &Path, is_run: fn(&Path) -> bool) -> Vec<PathBuf> {
     }
     let inside = fs::read_dir(folder).into_iter().flatten();
     let mut runs: Vec<PathBuf> = inside.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    runs.retain(|run| is_run(run));
+    runs.retain(|run| !run.file_name().is_some_and(is_pruned) && is_run(run));
     runs.sort();
     runs
 }

@@ -38,6 +38,13 @@ pub(crate) struct Unread {
     pub(crate) error: String,
 }
 
+/// The components between which a run changed, by their digests.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ComponentChange {
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
 /// An event and what it led to.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -48,6 +55,8 @@ pub(crate) struct Step {
     pub(crate) event: Word<Event>,
     pub(crate) records: Vec<Word<Record>>,
     pub(crate) actions: Vec<Word<Action>>,
+    /// The change of the component before it, if there was one.
+    pub(crate) change: Option<ComponentChange>,
     /// Its lines as the journal has them, for projections.
     pub(crate) lines: Vec<JournalLine>,
 }
@@ -138,6 +147,11 @@ impl Steps {
         self.fault.as_deref()
     }
 
+    /// After the last step: whether a crash cut the next one, and nothing else is wrong.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.reader.torn().is_some()
+    }
+
     /// Returns an artifact of the folder: a whole result or a prompt.
     pub(crate) fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError> {
         self.reader.artifact(digest)
@@ -193,20 +207,21 @@ impl Steps {
     }
 
     fn typed(&mut self, lines: Vec<JournalLine>) -> Result<Step, String> {
-        let mut event = None;
+        let (mut event, mut change) = (None, None);
         let (mut records, mut actions) = (Vec::new(), Vec::new());
         for line in &lines {
             match line.kind {
                 LineKind::Event => event = Some(word(line)?),
                 LineKind::Record => records.push(word(line)?),
                 LineKind::Action => actions.push(word(line)?),
+                LineKind::Component => change = Some(read(line)?),
                 _ => {}
             }
         }
         let event: Word<Event> = event.ok_or("a step has no event")?;
         self.number += 1;
         self.at = self.at.max(event.as_ref().map_or_else(|unread| unread.at, |event| event.at));
-        Ok(Step { number: self.number, at: self.at, event, records, actions, lines })
+        Ok(Step { number: self.number, at: self.at, event, records, actions, change, lines })
     }
 }
 

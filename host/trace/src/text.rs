@@ -151,7 +151,12 @@ impl Known {
         if step.records().any(is_shown) {
             first.parts.retain(|(name, _)| *name != "text");
         }
-        let mut entries = vec![first];
+        let change = step.change.as_ref().map(|change| {
+            waiting("another component decides from here on; it decided all earlier steps alike".to_owned())
+                .part("from", &change.from)
+                .part("to", &change.to)
+        });
+        let mut entries: Vec<Entry> = change.into_iter().chain([first]).collect();
         for record in &step.records {
             entries.push(match record {
                 Ok(record) => self.record(steps, record, step),

@@ -21,7 +21,7 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 /// Plays the events of a case into the journal of a folder. Returns false if it has an event that no journal has: to a changed state, or with artifacts.
-fn play(case: &RunCase, gate: &Gate, agent: &str, folder: &Path) -> bool {
+pub(crate) fn play(case: &RunCase, gate: &Gate, agent: &str, folder: &Path) -> bool {
     let is_changed = |event: &Value| event.get("state").is_some() || event.get("again").is_some();
     if case.events.iter().any(is_changed) {
         return false;
@@ -75,7 +75,8 @@ fn a_run_under_its_own_profile_is_decided_as_before() {
     assert!(replayed > 500 && calls > 500, "{replayed} runs, {calls} calls");
 }
 
-fn seamgate(arguments: &[&str], folder: &Path) -> Output {
+/// Runs the command line in a folder.
+pub(crate) fn seamgate(arguments: &[&str], folder: &Path) -> Output {
     let test = std::env::current_exe().expect("this test");
     let programs = test.parent().and_then(Path::parent).expect("target/PROFILE");
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache");

@@ -593,6 +593,12 @@ fn a_run_of_ten_thousand_events() {
     let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
     println!("Run::open {:?}", begin.elapsed());
     assert_eq!(again.step(), 10_000);
+    let mut other = crate::upgrade::other_gate();
+    other.register_profile(&profile.to_string()).expect("a profile");
+    let begin = Instant::now();
+    let again = Run::open(&other, FileJournal::open(&folder).expect("a journal")).expect("opened");
+    println!("Run::open under another component {:?}", begin.elapsed());
+    assert_eq!((again.step(), again.changed_from()), (10_000, Some(gate.component().digest())));
     fs::write(folder.join("long.profile.json"), profile.to_string()).expect("written");
     for (name, options) in [
         ("text", &["-p", "long/long.profile.json"][..]),

@@ -143,7 +143,7 @@ fn kind(error: &JournalError) -> &'static str {
         JournalError::Empty { .. } => "empty",
         JournalError::Exists { .. } => "exists",
         JournalError::Newer { .. } => "newer",
-        JournalError::Other { .. } => "other",
+        JournalError::Other { .. } | JournalError::Differs { .. } => "other",
         JournalError::NotAJournal { .. } | JournalError::Line { .. } | JournalError::Artifact { .. } => "damaged",
         _ => "failed",
     }

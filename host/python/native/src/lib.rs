@@ -15,7 +15,7 @@ mod verdict;
 
 #[pyo3::pymodule]
 mod _native {
-    use std::ffi::OsString;
+    use std::{ffi::OsString, path::Path};
 
     use pyo3::{
         exceptions::{PyImportError, PyValueError},
@@ -23,7 +23,7 @@ mod _native {
         types::{PyBytes, PyType},
     };
     use seamgate::{BakeError, Component};
-    use seamgate_cli::parquet::{Job, Progress};
+    use seamgate_cli::parquet::{Job, Library, NextRows, Progress};
     use seamgate_receipt::{Expected, Trusted, verify};
     use seamgate_runner::run_dir::public_key;
 
@@ -118,12 +118,13 @@ mod _native {
     }
 
     /// Runs the command line. Returns its exit status. The first argument is the name that it was started by. `parquet`
-    /// judges the outputs of a Parquet file.
+    /// judges the outputs of a Parquet file, and `rows` writes rows of calls to one.
     #[pyfunction]
-    fn main(py: Python, arguments: Vec<OsString>, parquet: Py<PyAny>) -> u8 {
+    fn main(py: Python, arguments: Vec<OsString>, parquet: Py<PyAny>, rows: Py<PyAny>) -> u8 {
         py.detach(|| {
             let judge = |job: &Job, told: &mut dyn FnMut(&Progress)| crate::parquet::judge(&parquet, job, told);
-            let status = seamgate_cli::status_with(arguments, Some(&judge));
+            let write = |file: &Path, next: NextRows<'_>| crate::parquet::write(&rows, file, next);
+            let status = seamgate_cli::status_with(arguments, Some(&Library { judge: &judge, write: &write }));
             // The standard library does this only where it began the process.
             let _ = std::io::Write::flush(&mut std::io::stdout());
             status

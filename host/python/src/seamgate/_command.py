@@ -16,9 +16,9 @@ def main() -> None:
         )
         sys.exit(2)
     from . import _native
-    from ._parquet import judge
+    from ._parquet import judge, write_rows
 
     # As in a program of its own: Python would keep Ctrl-C until the command has ended.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    status = _native.main(["seamgate", *sys.argv[1:]], judge)
+    status = _native.main(["seamgate", *sys.argv[1:]], judge, write_rows)
     sys.exit(status)

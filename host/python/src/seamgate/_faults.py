@@ -135,8 +135,8 @@ class JournalError(SeamgateError):
     Attributes:
         kind: `conflict`: another writer was there, so open the run again. `busy`: another process holds its lock.
             `exists`: it has a run already. `empty`: it has none. `newer`: a later seamgate wrote it. `other`: its run
-            is of another profile or component. `damaged`: a line or an artifact is not as it was written. `failed`: the
-            system does not let it be read or written.
+            is of another profile, or of another component that decides a step differently. `damaged`: a line or an
+            artifact is not as it was written. `failed`: the system does not let it be read or written.
     """
 
     def __init__(self, kind: str, message: str) -> None:

@@ -381,12 +381,16 @@ class Gate:
     def open(self, journal: Journal | str | os.PathLike[str]) -> Run:
         """Go on with a run of the kernel, from its journal. Then send `resumed`.
 
+        If the gate has another component than the run, all events are replayed, and the run goes on if each step comes
+        out the same. The next step writes the change into the journal.
+
         Args:
             journal: As for `start`.
 
         Raises:
             SeamgateFault: The agent has no profile here.
-            JournalError: It has no run, is damaged, or has a run of another profile or component.
+            JournalError: It has no run, is damaged, has a run of another profile, or the gate has another component that
+                decides a step differently.
             BackendError: This platform has no native backend.
         """
         engine = self._native("a run")

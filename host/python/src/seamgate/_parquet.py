@@ -1,4 +1,8 @@
-"""`seamgate check --parquet`: the outputs of a file, and its columns and those of the verdicts in another."""
+"""Parquet for the command line.
+
+`seamgate check --parquet` judges the outputs of a file, and writes its columns and those of the verdicts into another.
+`seamgate runs export --parquet` writes the calls of runs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from pathlib import Path
 # As in the package's `__init__`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from types import FrameType
     from typing import Any, NoReturn
 
@@ -24,6 +28,36 @@ _MOST_ROWS = 8 * 1024
 
 # From the best to the worst, as the command line counts them.
 _KINDS = ("accepted", "refused", "partial", "rejected", None)
+
+
+# The columns of a call, in their order.
+_CALLS = (
+    "folder",
+    "run",
+    "agent",
+    "profile",
+    "component",
+    "principal",
+    "call",
+    "server",
+    "tool",
+    "effect",
+    "decided_at",
+    "decision",
+    "last_decision",
+    "reasons",
+    "message",
+    "arguments",
+    "arguments_digest",
+    "asked_at",
+    "approver",
+    "approved_at",
+    "started_at",
+    "ended_at",
+    "outcome",
+    "result_bytes",
+    "duration_ms",
+)
 
 
 class _Failed(Exception):
@@ -107,44 +141,82 @@ def _written(
 
     from .archive import COLUMNS
 
-    target = Path(target).resolve()
-    if target.exists() and not target.is_file():
-        raise _Failed(f"cannot write {target}: it is no file")
+    target = _target(target)
     if target.exists() and target.samefile(source):
         raise _Failed(f"{target} is the file that is read: name another one with --out")
+    rows = file.metadata.num_rows
+    kinds = dict.fromkeys(_KINDS, 0)
+    schema = pa.schema([*file.schema_arrow, *COLUMNS], metadata=file.schema_arrow.metadata)
+    with _replacing(target) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        group: list[Any] = []
+        held = 0
+        yield rows, tuple(kinds.values())
+        for batch in _batches(source, file):
+            for judged in judge.judge(batch):
+                group.append(judged)
+                held += judged.nbytes
+                for word in judged.column("disposition").to_pylist():
+                    kinds[word] += 1
+                if held > _GROUP:
+                    writer.write_table(pa.Table.from_batches(group, schema))
+                    group, held = [], 0
+            yield rows, tuple(kinds.values())
+        writer.write_table(pa.Table.from_batches(group, schema))
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file that is written, whatever links lead to it."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise _Failed(f"cannot write {target}: it is no file")
+    return target
+
+
+@contextlib.contextmanager
+def _replacing(target: Path, mode: int = 0o666) -> Iterator[Any]:
+    """A file beside the target, which takes its place when it is whole."""
     with _writing(target):
         descriptor, name = tempfile.mkstemp(prefix=".seamgate-", suffix=".parquet", dir=target.parent)
     beside = Path(name)
     try:
-        rows = file.metadata.num_rows
-        kinds = dict.fromkeys(_KINDS, 0)
-        schema = pa.schema([*file.schema_arrow, *COLUMNS], metadata=file.schema_arrow.metadata)
         with _writing(target), os.fdopen(descriptor, "wb") as out:
-            with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-                group: list[Any] = []
-                held = 0
-                yield rows, tuple(kinds.values())
-                for batch in _batches(source, file):
-                    for judged in judge.judge(batch):
-                        group.append(judged)
-                        held += judged.nbytes
-                        for word in judged.column("disposition").to_pylist():
-                            kinds[word] += 1
-                        if held > _GROUP:
-                            writer.write_table(pa.Table.from_batches(group, schema))
-                            group, held = [], 0
-                    yield rows, tuple(kinds.values())
-                writer.write_table(pa.Table.from_batches(group, schema))
+            yield out
             out.flush()
             os.fsync(out.fileno())
             # As a program makes a new file: `mkstemp` makes one that is the user's alone.
             mask = os.umask(0o077)
             os.umask(mask)
-            os.fchmod(out.fileno(), 0o666 & ~mask)
+            os.fchmod(out.fileno(), mode & ~mask)
             beside.replace(target)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
+    """Write rows of calls. It is sent them as NDJSON, and None after the last; if it is closed before, it writes nothing.
+
+    Raises:
+        Exception: Its text says why there is no target.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise _Failed("pyarrow is not installed: pip install 'seamgate[parquet]'") from None
+
+    from ._json import parse
+
+    text, number, time = pa.string(), pa.int64(), pa.timestamp("ms", tz="UTC")
+    types = {"reasons": pa.list_(text), "result_bytes": number, "duration_ms": number}
+    types |= {name: time for name in ("decided_at", "asked_at", "approved_at", "started_at", "ended_at")}
+    schema = pa.schema([(name, types.get(name, text)) for name in _CALLS])
+    target = _target(target)
+    # It holds arguments of calls: its owner's alone, as journals are.
+    with _replacing(target, 0o600) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        while (lines := (yield)) is not None:
+            rows = [parse(line) for line in lines.split("\n") if line]
+            writer.write_table(pa.Table.from_pylist(rows, schema))
 
 
 def _batches(source: str | os.PathLike[str], file: Any) -> Iterator[Any]:

@@ -55,6 +55,7 @@ pub struct Opened<'w> {
     run: Run<'w, FileJournal>,
     actions: Vec<Action>,
     folder: PathBuf,
+    changed_from: Option<String>,
     _lock: Lock,
 }
 
@@ -79,7 +80,7 @@ pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &B
     started.lists = Some(beginning.lists.clone());
     started.listed = Some(profile.listed(&context.servers)?);
     let (run, actions) = Run::start(&context.profiles.gate, journal, &profile.info.agent, &started.at(now()))?;
-    Ok(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })
+    Ok(Opened { context, run, actions, folder: folder.to_owned(), changed_from: None, _lock: lock })
 }
 
 /// Opens the run of a folder, to continue it.
@@ -93,11 +94,18 @@ pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let Some(profile) = context.profiles.of(run.agent()) else { bail!("{}: name its profile with -p", run.agent()) };
     let mut resumed = ResumedEvent::new();
     resumed.listed = Some(profile.listed(&context.servers)?);
+    let changed_from = run.changed_from().map(str::to_owned);
     let actions = run.send(&resumed.at(now()))?;
-    Ok(Resumed::Opened(Box::new(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })))
+    let opened = Opened { context, run, actions, folder: folder.to_owned(), changed_from, _lock: lock };
+    Ok(Resumed::Opened(Box::new(opened)))
 }
 
 impl Opened<'_> {
+    /// Returns the digest of the component that the run had before it was opened, if that is another one.
+    pub fn changed_from(&self) -> Option<&str> {
+        self.changed_from.as_deref()
+    }
+
     /// Does what each step asks for, until the run ends or waits.
     ///
     /// `first` is called before the loop begins, and `ended` when it has ended. A request to the model may still be under way
@@ -107,7 +115,7 @@ impl Opened<'_> {
         first: impl FnOnce(&mut Runner) -> Result<(), E>,
         ended: impl FnOnce(Result<End>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let Opened { context, run, actions, folder, _lock } = self;
+        let Opened { context, run, actions, folder, changed_from: _, _lock } = self;
         thread::scope(|scope| {
             let mut runner = Runner::new(context, (run, actions), &folder, Stores::of(&parent_of(&folder), true));
             first(&mut runner)?;

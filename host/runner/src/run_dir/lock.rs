@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use seamgate::open_regular;
+
 use crate::error::{AddContext, Error, Result};
 
 /// The time to wait for an owner that may be about to end.
@@ -17,19 +19,17 @@ const ENDS: Duration = Duration::from_secs(1);
 const STARTS: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(10);
 
+/// The file of the lock in the folder of a run.
+const NAME: &str = "agent.lock";
+
 /// Keeps other processes from going on with a run, until this is dropped. It ends with the process, however that ends.
 pub struct Lock(#[expect(dead_code, reason = "it is held")] File);
 
 impl Lock {
     /// Locks the folder of a run. The file `agent.lock` has the number of the process that has the lock.
     pub fn take(run: &Path) -> Result<Self> {
-        let path = run.join("agent.lock");
-        let mut options = File::options();
-        options.create(true).truncate(false).read(true).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let context = || format!("cannot write {}", path.display());
-        let mut file = options.open(&path).with_context(context)?;
+        let context = || format!("cannot write {}", run.join(NAME).display());
+        let mut file = open(run).with_context(context)?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
@@ -49,6 +49,37 @@ impl Lock {
             thread::sleep(TICK);
         }
     }
+}
+
+impl Lock {
+    /// Locks the folder of a run without waiting. `None` if another process has the lock.
+    ///
+    /// # Errors
+    ///
+    /// The file of the lock cannot be opened.
+    pub fn try_take(run: &Path) -> io::Result<Option<Self>> {
+        let file = open(run)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(None),
+            // On a file system without locks, the journal still refuses a second writer.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(Lock(file))),
+        }
+    }
+
+    /// Returns whether a process has the lock of a run. Writes nothing.
+    pub fn is_held(run: &Path) -> bool {
+        let file = open_regular(File::options().read(true), &run.join(NAME));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+/// Opens the file of the lock, which it creates if it is missing.
+fn open(run: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    open_regular(&mut options, &run.join(NAME))
 }
 
 fn write_owner(file: &mut File) -> io::Result<()> {

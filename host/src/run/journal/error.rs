@@ -60,8 +60,8 @@ pub enum JournalError {
         /// The version of its format.
         version: u64,
     },
-    /// The run belongs to another profile or another component.
-    #[error("{journal}: the run has the {what} {expected}, and the gate has {found}; open it with what it began with")]
+    /// The run belongs to another profile, or to another component where it cannot be replayed.
+    #[error("{journal}: the run has the {what} {expected}, and the gate has {found}; {advice}")]
     #[non_exhaustive]
     Other {
         /// The journal's name.
@@ -71,6 +71,26 @@ pub enum JournalError {
         /// The digest in the journal.
         expected: String,
         /// The gate's digest.
+        found: String,
+        /// What to do, without a full stop.
+        advice: &'static str,
+    },
+    /// The run belongs to another component, and the gate's component decides one of its steps differently.
+    #[error(
+        "{journal}: {difference}; the run has the component {expected}, and the gate has {found}: go on with the \
+         seamgate that has the run's component (`seamgate replay` shows which calls this one decides differently)"
+    )]
+    #[non_exhaustive]
+    Differs {
+        /// The journal's name.
+        journal: String,
+        /// The number of the step, from 1.
+        step: u64,
+        /// The step, and how it differs, for a person.
+        difference: String,
+        /// The digest of the component in the journal.
+        expected: String,
+        /// The digest of the gate's component.
         found: String,
     },
     /// A line is not as it was written, or cannot be written.

@@ -28,6 +28,8 @@ pub(crate) enum Line<'l> {
     Action(&'l str),
     /// The end of a step.
     State(&'l str),
+    /// The change to another component, before the first step that it decided.
+    Component(&'l str),
 }
 
 #[derive(Deserialize)]
@@ -45,6 +47,8 @@ struct RawLine<'l> {
     action: Option<&'l RawValue>,
     #[serde(borrow)]
     state: Option<&'l RawValue>,
+    #[serde(borrow)]
+    component: Option<&'l RawValue>,
 }
 
 /// The reason why a line is not the next one.
@@ -66,6 +70,7 @@ impl<'l> Line<'l> {
             Line::Record(value) => ("record", value),
             Line::Action(value) => ("action", value),
             Line::State(value) => ("state", value),
+            Line::Component(value) => ("component", value),
         };
         let line = format!(r#"{{"n":{},"before":"{}","{kind}":{value}}}"#, chain.n, chain.before);
         chain.follow(&line);
@@ -84,14 +89,16 @@ impl<'l> Line<'l> {
         if raw.n != chain.n {
             return Err(Wrong::Here(format!("it is changed, or a line is missing before it: its \"n\" is {}", raw.n)));
         }
-        let line = match (raw.run, raw.event, raw.record, raw.action, raw.state) {
-            (Some(value), None, None, None, None) if is_first => Line::Run(value.get()),
-            (None, Some(value), None, None, None) if !is_first => Line::Event(value.get()),
-            (None, None, Some(value), None, None) if !is_first => Line::Record(value.get()),
-            (None, None, None, Some(value), None) if !is_first => Line::Action(value.get()),
-            (None, None, None, None, Some(value)) if !is_first => Line::State(value.get()),
+        let line = match (raw.run, raw.event, raw.record, raw.action, raw.state, raw.component) {
+            (Some(value), None, None, None, None, None) if is_first => Line::Run(value.get()),
+            (None, Some(value), None, None, None, None) if !is_first => Line::Event(value.get()),
+            (None, None, Some(value), None, None, None) if !is_first => Line::Record(value.get()),
+            (None, None, None, Some(value), None, None) if !is_first => Line::Action(value.get()),
+            (None, None, None, None, Some(value), None) if !is_first => Line::State(value.get()),
+            (None, None, None, None, None, Some(value)) if !is_first => Line::Component(value.get()),
             _ => {
-                let expected = if is_first { "`run`" } else { "one of `event`, `record`, `action` and `state`" };
+                let others = "one of `event`, `record`, `action`, `state` and `component`";
+                let expected = if is_first { "`run`" } else { others };
                 return Err(Wrong::Here(format!("it is changed: it must have {expected}")));
             }
         };
@@ -162,17 +169,29 @@ fn version(line: &str) -> Option<u64> {
     serde_json::from_str(line).ok().map(|First { run }| run.journal)
 }
 
-/// Checks the order of a journal's lines: a run, then steps.
+/// Checks the order of a journal's lines: a run, then steps. A change of the component comes before a step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Checked {
     pub(crate) chain: Chain,
-    is_in_step: bool,
+    place: Place,
+}
+
+/// The place between two lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    /// After the first line, or after the end of a step.
+    #[default]
+    Between,
+    /// After a change of the component.
+    Changed,
+    /// After the event of a step.
+    InStep,
 }
 
 impl From<Chain> for Checked {
     /// After the end of a step, or after the first line.
     fn from(chain: Chain) -> Self {
-        Checked { chain, is_in_step: false }
+        Checked { chain, place: Place::Between }
     }
 }
 
@@ -207,19 +226,14 @@ impl Checked {
                 };
             }
         };
-        let is_in_step = match line {
-            Line::Run(_) | Line::State(_) => false,
-            Line::Event(_) | Line::Record(_) | Line::Action(_) => true,
+        self.place = match (self.place, line) {
+            (Place::Between, Line::Run(_)) | (Place::InStep, Line::State(_)) => Place::Between,
+            (Place::Between, Line::Component(_)) => Place::Changed,
+            (Place::Between | Place::Changed, Line::Event(_)) | (Place::InStep, Line::Record(_) | Line::Action(_)) => {
+                Place::InStep
+            }
+            _ => return fail(n, "it is changed: a step is an event, what it led to, and a state"),
         };
-        let follows = match line {
-            Line::Run(_) => true,
-            Line::Event(_) => !self.is_in_step,
-            Line::Record(_) | Line::Action(_) | Line::State(_) => self.is_in_step,
-        };
-        if !follows {
-            return fail(n, "it is changed: a step is an event, what it led to, and a state");
-        }
-        self.is_in_step = is_in_step;
         Ok(line)
     }
 }

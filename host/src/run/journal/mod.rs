@@ -15,8 +15,8 @@ pub(crate) use line::{Chain, Checked, Line};
 pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
 
-/// The version of the format.
-pub(crate) const VERSION: u64 = 1;
+/// The version of the format. Journals of version 1 do not say which version of the kernel made their states.
+pub(crate) const VERSION: u64 = 2;
 
 /// The kind of a blob that is kept beside the lines, under the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -28,6 +28,8 @@ pub enum LineKind {
     Action,
     /// The end of a step.
     State,
+    /// The change to another component. It stands before the event of the first step that the component decided.
+    Component,
 }
 
 /// A line of a journal that follows the line before it.
@@ -127,6 +129,7 @@ impl JournalReader {
                 Line::Record(json) => (LineKind::Record, json),
                 Line::Action(json) => (LineKind::Action, json),
                 Line::State(json) => (LineKind::State, json),
+                Line::Component(json) => (LineKind::Component, json),
             };
             bytes += json.len();
             if bytes > MAX_STEP {

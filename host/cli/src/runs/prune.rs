@@ -1,0 +1,230 @@
+//! `seamgate runs prune`.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Result;
+use seamgate_runner::{
+    agent::now,
+    prune::{delete_rest, delete_run},
+    run_dir::Lock,
+    waiting::with_children,
+};
+use seamgate_text::{count, escape_terminal, say, shell_word};
+use seamgate_trace::{JOURNAL, PRUNED, RunFacts, RunState, facts, has_journal};
+
+use super::{list::time, look};
+use crate::{error::Unwritten, status::Status};
+
+pub(super) const HELP: &str = "\
+Only runs that have ended are deleted: not one that is under way, waits for a person, is empty, or that a process has open.
+A broken run is deleted if DIR is its folder. Children go with their parents. No symbolic link is followed.
+
+  seamgate runs prune runs --older-than 30d --dry-run
+  seamgate runs prune runs --older-than 30d --keep 100 --max-bytes 10G";
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The folder that holds the runs, or the folder of one run
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Delete runs whose last event is older than this, as 30d, 12h or 90min
+    #[arg(long, value_name = "AGE", value_parser = age, required_unless_present = "max_bytes")]
+    older_than: Option<Duration>,
+    /// Keep the newest N runs that have ended, whatever the other options say
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    keep: usize,
+    /// Delete the oldest runs, too, until all runs of DIR have at most this size, as 500M or 10G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_bytes: Option<u64>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Parses a length of time.
+fn age(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "must be a length of time, such as 30d, 12h or 90min".to_owned())
+}
+
+/// Parses a number of bytes: digits, and K, M, G or T for powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "must be a number of bytes, such as 500M or 10G (powers of 1024)".to_owned();
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 1,
+        "M" | "MB" | "MIB" => 2,
+        "G" | "GB" | "GIB" => 3,
+        "T" | "TB" | "TIB" => 4,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1024_u64.pow(power)).ok_or_else(wrong)
+}
+
+/// A run, and whether it may be deleted.
+struct Candidate {
+    folder: PathBuf,
+    facts: RunFacts,
+    bytes: u64,
+    /// The length of its journal when it was read, and the time of its last change.
+    journal: Option<(u64, std::time::SystemTime)>,
+    /// Why it is kept. `None` if it may go.
+    kept: Option<&'static str>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let dir = &arguments.dir;
+    let is_named = has_journal(dir);
+    let found = look(dir)?;
+    let mut is_whole = found.is_whole;
+    if !arguments.dry_run {
+        is_whole &= clean(dir, &found.leftovers);
+    }
+    if found.leftovers.is_empty() {
+        found.must_have_runs(dir)?;
+    }
+    let now = now();
+    let mut all: Vec<Candidate> = found.runs.into_iter().map(|run| candidate(run, is_named, now)).collect();
+    all.sort_by(|one, other| (one.facts.last, &one.folder).cmp(&(other.facts.last, &other.folder)));
+    choose(&mut all, arguments, now);
+    let (mut gone, mut bytes) = (0, 0);
+    let mut out = anstream::stdout().lock();
+    let verb = if arguments.dry_run { "would delete" } else { "deleted" };
+    for one in all.iter_mut().filter(|one| one.kept.is_none()) {
+        if !arguments.dry_run {
+            match delete(&one.folder, one.journal) {
+                Ok(()) => remove_empty_parents(dir, &one.folder),
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    one.kept = Some("open in a process");
+                    continue;
+                }
+                Err(error) => {
+                    is_whole = false;
+                    one.kept = Some("not deleted");
+                    let error = format!("seamgate: cannot delete {}: {error}", one.folder.display());
+                    say(&escape_terminal(&error));
+                    continue;
+                }
+            }
+        }
+        (gone, bytes) = (gone + 1, bytes + one.bytes);
+        let (state, last) = (one.facts.state.as_str(), time(one.facts.last));
+        writeln!(out, "{verb} {}  {state}, last event {last}, {} bytes", shell_word(&one.folder), one.bytes)
+            .map_err(Unwritten::from)?;
+    }
+    let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
+    all.iter().filter_map(|one| one.kept).for_each(|why| *kept.entry(why).or_default() += 1);
+    let number: usize = kept.values().sum();
+    let kept: Vec<String> = kept.into_iter().map(|(why, number)| format!("{number} {why}")).collect();
+    let kept = if kept.is_empty() { String::new() } else { format!(": {}", kept.join(", ")) };
+    writeln!(out, "{verb} {}, {bytes} bytes; kept {}{kept}", count(gone, "run"), count(number, "run"))
+        .and_then(|()| out.flush())
+        .map_err(Unwritten::from)?;
+    Ok(if is_whole { Status::Accepted } else { Status::Fault })
+}
+
+/// Deletes what earlier calls left when they were interrupted. Returns whether all of it is gone.
+fn clean(dir: &Path, leftovers: &[PathBuf]) -> bool {
+    let mut gone = 0;
+    for rest in leftovers {
+        match delete_rest(rest) {
+            Ok(()) => {
+                remove_empty_parents(dir, rest);
+                gone += 1;
+            }
+            Err(error) => say(&escape_terminal(&format!("seamgate: cannot delete {}: {error}", rest.display()))),
+        }
+    }
+    if gone > 0 {
+        say(&format!("seamgate: deleted the rest of {} whose deletion was interrupted", count(gone, "run")));
+    }
+    gone == leftovers.len()
+}
+
+fn candidate(folder: PathBuf, is_named: bool, now: u64) -> Candidate {
+    let journal = written(&folder);
+    let facts = facts(&folder, now);
+    let kept = match facts.state {
+        _ if with_children(&folder).iter().any(|run| Lock::is_held(run)) => Some("open in a process"),
+        state if state.has_ended() => None,
+        RunState::Broken if is_named => None,
+        RunState::Broken => Some("broken"),
+        RunState::Waiting => Some("waiting"),
+        RunState::Empty => Some("empty"),
+        _ => Some("under way"),
+    };
+    Candidate { bytes: facts.size.total(), folder, facts, journal, kept }
+}
+
+/// Returns the length of a journal, and the time of its last change.
+fn written(folder: &Path) -> Option<(u64, std::time::SystemTime)> {
+    let metadata = fs::symlink_metadata(folder.join(JOURNAL)).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+/// Marks the runs that are kept. `all` is in the order of their last events.
+fn choose(all: &mut [Candidate], arguments: &Arguments, now: u64) {
+    for one in all.iter_mut().rev().filter(|one| one.kept.is_none()).take(arguments.keep) {
+        one.kept = Some("among the newest");
+    }
+    let age = arguments.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+    let is_old = |facts: &RunFacts| match (age, facts.last) {
+        (Some(age), Some(last)) => last < now.saturating_sub(age),
+        // A broken journal may have no event that can be read.
+        (Some(_), None) => true,
+        (None, _) => false,
+    };
+    let mut total: u64 = all.iter().map(|one| one.bytes).sum();
+    for one in all.iter_mut().filter(|one| one.kept.is_none()) {
+        if is_old(&one.facts) || arguments.max_bytes.is_some_and(|most| total > most) {
+            total -= one.bytes;
+        } else {
+            one.kept = Some("not old enough");
+        }
+    }
+}
+
+/// Deletes a run, if it is as it was when it was read.
+fn delete(folder: &Path, journal: Option<(u64, std::time::SystemTime)>) -> io::Result<()> {
+    if written(folder) != journal {
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "it went on meanwhile"));
+    }
+    delete_run(folder, PRUNED)
+}
+
+/// Removes the folders between the folder that was named and a run, such as that of a hook's session, if nothing is left
+/// in them.
+fn remove_empty_parents(dir: &Path, run: &Path) {
+    let mut parent = run.parent();
+    while let Some(folder) = parent.filter(|folder| *folder != dir && folder.starts_with(dir)) {
+        // The system refuses if something is in it.
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+        parent = folder.parent();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_bytes_in_powers_of_1024() {
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("12"), Ok(12));
+        assert_eq!(size("3k"), Ok(3072));
+        assert_eq!(size("10G"), Ok(10 << 30));
+        assert_eq!(size("2MiB"), Ok(2 << 20));
+        for wrong in ["", "G", "-1", "1.5G", "10X", "99999999999T", "1 G", "१"] {
+            size(wrong).expect_err(wrong);
+        }
+    }
+}
