@@ -6,7 +6,7 @@ import { type Limits, smallEnough } from "./limits.js";
 import { integerOf, itemsOf, namedMembers, stringOf } from "./slices.js";
 
 /** The newest format of journals that is read. */
-const VERSION = 1n;
+const VERSION = 2n;
 
 /** Why a step is not derived: the line that differs, or what keeps the event from being taken. */
 export type NotDerived =
