@@ -127,7 +127,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 fn all_scenes() -> Result<Status> {
     let this = this_command(env::args_os().collect())?;
     let folder = tempfile::Builder::new().prefix("seamgate-demo-").tempdir();
-    let folder = folder.context("cannot make a folder for the demo's files")?.keep();
+    let at = || format!("cannot write the demo's files to {}", env::temp_dir().display());
+    let folder = folder.with_context(at)?.keep();
     write_files(&folder, &this)?;
     let count = SCENES.len();
     for (number, scene) in (1..).zip(&SCENES) {
