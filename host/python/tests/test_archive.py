@@ -313,11 +313,22 @@ class TestExportRuns:
         """A run with two calls."""
         gate = Gate()
         gate.register_profile(PROFILE)
-        started = {"type": "started", "at": 1_790_000_000_000, "run": "r1", "principal": "joe", "nonce": "c0ffee00c0ffee00"}
+        started = {
+            "type": "started",
+            "at": 1_790_000_000_000,
+            "run": "r1",
+            "principal": "joe",
+            "nonce": "c0ffee00c0ffee00",
+        }
         run, _ = gate.start(folder / "runs" / "r1", "x", started)
         for number in (1, 2):
             run.send(
-                {"type": "call", "at": 1_790_000_000_000 + number, "tool": "look", "arguments": {"of": f"a\u2028{number}"}}
+                {
+                    "type": "call",
+                    "at": 1_790_000_000_000 + number,
+                    "tool": "look",
+                    "arguments": {"of": f"a\u2028{number}"},
+                }
             )
 
     def test_it_writes_the_rows_of_the_other_format(self, tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_a_receipt_verifies(made: tuple[Path, str]) -> None:
     receipt, key = made
     report = verify_receipt(receipt, keys=[key])
-    assert report.ok and report.whole and report.key == key
+    assert report.ok
+    assert report.whole
+    assert report.key == key
     assert (report.run, report.agent, report.issuer, report.withheld) == ("r1", "reader", key, ())
     assert (report.counts["derived"], report.counts["allowed"], report.counts["denied"]) == (3, 1, 1)
     assert [check.check for check in report.checks] == [
@@ -68,13 +70,15 @@ def test_what_was_changed_does_not_verify(made: tuple[Path, str]) -> None:
     file = receipt.read_bytes()
     for at in range(0, len(file), 101):
         report = verify_receipt(file[:at] + bytes([file[at] ^ 1]) + file[at + 1 :], keys=[key])
-        assert not report.ok and not report.checks[-1].ok
+        assert not report.ok
+        assert not report.checks[-1].ok
 
 
 def test_keys(made: tuple[Path, str]) -> None:
     receipt, _ = made
     report = verify_receipt(receipt, keys=["D0rOfX0gS2nYk1nH0m6tq3l1Q6iXg0qj5Vd0S2lPp1A"])
-    assert not report.ok and report.checks[-1].check == "key"
+    assert not report.ok
+    assert report.checks[-1].check == "key"
     with pytest.raises(ValueError, match="no Ed25519 key"):
         verify_receipt(receipt, keys=["short"])
     with pytest.raises(TypeError, match="several keys"):

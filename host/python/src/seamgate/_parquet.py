@@ -209,7 +209,7 @@ def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
 
     text, number, time = pa.string(), pa.int64(), pa.timestamp("ms", tz="UTC")
     types = {"reasons": pa.list_(text), "result_bytes": number, "duration_ms": number}
-    types |= {name: time for name in ("decided_at", "asked_at", "approved_at", "started_at", "ended_at")}
+    types |= dict.fromkeys(("decided_at", "asked_at", "approved_at", "started_at", "ended_at"), time)
     schema = pa.schema([(name, types.get(name, text)) for name in _CALLS])
     target = _target(target)
     # It holds arguments of calls: its owner's alone, as journals are.
