@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use seamgate::digest;
@@ -14,14 +14,15 @@ use crate::run_dir::Lock;
 const JOURNAL: &str = "journal.ndjson";
 const PRUNED_JOURNAL: &str = "pruned.ndjson";
 
-/// Deletes the folder of a run with all that is in it. Follows no symbolic link. `prefix` begins the name that the folder
-/// has meanwhile: readers of runs leave out names that begin so.
+/// Gives the folder of a run the name that it has while it is deleted, and returns that. `prefix` begins the name:
+/// readers of runs leave out names that begin so. [Sync](sync_folder) the folder around it, then [delete](delete_rest)
+/// it.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::ResourceBusy`] if a process goes on with the run; the folder is a symbolic link; or the system does
-/// not let it be deleted.
-pub fn delete_run(run: &Path, prefix: &str) -> io::Result<()> {
+/// not let it be renamed.
+pub fn set_aside(run: &Path, prefix: &str) -> io::Result<PathBuf> {
     if !fs::symlink_metadata(run)?.is_dir() {
         return Err(io::Error::other("it is a symbolic link: name the folder itself"));
     }
@@ -34,21 +35,19 @@ pub fn delete_run(run: &Path, prefix: &str) -> io::Result<()> {
     // The name of the folder may be as long as a name can be.
     let hex = digest(name.as_encoded_bytes());
     let hex = hex.rsplit(':').next().unwrap_or_default();
-    let pruned = parent.join(format!("{prefix}{}", &hex[..hex.len().min(16)]));
-    if fs::symlink_metadata(&pruned).is_ok() {
-        delete_rest(&pruned)?;
+    let aside = parent.join(format!("{prefix}{}", &hex[..hex.len().min(16)]));
+    if fs::symlink_metadata(&aside).is_ok() {
+        delete_rest(&aside)?;
     }
     // On Windows, no folder is renamed while one of its files is open.
     let lock = cfg!(unix).then_some(lock);
-    fs::rename(run, &pruned)?;
-    sync_folder(parent)?;
-    let deleted = delete_rest(&pruned);
+    let renamed = fs::rename(run, &aside);
     drop(lock);
-    deleted
+    renamed.map(|()| aside)
 }
 
-/// Deletes what an interruption left of the folder of a deleted run. The journal gets another name first, and goes last,
-/// so that no rest of it is a run, and each rest is known as one.
+/// Deletes a folder that was [set aside](set_aside), or what an interruption left of it. Follows no symbolic link. The
+/// journal gets another name first, and goes last, so that each rest is known as one.
 ///
 /// # Errors
 ///
@@ -59,7 +58,7 @@ pub fn delete_rest(folder: &Path) -> io::Result<()> {
     }
     let journal = folder.join(PRUNED_JOURNAL);
     match fs::rename(folder.join(JOURNAL), &journal) {
-        Ok(()) => sync_folder(folder)?,
+        Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let is_ours = is_file(&journal) || fs::read_dir(folder)?.next().is_none();
             if !is_ours {
@@ -93,7 +92,11 @@ fn is_file(path: &Path) -> bool {
 }
 
 /// Makes the names in a folder safe from a crash.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// The system cannot sync the folder.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // On other systems, folders cannot be opened.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
@@ -101,8 +104,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     const PREFIX: &str = ".pruned-";
@@ -143,13 +144,19 @@ mod tests {
         }
     }
 
+    fn delete_run(run: &Path) -> io::Result<()> {
+        let aside = set_aside(run, PREFIX)?;
+        sync_folder(run.parent().expect("a folder"))?;
+        delete_rest(&aside)
+    }
+
     #[test]
     fn a_run_is_deleted_whole_and_alone() {
         let place = Place::new("whole");
         let (one, _) = (place.run("one"), place.run("two"));
         let long = place.run(&"x".repeat(255));
-        delete_run(&one, PREFIX).expect("deleted");
-        delete_run(&long, PREFIX).expect("deleted");
+        delete_run(&one).expect("deleted");
+        delete_run(&long).expect("deleted");
         assert_eq!(place.names(), ["two"]);
     }
 
@@ -164,8 +171,8 @@ mod tests {
         symlink(&kept, run.join("artifacts/link")).expect("a link");
         symlink(&kept, place.0.join(".pruned-link")).expect("a link");
         symlink(&kept, place.0.join("named")).expect("a link");
-        assert!(delete_run(&place.0.join("named"), PREFIX).expect_err("a link").to_string().contains("symbolic link"));
-        delete_run(&run, PREFIX).expect("deleted");
+        assert!(delete_run(&place.0.join("named")).expect_err("a link").to_string().contains("symbolic link"));
+        delete_run(&run).expect("deleted");
         assert!(delete_rest(&place.0.join(".pruned-link")).is_err());
         assert_eq!(place.names(), [".pruned-link", "named"]);
         assert!(kept.join(JOURNAL).is_file() && kept.join("artifacts/00").is_file());
@@ -176,10 +183,10 @@ mod tests {
         let place = Place::new("locked");
         let run = place.run("run");
         let lock = Lock::take(&run).expect("locked");
-        assert_eq!(delete_run(&run, PREFIX).expect_err("locked").kind(), io::ErrorKind::ResourceBusy);
+        assert_eq!(delete_run(&run).expect_err("locked").kind(), io::ErrorKind::ResourceBusy);
         assert!(run.join(JOURNAL).is_file());
         drop(lock);
-        delete_run(&run, PREFIX).expect("deleted");
+        delete_run(&run).expect("deleted");
     }
 
     #[test]

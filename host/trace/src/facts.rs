@@ -123,8 +123,8 @@ pub struct RunFacts {
     pub fault: Option<String>,
 }
 
-/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. A journal that is damaged is
-/// a [`RunState::Broken`], with the facts before the damage.
+/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. A journal that is damaged
+/// is a [`RunState::Broken`], with the facts before the damage.
 pub fn facts(folder: &Path, now: u64) -> RunFacts {
     let mut facts = RunFacts {
         run: String::new(),

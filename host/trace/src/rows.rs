@@ -14,11 +14,13 @@ use crate::{
 /// The longest message of a row, in bytes. The arguments of a record have at most 4 KiB.
 const MAX_TEXT: usize = 1024;
 
-/// The latest time of a row: the end of the year 9999. The greatest number of a row: the greatest that JSON has everywhere.
+/// The latest time of a row: the end of the year 9999. The greatest number of a row: the greatest that JSON has
+/// everywhere.
 const MAX_TIME: u64 = 253_402_300_799_999;
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// A call of a run: what was decided about it, who approved it, and what it came to. Times are in milliseconds since 1970.
+/// A call of a run: what was decided about it, who approved it, and what it came to. Times are in milliseconds since
+/// 1970.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct CallRow {
@@ -73,8 +75,8 @@ pub struct CallRow {
     pub duration_ms: Option<u64>,
 }
 
-/// Returns the calls of a run in their order, and what is wrong with its journal. The calls before the damage of a damaged
-/// journal are returned all the same. The texts come from outside.
+/// Returns the calls of a run in their order, and what is wrong with its journal. The calls before the damage of a
+/// damaged journal are returned all the same. The texts come from outside.
 ///
 /// # Errors
 ///

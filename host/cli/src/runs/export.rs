@@ -18,8 +18,8 @@ use crate::{
 };
 
 pub(super) const HELP: &str = "\
-A row says what was decided about a call, who approved it, and what it came to. Children of runs have rows, too. Times are in
-milliseconds since 1970; in Parquet, they are timestamps.
+A row says what was decided about a call, who approved it, and what it came to. Children of runs have rows, too. Times
+are in milliseconds since 1970; in Parquet, they are timestamps.
 
   seamgate runs export runs > calls.ndjson
   seamgate runs export runs --parquet calls.parquet";

@@ -11,7 +11,7 @@ use std::{
 use anyhow::Result;
 use seamgate_runner::{
     agent::now,
-    prune::{delete_rest, delete_run},
+    prune::{delete_rest, set_aside, sync_folder},
     run_dir::Lock,
     waiting::with_children,
 };
@@ -22,11 +22,14 @@ use super::{list::time, look};
 use crate::{error::Unwritten, status::Status};
 
 pub(super) const HELP: &str = "\
-Only runs that have ended are deleted: not one that is under way, waits for a person, is empty, or that a process has open.
-A broken run is deleted if DIR is its folder. Children go with their parents. No symbolic link is followed.
+Only runs that have ended are deleted: not one that is under way, waits for a person, is empty, or that a process
+has open. A broken run is deleted if DIR is its folder. Children go with their parents. No symbolic link is followed.
 
   seamgate runs prune runs --older-than 30d --dry-run
   seamgate runs prune runs --older-than 30d --keep 100 --max-bytes 10G";
+
+/// The most runs that are deleted at once: the folders around them are synced once.
+const AT_ONCE: usize = 256;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -97,27 +100,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (mut gone, mut bytes) = (0, 0);
     let mut out = anstream::stdout().lock();
     let verb = if arguments.dry_run { "would delete" } else { "deleted" };
-    for one in all.iter_mut().filter(|one| one.kept.is_none()) {
+    let mut chosen: Vec<&mut Candidate> = all.iter_mut().filter(|one| one.kept.is_none()).collect();
+    for some in chosen.chunks_mut(AT_ONCE) {
         if !arguments.dry_run {
-            match delete(&one.folder, one.journal) {
-                Ok(()) => remove_empty_parents(dir, &one.folder),
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                    one.kept = Some("open in a process");
-                    continue;
-                }
-                Err(error) => {
-                    is_whole = false;
-                    one.kept = Some("not deleted");
-                    let error = format!("seamgate: cannot delete {}: {error}", one.folder.display());
-                    say(&escape_terminal(&error));
-                    continue;
-                }
-            }
+            is_whole &= delete(dir, some);
         }
-        (gone, bytes) = (gone + 1, bytes + one.bytes);
-        let (state, last) = (one.facts.state.as_str(), time(one.facts.last));
-        writeln!(out, "{verb} {}  {state}, last event {last}, {} bytes", shell_word(&one.folder), one.bytes)
-            .map_err(Unwritten::from)?;
+        for one in some.iter().filter(|one| one.kept.is_none()) {
+            (gone, bytes) = (gone + 1, bytes + one.bytes);
+            let (state, last) = (one.facts.state.as_str(), time(one.facts.last));
+            writeln!(out, "{verb} {}  {state}, last event {last}, {} bytes", shell_word(&one.folder), one.bytes)
+                .map_err(Unwritten::from)?;
+        }
     }
     let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
     all.iter().filter_map(|one| one.kept).for_each(|why| *kept.entry(why).or_default() += 1);
@@ -191,16 +184,51 @@ fn choose(all: &mut [Candidate], arguments: &Arguments, now: u64) {
     }
 }
 
-/// Deletes a run, if it is as it was when it was read.
-fn delete(folder: &Path, journal: Option<(u64, std::time::SystemTime)>) -> io::Result<()> {
-    if written(folder) != journal {
-        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "it went on meanwhile"));
+/// Deletes runs that are as they were when they were read, and marks the others as kept. Returns whether nothing
+/// failed.
+fn delete(dir: &Path, runs: &mut [&mut Candidate]) -> bool {
+    let mut is_whole = true;
+    let mut failed = |run: &mut Candidate, error: io::Error| {
+        is_whole = false;
+        run.kept = Some("not deleted");
+        say(&escape_terminal(&format!("seamgate: cannot delete {}: {error}", run.folder.display())));
+    };
+    let mut aside: Vec<(usize, PathBuf)> = Vec::new();
+    let mut parents: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
+    for (place, run) in runs.iter_mut().enumerate() {
+        if written(&run.folder) != run.journal {
+            run.kept = Some("open in a process");
+            continue;
+        }
+        match set_aside(&run.folder, PRUNED) {
+            Ok(folder) => {
+                parents.entry(run.folder.parent().unwrap_or(dir).to_owned()).or_default().push(place);
+                aside.push((place, folder));
+            }
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => run.kept = Some("open in a process"),
+            Err(error) => failed(run, error),
+        }
     }
-    delete_run(folder, PRUNED)
+    // A crash must not leave a part of a run under the name of the run.
+    for (parent, places) in parents {
+        if let Err(error) = sync_folder(&parent) {
+            aside.retain(|(place, _)| !places.contains(place));
+            for place in places {
+                failed(runs[place], io::Error::new(error.kind(), error.to_string()));
+            }
+        }
+    }
+    for (place, folder) in aside {
+        match delete_rest(&folder) {
+            Ok(()) => remove_empty_parents(dir, &folder),
+            Err(error) => failed(runs[place], error),
+        }
+    }
+    is_whole
 }
 
-/// Removes the folders between the folder that was named and a run, such as that of a hook's session, if nothing is left
-/// in them.
+/// Removes the folders between the folder that was named and a run, such as that of a hook's session, if nothing is
+/// left in them.
 fn remove_empty_parents(dir: &Path, run: &Path) {
     let mut parent = run.parent();
     while let Some(folder) = parent.filter(|folder| *folder != dir && folder.starts_with(dir)) {

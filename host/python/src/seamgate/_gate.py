@@ -389,8 +389,8 @@ class Gate:
 
         Raises:
             SeamgateFault: The agent has no profile here.
-            JournalError: It has no run, is damaged, has a run of another profile, or the gate has another component that
-                decides a step differently.
+            JournalError: It has no run, is damaged, has a run of another profile, or the gate has another component
+                that decides a step differently.
             BackendError: This platform has no native backend.
         """
         engine = self._native("a run")

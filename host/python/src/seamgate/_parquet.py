@@ -194,7 +194,7 @@ def _replacing(target: Path, mode: int = 0o666) -> Iterator[Any]:
 
 
 def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
-    """Write rows of calls. It is sent them as NDJSON, and None after the last; if it is closed before, it writes nothing.
+    """Write rows of calls. It is sent them as NDJSON, and None after the last. Closed before that, it writes nothing.
 
     Raises:
         Exception: Its text says why there is no target.

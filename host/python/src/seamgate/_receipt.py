@@ -24,7 +24,8 @@ class ReceiptCheck:
     """One check of a receipt."""
 
     check: str
-    """`encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`."""
+    """`encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or
+    `approvals`."""
     ok: bool
     """Whether it passed."""
     detail: str
