@@ -156,9 +156,9 @@ function* forgeries() {
       ...others,
       lines: chained(contents({ lines: [line.replace(from, to), ...rest] })),
     });
-  yield ["a later format of journals", parts("numbers", first('"journal":1', '"journal":2'))];
+  yield ["a later format of journals", parts("numbers", first('"journal":2', '"journal":3'))];
   yield ["a run that is a list", parts("numbers", first(/"run":\{"journal".*?\}/, '"run":["r1","payer","",""]'))];
-  yield ["no format of journals", parts("numbers", first('"journal":1', '"journal":null'))];
+  yield ["no format of journals", parts("numbers", first('"journal":2', '"journal":null'))];
   yield ["a profile that is no JSON", parts("numbers", (all) => ({ ...all, profiles: ["{"] }))];
   yield ["a profile that is none", parts("numbers", (all) => ({ ...all, profiles: ["{}"] }))];
   yield ["another profile", parts("numbers", (all) => ({ ...all, profiles: [runOf("signed approvals").profile] }))];
