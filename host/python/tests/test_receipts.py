@@ -61,8 +61,10 @@ def test_a_receipt_verifies(made: tuple[Path, str]) -> None:
         "steps",
         "approvals",
     ]
-    assert verify_receipt(receipt.read_bytes(), keys=None, profile=json.loads(PROFILE)).ok is False
-    assert verify_receipt(receipt, keys=None, profile=PROFILE).ok
+    assert verify_receipt(receipt.read_bytes(), keys=None, profile=PROFILE).ok
+    other = verify_receipt(receipt, keys=None, profile=PROFILE.replace("deny", "allow"))
+    assert not other.ok
+    assert other.checks[-1].check == "profile"
 
 
 def test_what_was_changed_does_not_verify(made: tuple[Path, str]) -> None:

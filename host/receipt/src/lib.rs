@@ -18,7 +18,7 @@ mod verify_verdicts;
 pub use attest::{Attested, MAX_ATTESTATION, NotAttested, Predicate, Subject, attest, read_attestation, subject};
 pub use envelope::{Envelope, MAX_RECEIPT, Part};
 pub use kind::{Kind, kind_of};
-pub use run::{NoReceipt, Signing, Statement, Withhold, receipt_of};
+pub use run::{NoReceipt, Sign, Signing, Statement, Withhold, receipt_of};
 pub use signed::{NotAReceipt, Signed};
 pub use verdicts::{Batch, Row, Rows, VerdictsStatement};
 pub use verify::{Check, Counts, Expected, Report, Trusted, Withheld, verify};

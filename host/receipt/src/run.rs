@@ -45,12 +45,15 @@ pub(crate) struct About {
     pub(crate) component: String,
 }
 
+/// Returns the signature of a text.
+pub type Sign<'s, E> = dyn Fn(&[u8]) -> Result<Vec<u8>, E> + 's;
+
 /// Who signs, and when.
 pub struct Signing<'s, E> {
     /// The public key.
     pub key: [u8; 32],
-    /// Returns the signature of a text.
-    pub sign: &'s dyn Fn(&[u8]) -> Result<Vec<u8>, E>,
+    /// Signs.
+    pub sign: &'s Sign<'s, E>,
     /// Who says so.
     pub issuer: &'s str,
     /// In seconds since 1970.

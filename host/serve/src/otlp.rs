@@ -154,9 +154,16 @@ fn metric(family: &Family, times: &[String; 2]) -> Option<Value> {
 
 /// Returns the points of a histogram. Its buckets contain those before them in the text, and are apart in the protocol.
 fn histograms(family: &Family, [start, now]: &[String; 2]) -> Vec<Value> {
-    let mut all: BTreeMap<&[(&str, String)], (Vec<f64>, Vec<u64>, Value, Value)> = BTreeMap::new();
+    #[derive(Default)]
+    struct Histogram {
+        bounds: Vec<f64>,
+        counts: Vec<u64>,
+        sum: Value,
+        count: Value,
+    }
+    let mut all: BTreeMap<&[(&str, String)], Histogram> = BTreeMap::new();
     for sample in &family.samples {
-        let (bounds, counts, sum, count) = all.entry(&sample.labels).or_default();
+        let Histogram { bounds, counts, sum, count } = all.entry(&sample.labels).or_default();
         match (sample.suffix, sample.bound.as_deref().map(str::parse::<f64>)) {
             ("_sum", _) => *sum = sample.value.parse::<f64>().map_or(Value::Null, Value::from),
             ("_count", _) => *count = json!(sample.value),
@@ -168,7 +175,7 @@ fn histograms(family: &Family, [start, now]: &[String; 2]) -> Vec<Value> {
             _ => {}
         }
     }
-    let points = all.into_iter().map(|(labels, (bounds, counts, sum, count))| {
+    let points = all.into_iter().map(|(labels, Histogram { bounds, counts, sum, count })| {
         let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
         json!({
             "attributes": attributes(labels),
