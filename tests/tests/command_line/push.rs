@@ -225,7 +225,9 @@ fn webhook_has_a_signature_and_no_arguments() {
 fn wrong_addresses_and_secrets_are_usage_errors() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let long = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    let cases: [(&[&str], &[(&str, &str)], &str); 7] = [
+    // Arguments, variables, and what the error says.
+    type Case<'c> = (&'c [&'c str], &'c [(&'c str, &'c str)], &'c str);
+    let cases: [Case; 7] = [
         (&["--otlp", "http://collector.example.com:4318"], &[], "http is for this machine only"),
         (&["--otlp", "127.0.0.1:4318"], &[], "--otlp"),
         (&["--otlp", "http://127.0.0.1:4318"], &[("OTEL_EXPORTER_OTLP_HEADERS", "key")], "NAME=VALUE"),

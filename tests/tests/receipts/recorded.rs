@@ -87,7 +87,7 @@ fn record(gate: &Gate, case: &RunCase) -> Result<Option<Recorded>> {
 /// Sends events to a run in a new folder.
 fn sent(gate: &Gate, agent: &str, profile: &str, name: String, events: &[String]) -> Result<Option<Recorded>> {
     let folder = tempfile::tempdir()?;
-    let journal = FileJournal::create(&folder.path().join("run"))?;
+    let journal = FileJournal::create(folder.path().join("run"))?;
     let Some((first, rest)) = events.split_first() else { return Ok(None) };
     let Ok((mut run, _)) = Run::start_json(gate, journal, agent, first) else { return Ok(None) };
     for event in rest {
@@ -115,7 +115,7 @@ pub(crate) fn signed_approvals(gate: &Gate) -> Result<Recorded> {
     let mut gate = gate.clone();
     let info = gate.register_profile(&profile)?;
     let folder = tempfile::tempdir()?;
-    let journal = FileJournal::create(&folder.path().join("run"))?;
+    let journal = FileJournal::create(folder.path().join("run"))?;
     let mut at = 1_790_000_000_000_u64;
     let started = json!({"type": "started", "at": at, "run": "r1", "principal": "ben", "nonce": "c0ffee00c0ffee00"});
     let (mut run, _) = Run::start_json(&gate, journal, &info.agent, &started.to_string())?;
