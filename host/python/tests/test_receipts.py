@@ -61,8 +61,8 @@ def test_a_receipt_verifies(made: tuple[Path, str]) -> None:
         "steps",
         "approvals",
     ]
-    assert verify_receipt(receipt.read_bytes(), keys=None, profile=PROFILE).ok
-    other = verify_receipt(receipt, keys=None, profile=PROFILE.replace("deny", "allow"))
+    assert verify_receipt(receipt.read_bytes(), keys=None, profile=receipt.with_name("reader.profile.json")).ok
+    other = verify_receipt(receipt, keys=None, profile=json.loads(PROFILE.replace("deny", "allow")))
     assert not other.ok
     assert other.checks[-1].check == "profile"
 
