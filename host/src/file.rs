@@ -101,12 +101,14 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Syncs the names in a folder, so that they survive a crash. Does nothing on Windows, where folders cannot be opened.
+/// Syncs the names in a folder, so that they survive a crash. An empty path is the working folder. Does nothing on Windows, where
+/// folders cannot be opened.
 ///
 /// # Errors
 ///
 /// The folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match cfg!(unix) {
         true => File::open(folder)?.sync_all(),
         false => Ok(()),

@@ -153,17 +153,18 @@ fn an_archive(key: &Ed25519KeyPair) -> Result<String> {
         let (request, answer) = &pairs[number / 1000];
         rows.push(request.as_bytes(), answer.as_bytes());
     }
-    let statement = rows.statement(&component, &contracts);
+    let tree = rows.tree();
+    let statement = tree.statement(&component, &contracts);
     let mut batch = Batch::new(&statement, public(key)?, "https://operator.example", START / 1000);
     batch.signed.sign(|bytes| Ok::<_, String>(key.sign(bytes).as_ref().to_vec())).map_err(anyhow::Error::msg)?;
     let built = begin.elapsed();
     let file = batch.encode();
     let expected = Expected { keys: Trusted::Keys(vec![public(key)?]), profile: None };
-    ensure!(verify_batch(&file, &rows, &expected).ok, "the batch verifies");
+    ensure!(verify_batch(&file, &tree, &expected).ok, "the batch verifies");
     let index = 777_000;
     let (request, answer) = pairs[index / 1000].clone();
     let begin = Instant::now();
-    let path = rows.path(index);
+    let path = tree.path(index);
     let proved = begin.elapsed();
     let one = Row { signed: batch.signed, index: index as u64, size: ROWS as u64, path, request, answer, contracts };
     let receipt = one.encode();
@@ -175,7 +176,7 @@ fn an_archive(key: &Ed25519KeyPair) -> Result<String> {
         "{}{}{}| the receipt of the batch | {} bytes |\n| the receipt of a row, with its output, verdict and contract | {} bytes |\n\
          | its proof alone | {} bytes |\n",
         row("to hash all rows, build the tree and sign", built),
-        row("to make a proof of one row, from the hashes", proved),
+        row("to make a proof of one row, from the tree", proved),
         row("to verify the receipt of one row, judged again", verified),
         file.len(),
         receipt.len(),

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Gate, write_private};
+use seamgate::Gate;
 use seamgate_receipt::{
     Attested, Expected, MAX_ATTESTATION, Report, Signing, Subject, Trusted, attest, read_attestation, subject, verify,
 };
-use seamgate_runner::run_dir::SigningKey;
-use seamgate_text::{escape_terminal, say, shell_word};
+use seamgate_text::{escape_terminal, say};
 
 use crate::{
     console::print,
     input,
-    receipt::{encoded, is_new, now, read, trusted},
+    receipt::{encoded, key_for, now, read, trusted, write},
     status::Status,
 };
 
@@ -104,16 +103,14 @@ fn verified(file: &Path, keys: Trusted) -> Result<Option<(Vec<u8>, Report)>> {
 
 fn made(arguments: &Make) -> Result<Status> {
     let Make { receipt, files, output, key_file } = arguments;
-    is_new(output)?;
-    let key = SigningKey::read(key_file)?;
+    let key = key_for(output, key_file)?;
     let Some((receipt, report)) = verified(receipt, Trusted::Any)? else { return Ok(Status::Rejected) };
     let issuer = encoded(&key);
     let sign = |bytes: &[u8]| key.sign_bytes(bytes);
     let signing = Signing { key: key.public(), sign: &sign, issuer: &issuer, now: now() };
     let statement = attest(&receipt, &report, subjects(files)?, &signing)?;
-    write_private(output, format!("{statement}\n").as_bytes())
-        .with_context(|| format!("cannot write {}", output.display()))?;
-    say(&format!("seamgate: {}: signed by {issuer}", shell_word(output)));
+    let name = write(output, format!("{statement}\n").as_bytes())?;
+    say(&format!("seamgate: {name}: signed by {issuer}"));
     Ok(Status::Accepted)
 }
 

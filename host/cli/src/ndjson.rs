@@ -383,7 +383,7 @@ struct Faulted<'a> {
     fault: Cow<'a, str>,
 }
 
-/// What of an answer says how it ended.
+/// The part of an answer that says how it ended.
 trait Disposed {
     fn disposition(&self) -> &str;
 }

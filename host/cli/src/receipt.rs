@@ -64,7 +64,7 @@ struct Make {
     /// The private key to sign with: Ed25519, PKCS #8 in PEM
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// Who makes the receipt, such as a URI [default: the public key]
+    /// The issuer, such as a URI [default: the public key]
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
     /// Leave out the lines of a call, as c3, or of a step, as 12. Their digests stay. The steps after them can no longer be
@@ -126,8 +126,7 @@ fn made(arguments: &Make) -> Result<Status> {
     if !has_journal(run) {
         bail!("{}: it has no journal: name the folder of a run", run.display());
     }
-    is_new(output)?;
-    let key = SigningKey::read(key_file)?;
+    let key = key_for(output, key_file)?;
     let profiles = match profile.is_empty() {
         false => profile.iter().map(|path| Ok(read_profile(path)?.trim().to_owned())).collect::<Result<Vec<_>>>()?,
         true => of_plan(run)?,
@@ -150,8 +149,7 @@ fn made(arguments: &Make) -> Result<Status> {
             return Ok(Status::Fault);
         }
     };
-    write_private(output, &receipt).with_context(|| format!("cannot write {}", output.display()))?;
-    let name = shell_word(output);
+    let name = write(output, &receipt)?;
     say(&format!(
         "seamgate: {name}: {}; verify it with: seamgate receipt verify {name} --key {public}",
         count(receipt.len(), "byte")
@@ -169,8 +167,20 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
+/// Reads the key that signs a new file.
+pub(crate) fn key_for(output: &Path, key_file: &Path) -> Result<SigningKey> {
+    is_new(output)?;
+    Ok(SigningKey::read(key_file)?)
+}
+
+/// Writes a file that only its owner can read. Returns its name for a shell.
+pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<String> {
+    write_private(output, bytes).with_context(|| format!("cannot write {}", output.display()))?;
+    Ok(shell_word(output))
+}
+
 /// Refuses to replace a file.
-pub(crate) fn is_new(output: &Path) -> Result<()> {
+fn is_new(output: &Path) -> Result<()> {
     match output.exists() {
         true => bail!("{}: the file exists: name a new one", output.display()),
         false => Ok(()),

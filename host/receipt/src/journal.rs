@@ -2,8 +2,8 @@
 
 use std::{cell::RefCell, collections::HashMap};
 
-use ring::digest::{SHA256, digest};
-use seamgate::{Blob, Journal, JournalError, Lines};
+use ring::digest::SHA256;
+use seamgate::{Blob, Journal, JournalError, Lines, digest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -60,14 +60,19 @@ pub(crate) fn object<'l, T: Deserialize<'l>>(text: &'l RawValue) -> Option<T> {
     text.get().starts_with('{').then(|| serde_json::from_str(text.get()).ok()).flatten()
 }
 
-/// Returns a SHA-256 digest as journals write it: `sha256:` and 64 hexadecimal digits.
+/// Returns the digests of texts.
+pub(crate) fn digests(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| digest(text.as_bytes())).collect()
+}
+
+/// Returns a SHA-256 digest as [`digest`] writes it.
 pub(crate) fn written(bytes: &[u8]) -> String {
     format!("sha256:{}", data_encoding::HEXLOWER.encode(bytes))
 }
 
 pub(crate) fn sha256(text: &[u8]) -> [u8; 32] {
     let mut bytes = [0; 32];
-    bytes.copy_from_slice(digest(&SHA256, text).as_ref());
+    bytes.copy_from_slice(ring::digest::digest(&SHA256, text).as_ref());
     bytes
 }
 
@@ -80,13 +85,13 @@ pub(crate) fn steps(parts: &[Part]) -> Result<(Vec<Step<'_>>, String), Broken> {
         let number = steps.len() as u64;
         let broken = || Broken { step: number, line: n as u64 };
         let is_end = match part {
-            Part::Withheld(digest) => {
-                before = written(digest);
+            Part::Withheld(withheld) => {
+                before = written(withheld);
                 false
             }
             Part::Text(text) => {
                 let rest = text.strip_prefix(&format!(r#"{{"n":{n},"before":"{before}","#)).ok_or_else(broken)?;
-                before = written(&sha256(text.as_bytes()));
+                before = digest(text.as_bytes());
                 n == 0 || rest.starts_with(r#""state":"#)
             }
         };

@@ -20,6 +20,6 @@ pub use envelope::{Envelope, MAX_RECEIPT, Part};
 pub use kind::{Kind, kind_of};
 pub use run::{NoReceipt, Sign, Signing, Statement, Withhold, receipt_of};
 pub use signed::{NotAReceipt, Signed};
-pub use verdicts::{Batch, Row, Rows, VerdictsStatement};
+pub use verdicts::{Batch, Row, RowTree, Rows, VerdictsStatement};
 pub use verify::{Check, Counts, Expected, Report, Trusted, Withheld, verify};
 pub use verify_verdicts::{VerdictsReport, verify_batch, verify_row};

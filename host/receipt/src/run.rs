@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::{CONTENT_TYPE, Envelope, Part},
-    journal::{Artifacts, Broken, ReadOnly, Step, content, object, sha256, steps, written},
+    journal::{Artifacts, Broken, ReadOnly, Step, content, digests, object, sha256, steps},
     signed::Signed,
 };
 
@@ -54,7 +54,7 @@ pub struct Signing<'s, E> {
     pub key: [u8; 32],
     /// Signs.
     pub sign: &'s Sign<'s, E>,
-    /// Who says so.
+    /// The issuer, as the signer names it.
     pub issuer: &'s str,
     /// In seconds since 1970.
     pub now: u64,
@@ -197,7 +197,6 @@ pub fn receipt_of<E: std::fmt::Display>(
         }
         kept.extend_from_slice(step.parts);
     }
-    let digests = profiles.iter().map(|profile| written(&sha256(profile.as_bytes()))).collect();
     let count = lines.len() as u64;
     let statement = Statement {
         receipt: VERSION,
@@ -207,7 +206,7 @@ pub fn receipt_of<E: std::fmt::Display>(
         component,
         lines: count,
         head,
-        profiles: digests,
+        profiles: digests(&profiles),
     };
     let mut envelope = Envelope {
         signed: Signed {

@@ -37,9 +37,9 @@ pub struct Signed {
     pub key: [u8; 32],
     /// The media type of the statement.
     pub content_type: String,
-    /// Who says so: the claim `iss`.
+    /// The issuer: the claim `iss`.
     pub issuer: String,
-    /// What it is about: the claim `sub`.
+    /// The subject: the claim `sub`.
     pub subject: String,
     /// The time when it was signed, in seconds since 1970: the claim `iat`.
     pub issued_at: u64,

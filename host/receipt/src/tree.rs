@@ -39,6 +39,11 @@ impl Tree {
         Tree(levels)
     }
 
+    /// Returns the number of leaves.
+    pub(crate) fn leaves(&self) -> usize {
+        self.0.first().map_or(0, Vec::len)
+    }
+
     /// Returns the root. Of no leaves, it is the digest of nothing.
     pub(crate) fn root(&self) -> Digest {
         self.0.last().and_then(|level| level.first()).copied().unwrap_or_else(|| hash(&[]))

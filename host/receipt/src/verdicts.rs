@@ -6,11 +6,12 @@
 
 use ciborium::Value;
 use coset::{CborSerializable, Label};
+use seamgate::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::{BODY, texts, values},
-    journal::{sha256, written},
+    journal::{digests, written},
     signed::{NotAReceipt, Signed},
     tree::{Digest, Tree, leaf, root_of},
 };
@@ -19,7 +20,7 @@ use crate::{
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.verdicts+json";
 
 /// The version of the format.
-const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 1;
 
 /// The header parameter for proofs (RFC 9942), and the key of inclusion proofs in it.
 const PROOFS: i64 = 396;
@@ -44,9 +45,12 @@ pub struct VerdictsStatement {
     pub root: String,
 }
 
-/// The rows of a batch, as leaves.
+/// The rows of a batch, as leaves of a tree that is not built yet.
 #[derive(Default)]
 pub struct Rows(Vec<Digest>);
+
+/// The tree over the rows of a batch.
+pub struct RowTree(Tree);
 
 /// The receipt of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,20 +89,37 @@ impl Rows {
         self.0.len() as u64
     }
 
-    /// Returns what is signed about them.
+    /// Builds the tree over them.
+    pub fn tree(self) -> RowTree {
+        RowTree(Tree::of(self.0))
+    }
+}
+
+impl RowTree {
+    /// Returns the number of rows.
+    pub fn count(&self) -> u64 {
+        self.0.leaves() as u64
+    }
+
+    /// Returns the root.
+    pub fn root(&self) -> String {
+        written(&self.0.root())
+    }
+
+    /// Returns what is signed about the rows.
     pub fn statement(&self, component: &str, contracts: &[String]) -> VerdictsStatement {
         VerdictsStatement {
             verdicts: VERSION,
             component: component.to_owned(),
-            contracts: contracts.iter().map(|text| written(&sha256(text.as_bytes()))).collect(),
+            contracts: digests(contracts),
             rows: self.count(),
-            root: written(&Tree::of(self.0.clone()).root()),
+            root: self.root(),
         }
     }
 
     /// Returns the siblings of the nodes above a row, from below.
     pub fn path(&self, index: usize) -> Vec<[u8; 32]> {
-        Tree::of(self.0.clone()).path(index)
+        self.0.path(index)
     }
 }
 
@@ -193,6 +214,6 @@ impl Row {
 
 /// Returns the leaf of a row.
 fn row(request: &[u8], answer: &[u8]) -> Digest {
-    let [request, answer] = [request, answer].map(|line| written(&sha256(line)));
+    let [request, answer] = [request, answer].map(digest);
     leaf(format!(r#"{{"request":"{request}","answer":"{answer}"}}"#).as_bytes())
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     envelope::{Envelope, Part},
-    journal::{Broken, ReadOnly, Step, content, object, sha256, steps, written},
+    journal::{Broken, ReadOnly, Step, content, digests, object, steps},
     run::{About, Statement, VERSION, about},
     signed::Signed,
 };
@@ -47,7 +47,7 @@ pub struct Check {
     pub check: &'static str,
     /// Whether it passed.
     pub ok: bool,
-    /// What was found. It may hold text of the run, cut.
+    /// The finding. It may contain text from the run, truncated.
     pub detail: String,
     /// The step that fails, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub struct Report {
     pub head: String,
     /// The public key that signed (base64url).
     pub key: String,
-    /// Who says so.
+    /// The issuer, as the signer names it.
     pub issuer: String,
     /// In seconds since 1970: the word of who signed.
     pub issued_at: u64,
@@ -286,8 +286,7 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
 
 /// Checks the documents of the profiles, and looks for the one that is expected.
 fn profiles(envelope: &Envelope, statement: &Statement, expected: &Expected) -> Result<(), Failed> {
-    let digests: Vec<String> = envelope.profiles.iter().map(|text| written(&sha256(text.as_bytes()))).collect();
-    if digests != statement.profiles {
+    if digests(&envelope.profiles) != statement.profiles {
         return Err(Failed::of("profile", "the document of a profile was changed, added or removed"));
     }
     match &expected.profile {
@@ -332,8 +331,8 @@ fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report
 fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
     let whole: Vec<Vec<String>> = all.iter().map_while(Step::lines).collect();
     let texts = whole.concat();
-    let digests = envelope.artifacts.iter().map(|text| (written(&sha256(text.as_bytes())), text.as_str()));
-    let artifacts: HashMap<String, &str> = digests.collect();
+    let texts_of_artifacts = envelope.artifacts.iter().map(String::as_str);
+    let artifacts: HashMap<String, &str> = digests(&envelope.artifacts).into_iter().zip(texts_of_artifacts).collect();
     let used = RefCell::new(Vec::new());
     let read =
         ReadOnly { name: "the receipt", lines: &texts, artifacts: &artifacts, used: &used, seen: RefCell::default() };

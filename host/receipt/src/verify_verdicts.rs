@@ -1,12 +1,14 @@
 //! Verifies receipts of verdicts: of a whole batch by its rows, and of one row by its proof and by judging it again.
 
+use data_encoding::BASE64URL_NOPAD;
 use seamgate::Gate;
 use serde::Serialize;
 
 use crate::{
-    journal::{sha256, written},
-    verdicts::{Batch, Row, Rows, VerdictsStatement},
-    verify::{Check, Expected, Failed, cut, signer},
+    journal::digests,
+    signed::Signed,
+    verdicts::{Batch, Row, RowTree, VERSION, VerdictsStatement},
+    verify::{Check, Expected, Failed, around, cut, signer},
 };
 
 /// The result of a verification.
@@ -19,7 +21,7 @@ pub struct VerdictsReport {
     pub component: String,
     /// The public key that signed (base64url).
     pub key: String,
-    /// Who says so.
+    /// The issuer, as the signer names it.
     pub issuer: String,
     /// In seconds since 1970: the word of who signed.
     pub issued_at: u64,
@@ -33,19 +35,18 @@ pub struct VerdictsReport {
 }
 
 /// Verifies the receipt of a batch against all its rows.
-pub fn verify_batch(file: &[u8], rows: &Rows, expected: &Expected) -> VerdictsReport {
+pub fn verify_batch(file: &[u8], tree: &RowTree, expected: &Expected) -> VerdictsReport {
     let mut report = VerdictsReport::default();
     let checked = (|| {
         let batch = Batch::read(file).map_err(|error| Failed::of("encoding", error.to_string()))?;
         let statement = statement(&batch.signed, expected, &mut report)?;
-        let found = rows.statement(&statement.component, &[]);
-        if (found.rows, &found.root) != (statement.rows, &statement.root) {
-            let VerdictsStatement { rows, root, .. } = &statement;
-            let detail =
-                format!("{} rows with the root {}; what is signed has {rows} and {root}", found.rows, found.root);
+        let (count, root) = (tree.count(), tree.root());
+        if (count, &root) != (statement.rows, &statement.root) {
+            let VerdictsStatement { rows, root: signed, .. } = &statement;
+            let detail = format!("{count} rows with the root {root}; what is signed has {rows} and {signed}");
             return Err(Failed::of("rows", detail));
         }
-        report.passed("rows", &format!("{} rows, each as it was signed", found.rows));
+        report.passed("rows", &format!("{count} rows, each as it was signed"));
         Ok(())
     })();
     report.ended(checked)
@@ -67,7 +68,7 @@ pub fn verify_row(
         }
         report.row = Some(row.index + 1);
         report.passed("proof", &format!("row {} of {}", row.index + 1, row.size));
-        let digests: Vec<String> = row.contracts.iter().map(|text| written(&sha256(text.as_bytes()))).collect();
+        let digests = digests(&row.contracts);
         if digests != statement.contracts {
             return Err(Failed::of("contracts", "a contract was changed, added or removed"));
         }
@@ -85,7 +86,7 @@ pub fn verify_row(
         report.passed("contracts", &digests.join(", "));
         let answer = judge(&gate, &row.request);
         if answer != row.answer {
-            let (signed, judged) = crate::verify::around(&row.answer, &answer);
+            let (signed, judged) = around(&row.answer, &answer);
             return Err(Failed::of("verdict", format!("the receipt has {signed}, and the verdict is {judged}")));
         }
         report.passed("verdict", "judged again, with the same answer and fuel");
@@ -95,19 +96,15 @@ pub fn verify_row(
 }
 
 /// Checks who signed, and reads what.
-fn statement(
-    signed: &crate::signed::Signed,
-    expected: &Expected,
-    report: &mut VerdictsReport,
-) -> Result<VerdictsStatement, Failed> {
+fn statement(signed: &Signed, expected: &Expected, report: &mut VerdictsReport) -> Result<VerdictsStatement, Failed> {
     report.issuer = cut(&signed.issuer);
     report.issued_at = signed.issued_at;
-    report.key = data_encoding::BASE64URL_NOPAD.encode(&signed.key);
+    report.key = BASE64URL_NOPAD.encode(&signed.key);
     signer(signed, expected, &mut report.checks)?;
     let statement: VerdictsStatement = serde_json::from_slice(&signed.statement)
         .map_err(|_| Failed::of("statement", "it is no statement about verdicts that this version reads"))?;
     let is_normal = serde_json::to_vec(&statement).ok().as_deref() == Some(&signed.statement[..]);
-    if statement.verdicts != 1 || !is_normal || signed.subject != statement.root {
+    if statement.verdicts != VERSION || !is_normal || signed.subject != statement.root {
         return Err(Failed::of("statement", "it is no statement about verdicts that this version reads"));
     }
     report.component.clone_from(&statement.component);

@@ -1,8 +1,7 @@
 //! Deletes the folders of runs, so that a crash leaves nothing that reads as a run.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +14,7 @@ const JOURNAL: &str = "journal.ndjson";
 const PRUNED_JOURNAL: &str = "pruned.ndjson";
 
 /// Gives the folder of a run the name that it has while it is deleted, and returns that. `prefix` begins the name:
-/// readers of runs leave out names that begin so. [Sync](sync_folder) the folder around it, then [delete](delete_rest)
+/// readers of runs leave out names that begin so. [Sync](seamgate::sync_folder) the folder around it, then [delete](delete_rest)
 /// it.
 ///
 /// # Errors
@@ -91,19 +90,10 @@ fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Makes the names in a folder safe from a crash.
-///
-/// # Errors
-///
-/// The system cannot sync the folder.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // On other systems, folders cannot be opened.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
+    use seamgate::sync_folder;
+
     use super::*;
 
     const PREFIX: &str = ".pruned-";

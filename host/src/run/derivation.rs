@@ -1,7 +1,7 @@
 //! Derives the steps of a run again, for those who do not trust who wrote its journal.
 
 use super::{
-    About, EventLine, Gate, Journal, JournalError, Line, Now, Run, StepError,
+    About, EventLine, Gate, Journal, JournalError, Line, Now, Run, StepError, difference,
     journal::{Checked, restore},
     step::Written,
 };
@@ -73,10 +73,9 @@ impl<'g, J: Journal> Derivation<'g, J> {
         let step = run.advance(&run.now, &event)?;
         let at = chain.n;
         let Written { lines: derived, .. } = step.write(&event, &mut chain);
-        let same = derived.iter().zip(lines).take_while(|(derived, recorded)| derived == recorded).count();
-        if same < derived.len() || same < lines.len() {
-            let of = |lines: &[String]| lines.get(same).cloned().unwrap_or_default();
-            return Err(NotDerived::Differs { line: at + same as u64, recorded: of(lines), derived: of(&derived) });
+        if let Some(place) = difference::first(&derived, lines) {
+            let of = |lines: &[String]| lines.get(place).cloned().unwrap_or_default();
+            return Err(NotDerived::Differs { line: at + place as u64, recorded: of(lines), derived: of(&derived) });
         }
         run.chain = chain;
         run.now = Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() };

@@ -32,10 +32,16 @@ pub(super) fn step(number: u64, event: &str) -> String {
     format!("step {number} (`{kind}`{more})")
 }
 
+/// Returns the place of the first line in which two steps differ. `None` if they are the same.
+pub(super) fn first(one: &[String], other: &[String]) -> Option<usize> {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    (same < one.len().max(other.len())).then_some(same)
+}
+
 /// Returns how the lines of a step that a component makes differ from those that the run has.
 pub(super) fn lines(run: &[String], made: &[String]) -> String {
-    let same = run.iter().zip(made).take_while(|(run, made)| run == made).count();
-    let part = |lines: &[String]| lines.get(same).and_then(|line| Part::of(line));
+    let place = first(run, made).unwrap_or(run.len());
+    let part = |lines: &[String]| lines.get(place).and_then(|line| Part::of(line));
     match (part(run), part(made)) {
         (Some(run), Some(made)) if run.kind == made.kind && run.name == made.name => run.against(&made),
         (Some(run), Some(made)) => format!("the run has {run}, this component makes {made}"),

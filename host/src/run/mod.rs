@@ -666,13 +666,12 @@ impl<'g, J: Journal> Run<'g, J> {
             step.digest = digest(state.as_bytes());
         }
         let Written { lines: made, prompts } = step.write(event, chain);
-        let same = made.iter().zip(kept).take_while(|(made, kept)| made == kept).count();
-        if same < made.len() || same < kept.len() {
+        if let Some(place) = difference::first(&made, kept) {
             if expect == Expect::Equal {
                 return Err(differs(difference::lines(kept, &made)).into());
             }
-            let what = if same + 1 == kept.len() { "another state" } else { "another line" };
-            return Err(self.wrong(first + same as u64, format!("the events up to it lead to {what} now")).into());
+            let what = if place + 1 == kept.len() { "another state" } else { "another line" };
+            return Err(self.wrong(first + place as u64, format!("the events up to it lead to {what} now")).into());
         }
         // Nobody reads prompts here, and the run is not whole without them.
         for prompt in prompts {

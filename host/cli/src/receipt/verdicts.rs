@@ -7,39 +7,45 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Gate, write_private};
+use seamgate::Gate;
 use seamgate_receipt::{Batch, Expected, Kind, Row, Rows, VerdictsReport, VerdictsStatement, verify_batch, verify_row};
-use seamgate_runner::run_dir::SigningKey;
-use seamgate_text::{count, say, shell_word};
+use seamgate_text::{count, say};
 
-use super::{check_line, encoded, is_new, now, print, read};
+use super::{check_line, encoded, is_new, key_for, now, print, read, write};
 use crate::{contracts, ndjson, status::Status};
 
 /// The requests and the answers of a batch: the same number of lines.
 #[derive(clap::Args)]
 pub(super) struct Files {
-    /// The requests, one a line
+    /// The requests, one per line
     #[arg(long, value_name = "FILE")]
     requests: PathBuf,
-    /// What 'seamgate check --ndjson' printed for them
+    /// The output of 'seamgate check --ndjson' for them
     #[arg(long, value_name = "FILE")]
     answers: PathBuf,
 }
 
+/// An archive of verdicts, and the contracts of its agents.
 #[derive(clap::Args)]
-pub(super) struct Make {
+struct Archive {
     /// The contract or the folder of contracts that the answers were judged by
     #[arg(short, long, value_name = "CONTRACT")]
     contract: PathBuf,
     #[command(flatten)]
     lines: Files,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Make {
+    #[command(flatten)]
+    archive: Archive,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The private key to sign with: Ed25519, PKCS #8 in PEM
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// Who makes the receipt, such as a URI [default: the public key]
+    /// The issuer, such as a URI [default: the public key]
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
 }
@@ -52,11 +58,8 @@ pub(super) struct Take {
     /// The number of the line, from 1
     #[arg(value_name = "ROW", value_parser = clap::value_parser!(u64).range(1..))]
     row: u64,
-    /// The contract or the folder of contracts that the answers were judged by
-    #[arg(short, long, value_name = "CONTRACT")]
-    contract: PathBuf,
     #[command(flatten)]
-    lines: Files,
+    archive: Archive,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -124,42 +127,40 @@ fn judged_by(path: &Path) -> Result<(String, Vec<String>)> {
 }
 
 pub(super) fn make(arguments: &Make) -> Result<Status> {
-    let Make { contract, lines, output, key_file, issuer } = arguments;
-    is_new(output)?;
-    let key = SigningKey::read(key_file)?;
+    let Make { archive: Archive { contract, lines }, output, key_file, issuer } = arguments;
+    let key = key_for(output, key_file)?;
     let (component, contracts) = judged_by(contract)?;
     let (rows, _) = lines.rows(None)?;
-    let statement = rows.statement(&component, &contracts);
+    let tree = rows.tree();
+    let statement = tree.statement(&component, &contracts);
     let public = encoded(&key);
     let mut batch = Batch::new(&statement, key.public(), issuer.as_deref().unwrap_or(&public), now());
     batch.signed.sign(|bytes| key.sign_bytes(bytes))?;
-    write_private(output, &batch.encode()).with_context(|| format!("cannot write {}", output.display()))?;
-    let name = shell_word(output);
-    let rows = count(usize::try_from(rows.count()).unwrap_or(usize::MAX), "row");
+    let name = write(output, &batch.encode())?;
+    let rows = count(usize::try_from(tree.count()).unwrap_or(usize::MAX), "row");
     say(&format!("seamgate: {name}: {rows}; take one with: seamgate receipt row {name} 1 -c … -o ROW"));
     Ok(Status::Accepted)
 }
 
 pub(super) fn take(arguments: &Take) -> Result<Status> {
-    let Take { batch, row, contract, lines, output } = arguments;
+    let Take { batch, row, archive: Archive { contract, lines }, output } = arguments;
     is_new(output)?;
     let Batch { signed } = Batch::read(&read(batch)?).with_context(|| batch.display().to_string())?;
     let (_, contracts) = judged_by(contract)?;
     let (rows, found) = lines.rows(Some(*row))?;
     let statement: VerdictsStatement =
         serde_json::from_slice(&signed.statement).with_context(|| batch.display().to_string())?;
-    let own = rows.statement(&statement.component, &contracts);
-    if own != statement {
+    let tree = rows.tree();
+    if tree.statement(&statement.component, &contracts) != statement {
         bail!("{}: it was made of other requests, answers or contracts than these", batch.display());
     }
     let Some((request, answer)) = found else {
-        bail!("{}: it has {} rows, and no row {row}", batch.display(), rows.count());
+        bail!("{}: it has {} rows, and no row {row}", batch.display(), tree.count());
     };
     let index = row - 1;
-    let path = rows.path(usize::try_from(index).unwrap_or(usize::MAX));
-    let taken = Row { signed, index, size: rows.count(), path, request, answer, contracts };
-    write_private(output, &taken.encode()).with_context(|| format!("cannot write {}", output.display()))?;
-    let name = shell_word(output);
+    let path = tree.path(usize::try_from(index).unwrap_or(usize::MAX));
+    let taken = Row { signed, index, size: tree.count(), path, request, answer, contracts };
+    let name = write(output, &taken.encode())?;
     say(&format!("seamgate: {name}; verify it with: seamgate receipt verify {name} --key KEY"));
     Ok(Status::Accepted)
 }
@@ -175,7 +176,7 @@ pub(super) fn verify(
     let report = match (kind, lines) {
         (Kind::Row, None) => verify_row(file, gate, ndjson::line, expected),
         (Kind::Row, Some(_)) => bail!("the receipt of one row has its request and its answer: leave out --requests"),
-        (_, Some(lines)) => verify_batch(file, &lines.rows(None)?.0, expected),
+        (_, Some(lines)) => verify_batch(file, &lines.rows(None)?.0.tree(), expected),
         (_, None) => bail!("the receipt of a batch needs its rows: --requests FILE --answers FILE"),
     };
     print(&report, is_json, text)?;

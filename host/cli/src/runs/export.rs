@@ -92,7 +92,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the rows of a run as NDJSON. What is damaged is said on standard error.
+    /// Returns the rows of a run as NDJSON. Reports damage on standard error.
     fn lines(&mut self, run: &Path) -> Result<String> {
         let folder = name_in(&self.arguments.dir, run);
         let (rows, fault) = match rows(run) {

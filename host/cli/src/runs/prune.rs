@@ -9,9 +9,10 @@ use std::{
 };
 
 use anyhow::Result;
+use seamgate::sync_folder;
 use seamgate_runner::{
     agent::now,
-    prune::{delete_rest, set_aside, sync_folder},
+    prune::{delete_rest, set_aside},
     run_dir::Lock,
     waiting::with_children,
 };

@@ -29,7 +29,7 @@ class ReceiptCheck:
     ok: bool
     """Whether it passed."""
     detail: str
-    """What was found. It may hold text of the run, cut."""
+    """The finding. It may contain text from the run, truncated."""
     step: int | None = None
     """The step that fails, from 1."""
     line: int | None = None
@@ -38,7 +38,7 @@ class ReceiptCheck:
 
 @dataclass(frozen=True)
 class ReceiptReport:
-    """What a verification found."""
+    """The result of a verification."""
 
     ok: bool
     """Whether every check passed."""
@@ -57,7 +57,7 @@ class ReceiptReport:
     key: str
     """The public key that signed it, as base64url."""
     issuer: str
-    """Who says so."""
+    """The issuer, as the signer names it."""
     issued_at: int
     """When it was signed, in seconds since 1970: the signer's word."""
     ended: str | None

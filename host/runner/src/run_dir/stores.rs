@@ -153,8 +153,7 @@ impl Stores {
         if self.is_synced {
             file.sync_data()?;
             if is_new {
-                let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                sync_folder(folder.unwrap_or(Path::new(".")))?;
+                sync_folder(self.path.parent().unwrap_or(Path::new("")))?;
             }
         }
         Ok(())
