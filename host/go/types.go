@@ -77,8 +77,9 @@ type Violation struct {
 	// `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
 	// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
 	// `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
-	// `evidence.value` (what stands at a pointer), `evidence.number` (a figure of the claim), `evidence.confidence`,
-	// `evidence.limitations`, `evidence.absence`, `evidence.kind`.
+	// `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows from others),
+	// `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`, `evidence.absence`,
+	// `evidence.kind`.
 	Keyword string `json:"keyword"`
 
 	// What would be right, short.

@@ -50,6 +50,12 @@ pub struct Case {
     pub folder: PathBuf,
 }
 
+/// Returns whether tests that take minutes leave out nothing, as in `cargo xtask ci thorough`. Otherwise they take a part, the same one
+/// each time.
+pub fn thorough() -> bool {
+    std::env::var_os("SEAMGATE_TESTS").is_some_and(|tests| tests == "thorough")
+}
+
 /// Returns the folder of all cases.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")

@@ -265,33 +265,6 @@ def turned(event: Any, last: dict[str, str]) -> Any:
     return made
 
 
-def known_faults() -> tuple[Counter[str], list[str]]:
-    """Play the smallest examples of what the kernel does otherwise than its pages say: README.md, "Faults"."""
-    counts: Counter[str] = Counter()
-    failed: list[str] = []
-    for name, example in json.loads((HERE / "known.json").read_text()).items():
-        gate = Gate()
-        gate.register_profile(json.dumps(example["profile"]))
-        at, state, last, made = 1_790_000_000_000, None, {}, []
-        started = {"type": "started", "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}
-        for event in [started, *example["events"]]:
-            sent = {key: last.get(item, item) if isinstance(item, str) else item for key, item in event.items()}
-            at = sent.setdefault("at", at + 1000)
-            step = json.loads(gate.advance("a", state, json.dumps(sent)).json)
-            state = json.dumps(step["state"])
-            for action in step["actions"]:
-                last[{"ask_model": "$model", "ask_input": "$input"}.get(action["type"], "")] = action["key"]
-                if action["type"] == "ask_approval":
-                    last["$" + action["call"]] = action["ask"]["digest"]
-            made.append(random_runs.words(step))
-        counts[
-            "as known" if made[1:] == example["kernel"] else "mended" if made[1:] == example["wanted"] else "new"
-        ] += 1
-        if made[1:] not in (example["kernel"], example["wanted"]):
-            failed.append(f"{name}: kernel {made[1:]}, known {example['kernel']}")
-    return counts, failed
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", action="store_true", help="compare with the cases of tests/calls and tests/runs")
@@ -307,9 +280,6 @@ def main() -> int:
         counts, more = run_cases()
         failed += more
         print("runs:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
-        counts, more = known_faults()
-        failed += more
-        print("faults:", ", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
     if asked.random:
         start = time.monotonic()
         counts, more = generate.run(asked.random, asked.seed, asked.limit)

@@ -106,16 +106,12 @@ def event(r: Random, run: Run, document: dict[str, Any], at: int) -> dict[str, A
             made["calls"] = [call(r, document) for _ in range(r.choice([1, 1, 2, 3]))]
         elif pick < 0.9:
             made["text"] = r.choice(["hm", '{"question": "Which?"}', '{"plan": ["a"]}', '{"other": 1}'])
-            if run.model[1] == "final" and "question" in made["text"]:  # README.md, K2
-                made["text"] = "hm"
         else:
             made["text"] = '{"done": true}'
         return {**made, "at": at}
     if not loop and roll < 0.35:
         return {"type": "call", **call(r, document), "at": at}
-    pool: list[Any] = [{"type": "tick"}, {"type": "tick"}]
-    if not any(one.state == "started" and one.approved_until and one.effect != "effectful" for one in calls):
-        pool.append({"type": "resumed"})  # README.md, K5
+    pool: list[Any] = [{"type": "tick"}, {"type": "tick"}, {"type": "resumed"}]
     pool.append({"type": "user_message", "text": f"word {at}"})
     if r.maybe(0.02):
         pool = [{"type": "cancelled"}]
@@ -123,9 +119,6 @@ def event(r: Random, run: Run, document: dict[str, Any], at: int) -> dict[str, A
         pool.append({"type": "mode", "mode": r.choice(["a", "b", "c"]), "principal": r.choice(["anna", "ben", "cleo"])})
     if run.model:
         pool.append({"type": "model_failed", "key": run.model[0], "message": "overloaded", "retry": r.maybe(0.9)})
-        if run.model[1] == "final":  # README.md, K4
-            pool[-1]["retry"] = True
-            pool = pool[:-1] if run.failures else pool
     if "input" in run.last:
         pool.append({"type": "input", "key": run.last["input"], "text": "yes"})
     for one in r.sample(open_calls, min(2, len(open_calls))) + ([r.choice(calls)] if calls and r.maybe(0.3) else []):
@@ -137,8 +130,7 @@ def event(r: Random, run: Run, document: dict[str, Any], at: int) -> dict[str, A
         more.append(
             {"type": "tool_failed", "call": one.key, "message": "no"} | ({"effect": "none"} if r.maybe(0.3) else {})
         )
-        if one.state != "ready":  # README.md, K1
-            more.append({"type": "call_cancelled", "call": one.key} | ({"effect": "none"} if r.maybe(0.2) else {}))
+        more.append({"type": "call_cancelled", "call": one.key} | ({"effect": "none"} if r.maybe(0.2) else {}))
         if one.state == "asked" and one.digest and r.maybe(0.9):
             decision = "rejected" if r.maybe(0.2) else "approved"
             more = [{"type": "approval", "key": one.key, "digest": one.digest, "decision": decision}] * 3
@@ -214,8 +206,6 @@ def run(count: int, seed: int, limit: int) -> tuple[Counter[str], list[str]]:
                 failed.append(f"run/{seed}/{number}: twin {left!r}\n  {text}\n  " + "\n  ".join(happened))
                 break
             if twin.status == "ended" and r.maybe(0.7):
-                break
-            if twin.failures and twin.model and twin.model[1] == "final":  # README.md, K4
                 break
             at += r.choice([0, 1000, 1000, 1000, 1000, 5000, 30_000, 61_000, 700_000])
             lapsed = [

@@ -421,7 +421,7 @@ class Run:
         was, never_ran = call.state, call.state in ("asked", "ready", "sent")
         call.state, call.code = ("lost" if never_ran else "done"), code
         if never_ran:
-            self._uncount(call, again=code == "not_sent")
+            self._uncount(call, again=code in ("not_sent", "cancelled"))
         if code == "expired" and (was == "asked" or call.approved_until):
             self._denied(call, code)
         self.records.append(f"settled:{code}")

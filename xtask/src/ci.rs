@@ -31,7 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
 }
 
 /// The parts, in the order in which they run. All after `build` need it, themselves or through `package`.
-const PARTS: [Part; 25] = [
+const PARTS: [Part; 26] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
     part("workflows", "actionlint and zizmor on the workflows and the action", workflows::check),
@@ -44,8 +44,8 @@ const PARTS: [Part; 25] = [
     part("python", "the Python package", python::test),
     part("js", "the npm package", js::test),
     part("go", "the module for Go", go::test),
-    part("java", "the package for Java, and its recipes", java::test),
-    part("c", "the C package, and its examples in other languages", c::test),
+    long("java", "the package for Java, and its recipes", java::test),
+    long("c", "the C package, and its examples in other languages", c::test),
     long("recipes", "the recipes, with their frameworks", recipes::test),
     part("hooks", "the hooks for pre-commit, and the action for GitHub", hooks::test),
     part("mcp", "the gate between real clients and servers", mcp::small),
@@ -61,6 +61,7 @@ const PARTS: [Part; 25] = [
     long("package", "what is published", package::package),
     long("oci", "the layouts of what is published, through a registry; after `package`", oci_check::check),
     long("install", "from an empty root to the demo, with each package; after `package`", install_times::check),
+    long("thorough", "tests of the sandbox, of which `tests` takes a part: all engines, settings and splits", thorough),
     long("fuzz", "10,000 inputs of each fuzz target", || fuzz::fuzz(Span::Inputs(10_000), &[])),
 ];
 
@@ -127,4 +128,9 @@ fn docs() -> Result<()> {
 fn tests() -> Result<()> {
     cargo(["test", "--quiet", "--profile", "xtask", "--package", "xtask", "--package", "xtask-generate", "--locked"])?;
     test::all()
+}
+
+fn thorough() -> Result<()> {
+    let sandbox = ["test", "--release", "--locked", "--test", "sandbox"];
+    run(command("cargo").args(sandbox).env("SEAMGATE_TESTS", "thorough"))
 }

@@ -4,7 +4,6 @@
 use std::{
     fs, iter,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
 };
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     install::remove,
     run::{command, output, run, say},
+    wrapper::instrument,
 };
 
 /// Where programs, findings and the corpus are.
@@ -60,9 +60,6 @@ const FLAGS: [&str; 7] = [
     "-Cdebug-assertions",
 ];
 
-/// Set while Cargo builds the targets: this program then stands in for `rustc`.
-const INSTRUMENTS: &str = "SEAMGATE_INSTRUMENTS";
-
 /// The longest input, in bytes.
 const MAX_LENGTH: &str = "-max_len=4096";
 
@@ -105,31 +102,10 @@ fn build(has_gate: bool) -> Result<PathBuf> {
     let targets =
         TARGETS.iter().filter(|(target, _)| has_gate || *target != GATE).flat_map(|(target, _)| ["--bin", target]);
     let features = if has_gate { &["--features", "seamgate-fuzz/gate"][..] } else { &[] };
-    let this = std::env::current_exe().context("cannot find this program")?;
     let mut cargo = command("cargo");
     cargo.args(["build", "--release", "--locked"]).args(packages).args(targets).args(features);
-    run(cargo.env("RUSTC_WORKSPACE_WRAPPER", this).env(INSTRUMENTS, "1"))?;
+    run(instrument(&mut cargo, &FLAGS)?)?;
     Ok(PathBuf::from("target/release"))
-}
-
-/// Runs the compiler with the flags of a fuzz target if Cargo started this program as `RUSTC_WORKSPACE_WRAPPER`. Returns its exit code, or
-/// `None` for an ordinary start.
-pub(crate) fn compile_as_wrapper() -> Option<ExitCode> {
-    std::env::var_os(INSTRUMENTS)?;
-    let mut arguments = std::env::args_os().skip(1);
-    let mut compiler = Command::new(arguments.next()?);
-    let arguments: Vec<_> = arguments.collect();
-    let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
-    // Cargo asks the compiler about itself as `___`. Build scripts are not linked with libFuzzer.
-    let is_ours = name.is_some_and(|name| name != "___" && !name.to_string_lossy().starts_with("build_script_"));
-    compiler.args(arguments).args(if is_ours { &FLAGS[..] } else { &[] });
-    Some(match compiler.status() {
-        Ok(status) => u8::try_from(status.code().unwrap_or(1)).map_or(ExitCode::FAILURE, ExitCode::from),
-        Err(error) => {
-            say(&format!("cannot run the compiler: {error}"));
-            ExitCode::FAILURE
-        }
-    })
 }
 
 /// Runs a target and returns how many inputs it took.

@@ -4,6 +4,7 @@ mod bench;
 mod c;
 mod ci;
 mod conformance;
+mod coverage;
 mod cross;
 mod debian;
 mod demo;
@@ -41,6 +42,7 @@ mod toolchain;
 mod twice;
 mod windows;
 mod workflows;
+mod wrapper;
 mod zig;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
@@ -177,6 +179,14 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measure which lines, regions and branches the tests reach, and rewrite tests/coverage/README.md.
+    ///
+    /// Fails where less is reached than tests/coverage/least.json asks for. Builds everything once more, into target/coverage.
+    Coverage {
+        /// Measure guest/core and guest/kernel alone, which takes a tenth of the time, and only print the figures.
+        #[arg(long)]
+        guest: bool,
+    },
     /// Build what is published, with digests, into target/package.
     Package {
         /// Build from two fresh clones of the last commit instead, and fail where a byte differs. Takes half an hour or more.
@@ -239,7 +249,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = fuzz::compile_as_wrapper() {
+    if let Some(code) = wrapper::compile() {
         return code;
     }
     match dispatch(Arguments::parse().command) {
@@ -318,6 +328,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
         Command::Scale { part } => scale::scale(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
+        Command::Coverage { guest } => coverage::coverage(guest)?,
         Command::Package { twice: false } => package::package()?,
         Command::Package { twice: true } => twice::package()?,
         Command::Cross => cross::cross()?,

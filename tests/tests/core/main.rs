@@ -3,6 +3,7 @@
 mod accounting;
 mod allow_lists;
 mod claims;
+mod computed;
 mod extraction;
 mod feedback;
 mod finish;

@@ -13,7 +13,7 @@ use std::{
 use seamgate_tests::console::{again, fresh, shell};
 
 /// README gets a reader to the first verdict, and points to the rest.
-const README_LINES: usize = 150;
+const README_LINES: usize = 120;
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

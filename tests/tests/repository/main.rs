@@ -5,3 +5,4 @@ mod dependencies;
 mod documents;
 mod edge;
 mod schemas;
+mod style;

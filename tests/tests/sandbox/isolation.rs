@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use seamgate::{Component, Disposition, Fault, Gate, Limits, Options, Request};
-use seamgate_tests::fixture::probed;
+use seamgate_tests::{fixture::probed, thorough};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// The bytes to search for, in this order. No code and no contract contains them.
@@ -108,20 +108,20 @@ fn found(instance: &mut seamgate::Instance) -> u64 {
 /// Returns how often the secret is found in an instance that has it and is used again, because a search that finds
 /// nothing must be able to find something; and after each way to leave something behind, how often in the instances
 /// that come next.
-fn searched(gate: &mut Gate, slots: usize) -> (u64, Vec<u64>) {
+fn searched(gate: &mut Gate, slots: usize, fills: &[(&str, Fill, Option<&str>)]) -> (u64, Vec<u64>) {
     match gate.register(TEXTS) {
         // It is baked in.
         Ok(_) | Err(Fault::Sealed { .. }) => {}
         Err(fault) => panic!("{fault}"),
     }
-    let after = |(name, fill, code): (&str, Fill, Option<&str>)| {
+    let after = |(name, fill, code): &(&str, Fill, Option<&str>)| {
         let ended = fill(gate).err();
-        assert_eq!(ended.as_ref().map(Fault::code), code, "{name}: {ended:?}");
+        assert_eq!(ended.as_ref().map(Fault::code), *code, "{name}: {ended:?}");
         // All slots are taken at once, so that each of them is looked at.
         let mut instances: Vec<_> = (0..slots).map(|_| gate.instance()).collect();
         instances.iter_mut().map(found).sum()
     };
-    let after = FILLS.into_iter().map(after).collect();
+    let after = fills.iter().map(after).collect();
     let mut instance = gate.instance();
     instance.validate(&Request::new("texts", &texts(8_000_000, "]"))).expect("a verdict");
     (found(&mut instance), after)
@@ -175,11 +175,15 @@ fn no_byte_of_an_output_is_in_the_next_instance() {
     println!("how often the secret is found, of {} ways to leave it behind:", FILLS.len());
     println!("{:45} {:>20} {:>20}", "", "in the same instance", "in the next ones");
     let mut leaks = Vec::new();
-    for (setting, slots, gate) in &mut gates {
-        let (same, next) = searched(gate, *slots);
+    for (number, (setting, slots, gate)) in gates.iter_mut().enumerate() {
+        // As a gate is shipped, all ways; with one thing changed, a third of them, others each time.
+        let is_chosen = |place: usize| thorough() || number < 2 || place % 3 == number % 3;
+        let chosen: Vec<_> = FILLS.into_iter().enumerate().filter(|(place, _)| is_chosen(*place)).collect();
+        let fills: Vec<_> = chosen.into_iter().map(|(_, fill)| fill).collect();
+        let (same, next) = searched(gate, *slots, &fills);
         println!("{setting:45} {same:>20} {:>20}", next.iter().map(u64::to_string).collect::<Vec<_>>().join(" "));
         assert!(same > 1_000_000, "{setting}: the search finds the secret {same} times where it is");
-        let ways = FILLS.iter().zip(next).filter(|(_, found)| *found > 0);
+        let ways = fills.iter().zip(next).filter(|(_, found)| *found > 0);
         leaks.extend(ways.map(|((way, ..), found)| format!("{setting}, {way}: found {found} times")));
     }
     assert!(leaks.is_empty(), "{}", leaks.join("\n"));

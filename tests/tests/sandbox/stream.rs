@@ -7,12 +7,12 @@ use std::{
 
 use seamgate::{Finish, Gate, Request};
 use seamgate_core as core;
-use seamgate_tests::{Case, Random, cases, natively};
+use seamgate_tests::{Case, Random, cases, natively, thorough};
 use serde_json::Value;
 
-/// The number of times that each case is cut into pieces at random, natively and in the sandbox.
-const SPLITS: usize = 40;
-const SANDBOXED: usize = 4;
+/// The number of times that each case is cut into pieces at random, natively and in the sandbox: by default, and in thorough tests.
+const SPLITS: [usize; 2] = [10, 40];
+const SANDBOXED: [usize; 2] = [1, 4];
 
 /// The number of gates that are open at a time: each holds a copy of its machine code, about 15 MB.
 const GATES: usize = 128;
@@ -71,6 +71,7 @@ fn the_report_does_not_depend_on_the_pieces() {
 /// Cuts cases into pieces. `before`: the number of cases before them, so that each case is cut otherwise. Returns how many splits gave
 /// the report on the whole text.
 fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
+    let [splits, sandboxes] = [SPLITS, SANDBOXED].map(|numbers| numbers[usize::from(thorough())]);
     // The result of the whole text: a report, or for a few a fault.
     let whole: Vec<String> = cases
         .iter()
@@ -122,12 +123,12 @@ fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= (SPLITS + SANDBOXED) * cases.len() {
+                    if number >= (splits + sandboxes) * cases.len() {
                         break;
                     }
                     let index = number % cases.len();
-                    let mut random = Random((before * (SPLITS + SANDBOXED) + number) as u64);
-                    let judged = match number < SPLITS * cases.len() {
+                    let mut random = Random((before * (splits + sandboxes) + number) as u64);
+                    let judged = match number < splits * cases.len() {
                         true => natively(index, &mut random),
                         false => sandboxed(index, &mut random),
                     };

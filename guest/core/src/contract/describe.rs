@@ -91,7 +91,9 @@ fn claims(out: &mut String, evidence: Schema) {
     if evidence.text("numbers") != Some("ignore") {
         out.push_str(&format!(
             "- Each number, date, time and word with digits in {text} must stand in what the claim quotes or cites. Do not \
-             round, estimate or add up.\n"
+             round, estimate or add up. A figure that follows from others is cited with its computation: {{\"compute\": \
+             \"sum\", \"of\": [{{\"id\": …, \"pointer\": …}}, …], \"value\": the figure, rounded as you write it}}. sum, count, \
+             min and max take numbers and lists; difference, share and rate take two numbers, the whole or the time second.\n"
         ));
     }
     out.push_str(&format!(

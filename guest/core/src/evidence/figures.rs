@@ -3,6 +3,7 @@
 //! `docs/claims.md` states the rules. A claim needs one of several keys; evidence offers keys.
 
 use crate::{
+    evidence::decimal::Decimal,
     evidence::numerals::Folded,
     evidence::units::{Unit, glued_unit, month, number_word, scale, unit},
     text,
@@ -177,6 +178,21 @@ impl Number {
 
     fn shifted(self, by: i32) -> Self {
         Number::new(self.negative, self.mantissa, self.exponent.saturating_add(by))
+    }
+
+    /// Returns the number with the place of its last digit in the text. `None` if the digits of the text are others.
+    fn measure(self, text: &str, unit: Option<Unit>) -> Option<Measure> {
+        let first = text.find(|character: char| character.is_ascii_digit())?;
+        let is_over = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'%';
+        let written = text[first..].bytes().position(|byte| is_over(&byte)).map_or(text.len(), |length| first + length);
+        let mut digits = digits_of(&text.as_bytes()[first..written])?;
+        let mut zeros = 0;
+        while digits != 0 && digits % 10 == 0 {
+            (digits, zeros) = (digits / 10, zeros + 1);
+        }
+        let signed = i128::try_from(self.mantissa).ok().filter(|_| digits == self.mantissa)?;
+        let value = Decimal::new(if self.negative { -signed } else { signed }, self.exponent);
+        Some(Measure { value, place: self.exponent.checked_sub(zeros)?, unit })
     }
 
     /// Returns the value if it is a small integer.
@@ -354,6 +370,29 @@ pub(super) fn figures(text: &str, each: &mut dyn FnMut(Figure)) {
         }
         each(figure);
     }
+}
+
+/// A number as it is written, with its unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measure {
+    pub(super) value: Decimal,
+    /// The power of ten of the last digit that is written.
+    pub(super) place: i32,
+    pub(super) unit: Option<Unit>,
+}
+
+/// Parses a text that consists of one number in ASCII digits, with or without a unit.
+pub(super) fn measure(text: &str) -> Option<Measure> {
+    let text = text.trim();
+    let mut measured = None;
+    figures(text, &mut |figure| {
+        if (figure.start, figure.end) == (0, text.len())
+            && let Value::Number { number, unit, range: None, .. } = figure.value
+        {
+            measured = number.measure(text, unit);
+        }
+    });
+    measured
 }
 
 struct Scanner<'t> {

@@ -2,6 +2,8 @@
 //!
 //! This proves that support is cited, not that the inference is true. `docs/claims.md` states the rules.
 
+mod compute;
+mod decimal;
 mod figures;
 mod numerals;
 mod quotes;
@@ -23,6 +25,7 @@ use crate::{
     types::Violation,
     violation::{Details, MAX_VIOLATIONS, NO_MEMBER, Violations},
 };
+use compute::{Found, Refused, Source, Stated};
 use figures::{Figure, Key, figures};
 use values::{Differs, Values};
 
@@ -191,6 +194,8 @@ enum Wrong {
     /// The observation does not contain the quote.
     Quote(usize),
     Value(usize, Differs),
+    /// The named computation gives something else, or nothing.
+    Computed(&'static str, Refused),
     /// These bytes of the claim's text are a figure that nothing it cites contains.
     Figure(usize, usize),
     NoConfidence,
@@ -217,7 +222,21 @@ struct Cite<'d> {
 enum Part<'d> {
     Whole,
     Quote(&'d str),
-    Value { pointer: &'d str, value: NodeId },
+    Value {
+        pointer: &'d str,
+        value: NodeId,
+    },
+    /// What a computation takes, by its index.
+    Source(usize),
+    /// The result of a computation, by its index.
+    Result(usize),
+}
+
+/// The computations that claims cite.
+#[derive(Default)]
+struct Computations<'d> {
+    stated: Vec<Stated>,
+    sources: Vec<Source<'d>>,
 }
 
 impl<'c> Support<'c> {
@@ -281,8 +300,9 @@ impl<'c> Support<'c> {
     fn findings(&self, document: &Document, claims: &[Claim]) -> Findings {
         let mut findings = Findings::default();
         let mut cites = Vec::new();
+        let mut computations = Computations::default();
         for (number, claim) in claims.iter().enumerate() {
-            self.cites(document, number, *claim, &mut cites, &mut findings);
+            self.cites(document, number, *claim, (&mut cites, &mut computations), &mut findings);
         }
         let mut holds = vec![true; cites.len()];
         self.quotes(&cites, &mut holds);
@@ -297,8 +317,13 @@ impl<'c> Support<'c> {
             let wrong = Wrong::Quote(cite.observation);
             findings.add(Finding { claim: claims[cite.claim].at, at: cite.at, wrong });
         }
+        let mut refuse = |cite: &Cite, operation: &'static str, refused: Refused| {
+            let wrong = Wrong::Computed(operation, refused);
+            findings.add(Finding { claim: claims[cite.claim].at, at: cite.at, wrong });
+        };
+        let computed = self.computed(document, &computations, &cites, &mut refuse);
         if self.claims.numbers {
-            self.numbers(document, claims, (&cites, &holds), &mut findings);
+            self.numbers(document, claims, (&cites, &holds, &computed), &mut findings);
         }
         findings.listed = by_place(findings.listed, |finding| (finding.claim, finding.at));
         findings
@@ -310,7 +335,7 @@ impl<'c> Support<'c> {
         document: &'d Document,
         number: usize,
         claim: Claim,
-        cites: &mut Vec<Cite<'d>>,
+        (cites, computations): (&mut Vec<Cite<'d>>, &mut Computations<'d>),
         findings: &mut Findings,
     ) {
         let Claims { text, cites: cited, confidence, limitations, quotes, .. } = self.claims;
@@ -334,6 +359,26 @@ impl<'c> Support<'c> {
         };
         let first = cites.len();
         for at in document.items(list) {
+            if document.member(at, "compute").is_some() {
+                let Computations { stated, sources } = &mut *computations;
+                match compute::read(document, at, &self.by_id, sources) {
+                    Ok(computation) => {
+                        let (number_of, indices) = (stated.len(), computation.sources());
+                        let mut cite = |at: NodeId, observation: usize, part: Part<'d>| {
+                            cites.push(Cite { claim: number, at, observation, part });
+                        };
+                        indices.iter().for_each(|&index| {
+                            cite(sources[index].at, sources[index].observation, Part::Source(index));
+                        });
+                        if let Some(&first) = indices.first() {
+                            cite(computation.at, sources[first].observation, Part::Result(number_of));
+                        }
+                        stated.push(computation);
+                    }
+                    Err((at, what)) => wrong(at, what),
+                }
+                continue;
+            }
             let id = match document.kind(at) {
                 Kind::String => at,
                 Kind::Object => match member(at, "id", Kind::String) {
@@ -476,22 +521,78 @@ impl<'c> Support<'c> {
         differ
     }
 
+    /// Computes what claims cite as computed. Returns the text that each citation offers to the sentence.
+    fn computed(
+        &self,
+        document: &Document,
+        computations: &Computations,
+        cites: &[Cite],
+        refuse: &mut dyn FnMut(&Cite, &'static str, Refused),
+    ) -> Vec<Option<String>> {
+        let Computations { stated, sources } = computations;
+        let mut texts: Vec<Option<String>> = Vec::new();
+        if stated.is_empty() {
+            return texts;
+        }
+        texts.resize(cites.len(), None);
+        let mut found: Vec<Option<Found>> = Vec::new();
+        found.resize_with(sources.len(), || None);
+        for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
+            let mut values = None;
+            for cite in of.into_iter().map(|index| &cites[index]) {
+                let Part::Source(index) = cite.part else { continue };
+                let values = values.get_or_insert_with(|| Values::new(&observation.text));
+                match sources[index].resolve(values, observation.is_complete()) {
+                    Ok(one) => found[index] = Some(one),
+                    Err(refused) => refuse(cite, sources[index].operation(), refused),
+                }
+            }
+        }
+        let mut first = 0;
+        for (place, cite) in cites.iter().enumerate() {
+            match cite.part {
+                Part::Source(_) => continue,
+                Part::Result(index) => {
+                    let taken = |cite: &Cite| match cite.part {
+                        Part::Source(source) => found[source].as_ref(),
+                        _ => None,
+                    };
+                    let mut unsaid = None;
+                    if cites[first..place].iter().all(|cite| taken(cite).is_some()) {
+                        match stated[index].check(&found) {
+                            Ok(unit) => unsaid = unit,
+                            Err(refused) => refuse(cite, stated[index].operation(), refused),
+                        }
+                    }
+                    // A computation that was refused is reported once: its figures are not reported again.
+                    for (text, cite) in texts[first..place].iter_mut().zip(&cites[first..place]) {
+                        *text = taken(cite).and_then(|found| found.shown.clone());
+                    }
+                    texts[place] = Some(stated[index].offered(document, unsaid));
+                }
+                Part::Whole | Part::Quote(_) | Part::Value { .. } => {}
+            }
+            first = place + 1;
+        }
+        texts
+    }
+
     /// Searches for the figures of claims in what they cite: in the quotes and values if there are any, or else in the
     /// whole observation.
     fn numbers(
         &self,
         document: &Document,
         claims: &[Claim],
-        (cites, holds): (&[Cite], &[bool]),
+        (cites, holds, computed): (&[Cite], &[bool], &[Option<String>]),
         findings: &mut Findings,
     ) {
         // The figures that no quote or value of their claim contains, and the keys that would support them.
         let mut open: Vec<(usize, usize, usize)> = Vec::new();
         let mut asked: Vec<Key> = Vec::new();
-        let mut cited = cites.iter().zip(holds).peekable();
+        let mut cited = cites.iter().zip(holds).enumerate().peekable();
         for (number, claim) in claims.iter().enumerate() {
             let mut offered: Vec<Key> = Vec::new();
-            while let Some((cite, holds)) = cited.next_if(|(cite, _)| cite.claim == number) {
+            while let Some((place, (cite, holds))) = cited.next_if(|(_, (cite, _))| cite.claim == number) {
                 let mut offers =
                     |text: &str| figures(text, &mut |figure| figure.offers(&mut |key| offered.push(key.to_owned())));
                 match cite.part {
@@ -500,6 +601,9 @@ impl<'c> Support<'c> {
                         // The name before a number may state its unit.
                         let name = pointer.rsplit('/').next().unwrap_or_default();
                         offers(&format!("{name}: {}", document.source(value)));
+                    }
+                    Part::Source(_) | Part::Result(_) => {
+                        computed.get(place).into_iter().flatten().for_each(|text| offers(text));
                     }
                     _ => {}
                 }
@@ -589,7 +693,11 @@ impl<'c> Support<'c> {
         let mut cited = vec![false; self.observations.len()];
         for claim in self.claims_in(document, |_| true) {
             let list = document.member(claim.at, &self.claims.cites);
-            for cite in list.into_iter().flat_map(|list| document.items(list)) {
+            let mut open: Vec<NodeId> = list.into_iter().flat_map(|list| document.items(list)).collect();
+            while let Some(cite) = open.pop() {
+                if document.member(cite, "compute").is_some() {
+                    open.extend(document.member(cite, "of").into_iter().flat_map(|of| document.items(of)));
+                }
                 let id = if document.kind(cite) == Kind::Object { document.member(cite, "id") } else { Some(cite) };
                 if let Some(index) = id.and_then(|id| self.by_id.get(document.string(id))) {
                     cited[*index] = true;
@@ -689,6 +797,10 @@ impl<'c> Support<'c> {
                     }
                 };
                 ("evidence.value", expected, shown, message)
+            }
+            Wrong::Computed(operation, refused) => {
+                let (expected, message) = compute::told(refused, operation, id);
+                ("evidence.compute", expected, shown, message)
             }
             Wrong::Figure(start, end) => {
                 let figure = document.string(finding.at).get(*start..*end).unwrap_or_default();

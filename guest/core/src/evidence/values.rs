@@ -39,16 +39,8 @@ impl<'t> Values<'t> {
     /// Compares the value at a pointer (RFC 6901) with the given one, by JSON Schema's equality.
     pub(super) fn is(&mut self, pointer: &str, value: &serde_json::Value) -> Result<(), Differs> {
         const MAX_SHOWN: usize = 200;
-        let Some(document) = &self.document else {
-            return Err(Differs::NotJson);
-        };
-        let at = match pointer.strip_prefix('/') {
-            None if pointer.is_empty() => Document::ROOT,
-            None => return Err(Differs::Nowhere),
-            Some(steps) => {
-                steps.split('/').try_fold(Document::ROOT, |at, step| inside(document, at, step, &mut self.left))?
-            }
-        };
+        let (document, left) = self.parts()?;
+        let at = seek(document, Document::ROOT, pointer, left)?;
         if check::equals(document, at, value) {
             return Ok(());
         }
@@ -58,6 +50,26 @@ impl<'t> Values<'t> {
         };
         Err(Differs::Is(shown))
     }
+
+    /// Returns the document, and the number of members and items that may still be passed.
+    pub(super) fn parts(&mut self) -> Result<(&Document<'t>, &mut usize), Differs> {
+        Ok((self.document.as_ref().ok_or(Differs::NotJson)?, &mut self.left))
+    }
+}
+
+/// Returns the value to which a pointer (RFC 6901) leads from another one.
+pub(super) fn seek(document: &Document, from: NodeId, pointer: &str, left: &mut usize) -> Result<NodeId, Differs> {
+    match pointer.strip_prefix('/') {
+        None if pointer.is_empty() => Ok(from),
+        None => Err(Differs::Nowhere),
+        Some(steps) => steps.split('/').try_fold(from, |at, step| inside(document, at, step, left)),
+    }
+}
+
+/// Spends some of what may still be passed.
+pub(super) fn spend(left: &mut usize, amount: usize) -> Result<(), Differs> {
+    *left = left.saturating_sub(amount);
+    if *left > 0 { Ok(()) } else { Err(Differs::NotSought) }
 }
 
 /// Follows one step of a pointer.

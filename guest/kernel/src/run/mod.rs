@@ -423,6 +423,8 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         self.state.question = None;
+        // The answer is for the model: if it asked in place of its final answer, it is asked for that again.
+        self.state.is_final_asked = false;
         let text = shown(event);
         self.state.say(EntryKind::User, text);
         self.hear(event.text("text").unwrap_or_default());

@@ -120,9 +120,12 @@ impl Run<'_> {
     pub(super) fn model_gave_none(&mut self, message: &str, again: bool) {
         self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
         self.state.failures += 1;
+        let ends = !again || self.state.failures >= MAX_FAILURES;
         // Nothing was answered: if a step is left, the final answer can be asked for again.
-        self.state.is_final_asked = false;
-        if !again || self.state.failures >= MAX_FAILURES {
+        self.state.is_final_asked = ends;
+        if ends {
+            // An ask for want of tools is a step like any other. The reason for another last ask stays.
+            self.state.stop = self.state.stop.take().filter(|stop| stop.code != "surface");
             self.state.end("model", format!("the model failed: {message}"));
         }
     }

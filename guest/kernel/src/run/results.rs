@@ -54,8 +54,12 @@ impl Run<'_> {
     }
 
     pub(super) fn call_cancelled(&mut self, event: &Event) -> Result<(), Fault> {
-        if let Some(index) = self.call_of(event, |phase| phase == Phase::Asked) {
-            self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled before anybody approved it.");
+        if let Some(index) = self.call_of(event, |phase| matches!(phase, Phase::Asked | Phase::Held)) {
+            let message = match self.state.calls[index].phase {
+                Phase::Asked => "The call was cancelled before anybody approved it.",
+                _ => "The call was cancelled before it was its turn.",
+            };
+            self.settle(index, Phase::Cancelled, "cancelled", message);
             self.drop_behind(index, "cancelled");
             return Ok(());
         }
@@ -64,7 +68,11 @@ impl Run<'_> {
             self.uncertain(index, "the host cancelled it after it was started");
         } else {
             let was_started = self.state.calls[index].phase == Phase::Started;
-            self.fill_rates(index);
+            if was_started || self.is_delegate(index) {
+                self.fill_rates(index);
+            } else {
+                self.undo(index);
+            }
             self.ended(index, Outcome::Cancelled);
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
             if !was_started {

@@ -38,6 +38,11 @@ impl Run<'_> {
                     // It is sent again only if its approval is still valid.
                     self.undo(index);
                     self.judge(index)?;
+                    let call = &mut self.state.calls[index];
+                    if call.phase == Phase::Dispatched {
+                        // It may have been sent before.
+                        call.phase = Phase::Started;
+                    }
                 }
                 // If the time of the run is over, nothing more is sent: the run ends now, and its calls with it.
                 (Phase::Started, _) if self.ms_left() == Some(0) => {}

@@ -74,8 +74,9 @@ class Violation(Located):
             not: `json`, `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`,
             `caps.bytes`, `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them
             is valid), `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`,
-            `evidence.quote`, `evidence.value` (what stands at a pointer), `evidence.number` (a figure of the claim),
-            `evidence.confidence`, `evidence.limitations`, `evidence.absence`, `evidence.kind`.
+            `evidence.quote`, `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows
+            from others), `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`,
+            `evidence.absence`, `evidence.kind`.
         expected: What would be right, short.
         received: What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape
             it.

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * {@code number_range}, {@code caps.depth}, {@code caps.bytes}, {@code caps.string_bytes}, {@code caps.array_items},
  * {@code caps.object_members}, {@code allow}, {@code items} (none of them is valid), {@code items.max}; or {@code
  * evidence.claim} (a claim has no text or cites nothing), {@code evidence.id}, {@code evidence.quote}, {@code
- * evidence.value} (what stands at a pointer), {@code evidence.number} (a figure of the claim), {@code
- * evidence.confidence}, {@code evidence.limitations}, {@code evidence.absence}, {@code evidence.kind}.
+ * evidence.value} (what stands at a pointer), {@code evidence.compute} (a figure that follows from others), {@code
+ * evidence.number} (a figure of the claim), {@code evidence.confidence}, {@code evidence.limitations}, {@code
+ * evidence.absence}, {@code evidence.kind}.
  * @param expected What would be right, short.
  * @param received What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it.
  * @param message One sentence for a person.

@@ -1,0 +1,237 @@
+//! Measures which lines, regions and branches of the source the tests reach.
+//!
+//! The ordinary compiler instruments the crates of the workspace. The tools of its LLVM version read what they count: `llvm-cov` and
+//! `llvm-profdata`, of rustup's component `llvm-tools` or of a distribution's package `llvm`.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::{
+    install::remove,
+    run::{command, output, root, run, say},
+    wrapper::instrument,
+};
+
+/// Where the build, the counters and the list of what is missed are.
+const FOLDER: &str = "target/coverage";
+
+const FLAGS: [&str; 2] = ["-Cinstrument-coverage", "-Zcoverage-options=branch"];
+
+/// The folders of source that are measured.
+const MEASURED: [&str; 10] = [
+    "guest/core",
+    "guest/kernel",
+    "host/src",
+    "host/runner",
+    "host/mcp",
+    "host/cli",
+    "host/hook",
+    "host/serve",
+    "host/receipt",
+    "host/trace",
+];
+
+/// The page, and the least figures that it may have.
+const PAGE: &str = "tests/coverage/README.md";
+const LEAST: &str = "tests/coverage/least.json";
+
+/// Test binaries that reach the guest's code natively.
+const GUEST_TESTS: [&str; 3] = ["core", "kernel", "suites"];
+
+/// A number of places, and how many of them tests reach.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    count: u64,
+    covered: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    lines: Count,
+    regions: Count,
+    branches: Count,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.count += other.count;
+        self.covered += other.covered;
+    }
+
+    /// Returns the percentage, cut after two places.
+    fn percent(self) -> f64 {
+        if self.count == 0 { 100.0 } else { (self.covered * 10_000 / self.count) as f64 / 100.0 }
+    }
+}
+
+impl Counts {
+    /// Reads the summary of a file.
+    fn read(summary: &Value) -> Self {
+        let count = |what: &str| {
+            let number = |name: &str| summary[what][name].as_u64().unwrap_or_default();
+            Count { count: number("count"), covered: number("covered") }
+        };
+        Counts { lines: count("lines"), regions: count("regions"), branches: count("branches") }
+    }
+
+    fn named(self) -> [(&'static str, Count); 3] {
+        [("lines", self.lines), ("regions", self.regions), ("branches", self.branches)]
+    }
+}
+
+/// Runs the tests with counters, and writes the page.
+pub(crate) fn coverage(is_guest: bool) -> Result<()> {
+    let [cov, profdata] = [tool("llvm-cov")?, tool("llvm-profdata")?];
+    let folder = root().join(FOLDER);
+    let counters = folder.join("counters");
+    remove(&counters)?;
+    fs::create_dir_all(&counters)?;
+    let build = folder.join("build");
+    let chosen: Vec<&str> = match is_guest {
+        true => ["--lib", "--package=seamgate-core", "--package=seamgate-kernel", "--package=seamgate-tests"]
+            .into_iter()
+            .chain(GUEST_TESTS.into_iter().flat_map(|name| ["--test", name]))
+            .collect(),
+        false => Vec::new(),
+    };
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = command("cargo");
+        cargo.args(arguments).args(["--release", "--locked", "--target-dir"]).arg(&build).args(&chosen);
+        cargo
+    };
+    say("building the tests with counters");
+    let listed = instrument(&mut cargo(&["test", "--no-run", "--message-format=json-render-diagnostics"]), &FLAGS)?
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    ensure!(listed.status.success(), "the tests cannot be built with counters: {}", listed.status);
+    let programs = programs(&String::from_utf8_lossy(&listed.stdout));
+    let mut tests = cargo(&["test", "--no-fail-fast"]);
+    // Processes of one program share eight files.
+    let raw = counters.join("%8m.profraw");
+    tests.env("LLVM_PROFILE_FILE", &raw);
+    run(instrument(&mut tests, &FLAGS)?)?;
+    let merged = folder.join("merged.profdata");
+    run(command(&profdata).args(["merge", "--sparse", "--output"]).arg(&merged).arg(&counters))?;
+    let export = |format: &[&str]| {
+        let mut export = command(&cov);
+        export.arg("export").args(format).arg("--instr-profile").arg(&merged);
+        programs.iter().for_each(|program| {
+            export.arg("--object").arg(program);
+        });
+        output(&mut export).with_context(|| format!("{} reads no counters", cov.display()))
+    };
+    let files = files(&export(&["--summary-only"])?)?;
+    fs::write(folder.join("missed.txt"), missed(&export(&["--format=lcov"])?))?;
+    let mut all: BTreeMap<&str, Counts> = BTreeMap::new();
+    for (path, counts) in &files {
+        if let Some(folder) = MEASURED.into_iter().find(|folder| path.starts_with(&format!("{folder}/"))) {
+            let sum = all.entry(folder).or_default();
+            sum.lines.add(counts.lines);
+            sum.regions.add(counts.regions);
+            sum.branches.add(counts.branches);
+        }
+    }
+    let mut table =
+        "| source | lines | | regions | | branches | |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n".to_owned();
+    for (folder, Counts { lines, regions, branches }) in &all {
+        let cell = |count: &Count| format!("{:.2} % | {}", count.percent(), count.count);
+        table.push_str(&format!("| `{folder}` | {} | {} | {} |\n", cell(lines), cell(regions), cell(branches)));
+    }
+    println!("{table}\nwhat is missed: {FOLDER}/missed.txt");
+    if is_guest {
+        return Ok(());
+    }
+    let before = fs::read_to_string(PAGE).with_context(|| PAGE.to_owned())?;
+    fs::write(PAGE, with_table(&before, &table).with_context(|| format!("{PAGE} has no table"))?)?;
+    let least: Value = serde_json::from_str(&fs::read_to_string(LEAST)?).with_context(|| LEAST.to_owned())?;
+    let mut fallen = Vec::new();
+    for (folder, least) in least.as_object().into_iter().flatten() {
+        let counts = all.get(folder.as_str()).with_context(|| format!("{LEAST}: {folder} is not measured"))?;
+        for (what, count) in counts.named() {
+            let least = least[what].as_f64().with_context(|| format!("{LEAST}: {folder} has no number of {what}"))?;
+            if count.percent() < least {
+                fallen.push(format!("{folder}: {} % of {what}, at least {least} %", count.percent()));
+            }
+        }
+    }
+    if fallen.is_empty() { Ok(()) } else { bail!("the tests reach less than {LEAST} asks for: {}", fallen.join("; ")) }
+}
+
+/// Finds a tool of LLVM that has the version of the compiler: of the toolchain, or of this machine.
+fn tool(name: &str) -> Result<PathBuf> {
+    let about = output(command("rustc").arg("-vV")).context("rustc is not there")?;
+    let of = |label: &str| about.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
+    let (host, major) = (of("host: "), of("LLVM version: ").split('.').next().unwrap_or_default());
+    let sysroot = output(command("rustc").args(["--print", "sysroot"])).context("rustc is not there")?;
+    let own = Path::new(&sysroot).join("lib/rustlib").join(host).join("bin").join(name);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let named = [format!("{name}-{major}"), name.to_owned()];
+    let others = env::split_paths(&path).flat_map(|folder| named.clone().map(|name| folder.join(name)));
+    let is_right = |program: &PathBuf| {
+        program.exists()
+            && output(command(program).arg("--version"))
+                .is_some_and(|version| version.contains(&format!("LLVM version {major}.")))
+    };
+    [own].into_iter().chain(others).find(is_right).with_context(|| {
+        format!(
+            "needs {name} of LLVM {major}, the version of this compiler: rustup component add llvm-tools, or install the package llvm-{major}"
+        )
+    })
+}
+
+/// Returns the programs that Cargo built, from its messages.
+fn programs(messages: &str) -> Vec<PathBuf> {
+    let executable = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    };
+    messages.lines().filter_map(executable).collect()
+}
+
+/// Returns the counts of each file of source, by its path in the repository.
+fn files(export: &str) -> Result<Vec<(String, Counts)>> {
+    let export: Value = serde_json::from_str(export)?;
+    let root = root();
+    let files = export["data"].as_array().into_iter().flatten().flat_map(|data| data["files"].as_array());
+    let counted = files.flatten().filter_map(|file| {
+        let path = Path::new(file["filename"].as_str()?).strip_prefix(&root).ok()?;
+        Some((path.display().to_string(), Counts::read(&file["summary"])))
+    });
+    Ok(counted.filter(|(path, _)| !is_test(path)).collect())
+}
+
+/// Returns whether a file contains tests alone.
+fn is_test(path: &str) -> bool {
+    path.ends_with("/tests.rs") || path.contains("/tests/")
+}
+
+/// Lists the lines that no test reaches, as `PATH:LINE`, from a report in the form of lcov.
+fn missed(lcov: &str) -> String {
+    let root = root().display().to_string();
+    let mut listed = String::new();
+    let mut file = None;
+    for line in lcov.lines() {
+        if let Some(path) = line.strip_prefix("SF:") {
+            let path = path.strip_prefix(&root).map(|path| path.trim_start_matches('/'));
+            file = path.filter(|path| !is_test(path) && MEASURED.iter().any(|folder| path.starts_with(folder)));
+        } else if let (Some(file), Some((at, "0"))) =
+            (file, line.strip_prefix("DA:").and_then(|rest| rest.split_once(',')))
+        {
+            listed.push_str(&format!("{file}:{at}\n"));
+        }
+    }
+    listed
+}
+
+/// Replaces the table of figures in the page.
+fn with_table(page: &str, table: &str) -> Option<String> {
+    let start = page.find("| source |")?;
+    let end = page[start..].find("\n\n").map_or(page.len(), |length| start + length + 1);
+    Some(format!("{}{table}{}", &page[..start], &page[end..]))
+}
