@@ -487,14 +487,14 @@ fn word_of(unit: Unit) -> Option<&'static str> {
 /// Returns what would be right, and a sentence that says so.
 pub(super) fn told(refused: &Refused, operation: &str, id: impl Fn(usize) -> String) -> (String, String) {
     let (expected, message) = match refused {
-        Refused::At(of, Differs::NotJson) => ("JSON", format!("must lead into JSON: the observation {} is none", id(*of))),
+        Refused::At(of, Differs::NotJson) => ("JSON", format!("must lead into JSON, and the observation {} is not JSON", id(*of))),
         Refused::At(of, Differs::NotSought) => (
             "fewer pointers, or shorter lists",
             format!("must ask for less: the search in the observation {} was ended at its limit", id(*of)),
         ),
         Refused::At(of, _) => (
             "pointers (RFC 6901) to values",
-            format!("must have pointers (RFC 6901) that lead to values in the observation {}", id(*of)),
+            format!("must have pointers (RFC 6901) to values that are in the observation {}", id(*of)),
         ),
         Refused::NoNumber(of) => {
             ("numbers", format!("must lead to numbers: in the observation {}, something else stands there", id(*of)))
@@ -516,11 +516,11 @@ pub(super) fn told(refused: &Refused, operation: &str, id: impl Fn(usize) -> Str
         Refused::Empty(of) => {
             ("a list with an item", format!("must lead to a list with an item: in the observation {} it is empty", id(*of)))
         }
-        Refused::Units => ("one dimension", "must be of values in units that can be compared, with a result in such a unit".to_owned()),
-        Refused::Unit => ("no unit", "must be without a unit, because the values that it is computed from have none".to_owned()),
+        Refused::Units => ("units that can be compared", "must be of values in units that can be compared, with a result in such a unit".to_owned()),
+        Refused::Unit => ("no unit", "must have no unit, because the values that it is computed from have none".to_owned()),
         Refused::NoUnit => ("a unit", "must have a unit, because the values that it is computed from have several".to_owned()),
         Refused::Per => (
-            "the unit of the divisor",
+            "\"per\" with a unit of what is divided by",
             "must have \"per\" with a unit of what is divided by, such as \"s\", if that has one, and must not if it has none"
                 .to_owned(),
         ),
