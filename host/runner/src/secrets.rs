@@ -333,8 +333,8 @@ impl View {
         Some(View { bytes, maps })
     }
 
-    /// Returns the original range of a range in the decoded text. An escape is either completely
-    /// inside or outside.
+    /// Converts a range in the decoded text to the range in the original text. An escape is included
+    /// completely or not at all.
     fn raw(&self, range: Range<usize>) -> Range<usize> {
         self.maps.iter().rev().fold(range, |Range { start, end }, map| {
             let before = |at: usize| map[..map.partition_point(|undone| undone.decoded.start <= at)].last();

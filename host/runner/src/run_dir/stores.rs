@@ -188,8 +188,8 @@ fn entries_of(state: &str) -> Result<Vec<Stored>> {
     Ok(facts.stores)
 }
 
-/// Returns the labels of an entry that some known entries lack. Returns `None` if they have all of
-/// them.
+/// Returns the entry with only the labels that no known entry has. Returns `None` if all labels are
+/// known.
 fn lacking(known: &[Stored], entry: &Stored) -> Option<Stored> {
     let covers = |one: &Stored| one.store == entry.store && (one.key.is_none() || one.key == entry.key);
     let is_new = |label: &&String| !known.iter().any(|one| covers(one) && one.labels.contains(label));
