@@ -158,8 +158,8 @@ pub(super) fn rule(side: Side, kind: Kind, method: &str, era: Era) -> Option<Rul
         let row = rows.find(|(_, sender, sent, versions, _)| *sender == side && *sent == kind && holds(*versions));
         return row.map(|(.., rule)| *rule);
     }
-    // Names of other methods contain only these characters. The gate records its own findings under methods of
-    // that kind.
+    // Names of other methods must meet these conditions. The gate records its own findings under names that begin
+    // with `seamgate/`.
     let is_possible = !method.is_empty()
         && !method.starts_with("seamgate/")
         && method.starts_with("notifications/") == (kind == Notification)
