@@ -213,7 +213,7 @@ impl<'s> Lowering<'s> {
                     *types = types.without(Types::OBJECT);
                     return;
                 }
-                // Nothing else already excludes the member.
+                // The rule for all other members already excludes it.
                 Out::Never if rest == Out::Never && patterns.is_empty() => continue,
                 // The pattern or the schema of the other members applies to it.
                 Out::Any if !is_declared && self.target == Target::Llguidance => {}

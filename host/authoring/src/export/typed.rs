@@ -195,7 +195,7 @@ impl<'s> Lowering<'s> {
         for (keyword, exclusive, tightest) in
             [("minimum", "exclusiveMinimum", Ordering::Greater), ("maximum", "exclusiveMaximum", Ordering::Less)]
         {
-            // Ordered by whether the bound itself is valid.
+            // Indexed by whether the bound itself is valid.
             let mut bounds: [Option<Number>; 2] = [None, None];
             for part in parts {
                 for name in [keyword, exclusive] {

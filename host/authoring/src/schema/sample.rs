@@ -258,7 +258,7 @@ impl<'p> Sampler<'p> {
         let mut members = Map::new();
         for name in names {
             let schemas = facts.member(&name);
-            // A member that has no valid value is omitted, unless the search is for wild values.
+            // A member that has no valid value is omitted, except in some wild documents.
             if Facts::of(&schemas).is_empty() && !(self.wild && self.random.chance(10)) {
                 continue;
             }
