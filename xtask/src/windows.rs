@@ -376,8 +376,8 @@ impl Trial<'_> {
             }
         }
         ensure!(different.is_empty(), "under Wine, commands print something else:\n{}", different.join("\n"));
-        // An agent, its tools and a person's decision. The output contains times and folders, so it
-        // is not compared.
+        // An agent, its tools and a person's decision. The output contains times and folders, so only its status is
+        // compared.
         let mut demo = self.wine.program(program);
         demo.arg("demo");
         let demo = given(demo, b"")?;

@@ -7,7 +7,7 @@ use serde_json::json;
 pub(super) struct Client {
     /// The value of `--client` for this client.
     pub(super) name: &'static str,
-    /// What the user must do with the entry, as the rest of a sentence.
+    /// The step that the user must take with the entry, as the rest of a sentence.
     pub(super) task: &'static str,
     form: Form,
     /// The syntax with which the client passes on a variable of its own environment, with `NAME` in place of the

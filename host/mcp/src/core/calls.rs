@@ -267,7 +267,7 @@ impl Calls {
         }
     }
 
-    /// Returns whether a call is held. Also takes the client's decision whether it may run.
+    /// Applies the client's decision to a held call. Returns whether the call was held.
     pub(super) fn release(&mut self, key: &str, is_approved: bool, links: &mut Links) -> bool {
         let Some(call) = self.all.get_mut(key).filter(|call| matches!(call.phase, Phase::Held)) else { return false };
         if is_approved {

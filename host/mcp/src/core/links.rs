@@ -43,7 +43,7 @@ pub(super) enum ForClient {
     Approval { key: String, digest: String },
 }
 
-/// What to do with a step's outcome.
+/// The action that follows a step's outcome.
 pub(super) enum Then {
     /// Nothing beyond the handling that every outcome gets.
     Nothing,
@@ -98,7 +98,7 @@ impl Judged {
     }
 }
 
-/// What to do with a verdict on a document.
+/// The action that follows a verdict on a document.
 pub(super) enum Purpose {
     /// Nothing. The document was judged only for the journal.
     Record,
@@ -206,7 +206,7 @@ impl Links {
         self.add(Effect::Send(Box::new(event.into())));
     }
 
-    /// Returns what to do with the outcome of the oldest event that has none yet.
+    /// Returns the action that follows the outcome of the oldest event that has none yet.
     pub(super) fn next_then(&mut self) -> Option<Then> {
         self.thens.pop_front()
     }

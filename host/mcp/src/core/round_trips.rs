@@ -51,7 +51,7 @@ struct RoundTrip {
     count: usize,
 }
 
-/// Who asks for the input.
+/// The party that asks for the input.
 #[derive(Clone)]
 pub(super) enum By {
     /// The server, with its state as it is written.

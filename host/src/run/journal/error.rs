@@ -73,7 +73,7 @@ pub enum JournalError {
         expected: String,
         /// The gate's digest.
         found: String,
-        /// What to do, without a full stop.
+        /// Advice for the user, without a full stop.
         advice: &'static str,
     },
     /// The run belongs to another component, and the gate's component decides one of its steps differently.

@@ -140,7 +140,7 @@ impl From<Refused> for Answer {
 impl Handler for Host {
     type Answer = Answer;
 
-    /// Handles a request. Only for permitted clients, anything beyond the headers is read.
+    /// Handles a request. If the client is not permitted, nothing beyond the headers is read.
     fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
         self.guard.check_place(request)?;
         if request.target != PATH {
