@@ -9,8 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Serializes a value of this library as JSON. It consists of strings, numbers, lists and records, so this
-/// cannot fail.
+/// Serializes a value of this library as JSON. It consists of strings, numbers, lists and records, so this cannot fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -81,8 +80,7 @@ pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     Cow::Owned(out.unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII")))
 }
 
-/// Most pieces are shorter than this. Copying this many bytes inline takes less time than a call
-/// that copies fewer.
+/// Most pieces are shorter than this. Copying this many bytes inline takes less time than a call that copies fewer.
 const SHORT: usize = 32;
 
 #[inline]

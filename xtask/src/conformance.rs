@@ -1,5 +1,4 @@
-//! The conformance suites of other projects, pinned by version and digest, which run through the
-//! sandbox.
+//! The conformance suites of other projects, pinned by version and digest, which run through the sandbox.
 
 use std::path::Path;
 

@@ -30,8 +30,7 @@ const FOLDER: &str = "target/cross";
 /// Debian's packages, pinned. Each line has a package's name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/cross/debian.txt";
 
-/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same features each
-/// time.
+/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same features each time.
 const BUILD: [&str; 9] = [
     "build",
     "--release",
@@ -87,8 +86,7 @@ fn made(name: &str) -> PathBuf {
     Path::new(FOLDER).join(TARGET).join("release").join(name)
 }
 
-/// Writes a file if its content changes. If the file keeps its time, Cargo does not build again
-/// because of it.
+/// Writes a file if its content changes. If the file keeps its time, Cargo does not build again because of it.
 pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).ok().as_deref() != Some(bytes) {
         fs::write(path, bytes).with_context(|| path.display().to_string())?;

@@ -1,5 +1,5 @@
-//! Debian's packages, pinned by version and digest. They are unpacked into a folder, and nothing is installed
-//! on the system.
+//! Debian's packages, pinned by version and digest. They are unpacked into a folder, and nothing is installed on the
+//! system.
 
 use std::{fs, path::Path};
 

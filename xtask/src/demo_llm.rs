@@ -1,5 +1,4 @@
-//! Runs the harness step with a program of another project: `llm`, with its model `echo`, which needs no
-//! network.
+//! Runs the harness step with a program of another project: `llm`, with its model `echo`, which needs no network.
 
 use std::{
     fs::{self, File},
@@ -26,8 +25,8 @@ const PYTHONS: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12",
 /// Fails with other versions of Python, and without the modules that create virtual environments.
 const FITS: &str = "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))";
 
-/// A prompt that is completely JSON, which specifies what `echo` answers. When feedback follows it, it
-/// is ordinary text.
+/// A prompt that is completely JSON, which specifies what `echo` answers. When feedback follows it, it is ordinary
+/// text.
 const PROMPT: &str = r#"{"raw": "Sure, here it is:\n\n```json\n{\"prompt\": \"hello\", \"stream\": \"no\"}\n```\n"}"#;
 
 pub(crate) fn demo() -> Result<()> {

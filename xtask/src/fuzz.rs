@@ -40,8 +40,7 @@ const TARGETS: [(&str, &str); 18] = [
     (GATE, "text"),
 ];
 
-/// The target that needs Wasmtime. It is a feature, so that the other targets are built without
-/// Wasmtime.
+/// The target that needs Wasmtime. It is a feature, so that the other targets are built without Wasmtime.
 const GATE: &str = "gate";
 
 const FUZZ: &str = "seamgate-fuzz";
@@ -51,8 +50,7 @@ const FUZZ: &str = "seamgate-fuzz";
 /// instrumented.
 const SAME_FEATURES: [&str; 3] = ["seamgate-cli", "seamgate-node", "seamgate-tests"];
 
-/// The flags of `cargo fuzz --sanitizer none`: counters at each edge, and traces of comparisons. Overflow is an
-/// error.
+/// The flags of `cargo fuzz --sanitizer none`: counters at each edge, and traces of comparisons. Overflow is an error.
 const FLAGS: [&str; 7] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -63,8 +61,7 @@ const FLAGS: [&str; 7] = [
     "-Cdebug-assertions",
 ];
 
-/// The variable that is set while Cargo builds the targets. This program then runs in place of
-/// `rustc`.
+/// The variable that is set while Cargo builds the targets. This program then runs in place of `rustc`.
 const INSTRUMENTS: &str = "SEAMGATE_INSTRUMENTS";
 
 /// The longest input, in bytes.
@@ -124,8 +121,7 @@ pub(crate) fn compile_as_wrapper() -> Option<ExitCode> {
     let mut compiler = Command::new(arguments.next()?);
     let arguments: Vec<_> = arguments.collect();
     let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
-    // Cargo queries the compiler's properties under the name `___`. Build scripts are not linked
-    // with libFuzzer.
+    // Cargo queries the compiler's properties under the name `___`. Build scripts are not linked with libFuzzer.
     let is_ours = name.is_some_and(|name| name != "___" && !name.to_string_lossy().starts_with("build_script_"));
     compiler.args(arguments).args(if is_ours { &FLAGS[..] } else { &[] });
     Some(match compiler.status() {
@@ -228,8 +224,8 @@ fn seeds() -> Result<()> {
     run_seeds()
 }
 
-/// Writes seeds from the runs of `tests/runs`: their first events, and the effect of the last event on the
-/// preceding state.
+/// Writes seeds from the runs of `tests/runs`: their first events, and the effect of the last event on the preceding
+/// state.
 fn run_seeds() -> Result<()> {
     let folder = Path::new(FOLDER).join("seeds/run");
     fs::create_dir_all(&folder)?;

@@ -1,5 +1,4 @@
-//! The module for Go. It is built from `host/go` and the pausing module, and tested in its published
-//! form.
+//! The module for Go. It is built from `host/go` and the pausing module, and tested in its published form.
 
 use std::{
     fs,
@@ -143,8 +142,7 @@ fn pack() -> Result<PathBuf> {
     Ok(proxy.join(format!("seamgate.dev/go/@v/v{version}.zip")))
 }
 
-/// Runs the first program of the README in a separate module, which downloads the packed module from its
-/// proxy.
+/// Runs the first program of the README in a separate module, which downloads the packed module from its proxy.
 fn try_out(packed: &Path) -> Result<()> {
     let readme = fs::read_to_string(Path::new(SOURCES).join("README.md"))?;
     let program = readme.split("```go\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -155,8 +153,7 @@ fn try_out(packed: &Path) -> Result<()> {
     fs::create_dir_all(&user)?;
     fs::write(user.join("main.go"), program)?;
     fs::write(user.join("go.mod"), "module example.com/user\n\ngo 1.25.0\n")?;
-    // The tests have put its dependencies into the cache, and a module cache can serve as a proxy,
-    // too.
+    // The tests have put its dependencies into the cache, and a module cache can serve as a proxy, too.
     let cache = output(command("go").args(["env", "GOMODCACHE"])).context("`go env` fails")?;
     let proxy = format!("file://{},file://{cache}/cache/download", root().join(FOLDER).join("proxy").display());
     let modules = root().join(FOLDER).join("modules");
@@ -164,8 +161,7 @@ fn try_out(packed: &Path) -> Result<()> {
         let mut go = go(&user, arguments);
         // Uses a separate cache, because the user's may have the same version with other bytes.
         go.env("GOPROXY", &proxy).env("GOSUMDB", "off").env("GOMODCACHE", &modules).env("GOFLAGS", "-modcacherw");
-        // Go remembers the imports of each version of a module, but this version was packed with other files
-        // before.
+        // Go remembers the imports of each version of a module, but this version was packed with other files before.
         go.env("GODEBUG", "goindex=0");
         go
     };

@@ -10,8 +10,7 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component with the kernel, as the guest's build creates it. Contracts are baked into this
-/// one.
+/// The component with the kernel, as the guest's build creates it. Contracts are baked into this one.
 pub(crate) const BUILT: &str = "host/component/built.wasm";
 
 /// The program that creates components from the results of the guest's build (`xtask/component`).
@@ -26,16 +25,13 @@ pub(crate) const METERED: &str = "host/component/metered.wasm";
 /// The same component for hosts that run only core modules (`guest/exports/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
 
-/// The same component for the Go module. It asks its host for more fuel, so that a host can end a call in the
-/// middle.
+/// The same component for the Go module. It asks its host for more fuel, so that a host can end a call in the middle.
 pub(crate) const PAUSING: &str = "host/component/pausing.wasm";
 
-/// The same component without vector instructions, for the Java package, whose runtime does not
-/// support them.
+/// The same component without vector instructions, for the Java package, whose runtime does not support them.
 pub(crate) const SCALAR: &str = "host/component/scalar.wasm";
 
-/// The small component without the kernel, as its build creates it. Contracts are baked into this
-/// one.
+/// The small component without the kernel, as its build creates it. Contracts are baked into this one.
 pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
 
 /// The same component with everything prepared that contracts need, as in [`EMBEDDED`].
@@ -44,8 +40,7 @@ pub(crate) const VALIDATOR: &str = "target/validator/validator.wasm";
 /// Separate from the host's, because another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
 
-/// Builds the component, and everything that runs on the host, with the component and its machine code
-/// embedded.
+/// Builds the component, and everything that runs on the host, with the component and its machine code embedded.
 ///
 /// The library itself creates the files that it embeds, and is then built again with them, so that Cranelift is built
 /// only once. For the same reason, no package is named: each by itself would need other features of Wasmtime.
@@ -72,8 +67,7 @@ pub(crate) fn build() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins"])
 }
 
-/// Builds the small component, without the kernel. No host needs it, so [`build`] does not build
-/// it.
+/// Builds the small component, without the kernel. No host needs it, so [`build`] does not build it.
 pub(crate) fn validator() -> Result<()> {
     component("seamgate-validator", VALIDATOR_BUILT)?;
     run(command(COMPONENT).args(["warm", VALIDATOR_BUILT, VALIDATOR]))

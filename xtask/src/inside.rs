@@ -52,8 +52,8 @@ struct Package {
     folder: PathBuf,
 }
 
-/// Returns the packages that are linked into a package of the workspace. Packages that are needed
-/// only for building it are excluded.
+/// Returns the packages that are linked into a package of the workspace. Packages that are needed only for building it
+/// are excluded.
 fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", platform];
     let metadata = output(command("cargo").args(arguments)).context("`cargo metadata` fails")?;
@@ -90,8 +90,7 @@ fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     Ok(seen.iter().filter_map(package).collect())
 }
 
-/// Returns the texts of all licences, without duplicates, each with the packages that it applies
-/// to.
+/// Returns the texts of all licences, without duplicates, each with the packages that it applies to.
 fn notices(inside: &BTreeSet<Package>) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without: Vec<&Package> = Vec::new();

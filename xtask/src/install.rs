@@ -47,8 +47,8 @@ pub(crate) fn packages_with(folder: &Path, pinned: &Path, options: &[&str], what
     done(folder, &pinned)
 }
 
-/// Creates a virtual environment of `python` with everything that a file pins, unless it already
-/// exists. `what` describes it in messages.
+/// Creates a virtual environment of `python` with everything that a file pins, unless it already exists. `what`
+/// describes it in messages.
 pub(crate) fn environment(
     python: &str,
     folder: &Path,

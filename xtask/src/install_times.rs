@@ -33,8 +33,7 @@ const FOLDER: &str = "target/install";
 /// The longest permitted time from an empty root to the end of the first demo.
 const ALL: Duration = Duration::from_secs(60);
 
-/// The longest permitted time of a demo whose commands start the command line directly, without an
-/// interpreter.
+/// The longest permitted time of a demo whose commands start the command line directly, without an interpreter.
 const DEMO: Duration = Duration::from_secs(3);
 
 /// The requirements on the system.
@@ -104,8 +103,7 @@ fn measure() -> Result<Option<Vec<Row>>> {
     Ok(Some(rows))
 }
 
-/// Measures `pip install seamgate && seamgate demo`, in a virtual environment, as Debian's pip
-/// requires.
+/// Measures `pip install seamgate && seamgate demo`, in a virtual environment, as Debian's pip requires.
 fn pip(folder: &Path, index: &Index) -> Result<Row> {
     let prefix =
         output(command("python3").args(["-c", "import sys; print(sys.base_prefix)"])).context("python3 fails")?;
@@ -256,8 +254,7 @@ impl Prepared {
     }
 }
 
-/// Returns a command that runs a program in a root, without any variables of this environment except the
-/// path.
+/// Returns a command that runs a program in a root, without any variables of this environment except the path.
 fn inside(root: &Path, system: &[PathBuf]) -> Result<Prepared> {
     let mut inside = contained(root, system).context("this system allows no user namespaces")?;
     inside.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").current_dir("/");
@@ -275,8 +272,8 @@ fn timed(what: &str, Prepared(mut command): Prepared) -> Result<Duration> {
     Ok(time)
 }
 
-/// Runs the demo several times, and returns the shortest time, because other work on this machine can only
-/// make it longer.
+/// Runs the demo several times, and returns the shortest time, because other work on this machine can only make it
+/// longer.
 fn demo(name: &str, prepare: impl Fn() -> Result<Prepared>) -> Result<Duration> {
     say(&format!("{name}: the demo, {DEMOS} times"));
     let mut shortest = Duration::MAX;

@@ -21,13 +21,11 @@ use crate::{
 /// The sources of the package.
 const SOURCES: &str = "host/java";
 
-/// The digests of all files that Maven downloads from its registry, and the projects that need
-/// them.
+/// The digests of all files that Maven downloads from its registry, and the projects that need them.
 const CHECKSUMS: &str = "host/java/checksums.txt";
 const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/java"];
 
-/// The folder where Maven keeps these files. It is separate from the user's, which may have other
-/// files.
+/// The folder where Maven keeps these files. It is separate from the user's, which may have other files.
 const REPOSITORY: &str = "target/java/repository";
 
 /// The oldest version of Java that runs the package.
@@ -52,8 +50,7 @@ fn mvn(folder: &str, arguments: &[&str]) -> Command {
     mvn
 }
 
-/// Fetches the pinned files, and adds the files of the build to the sources. Returns `false` without
-/// Java.
+/// Fetches the pinned files, and adds the files of the build to the sources. Returns `false` without Java.
 fn prepare() -> Result<bool> {
     if !has_java() {
         return Ok(false);
@@ -82,8 +79,8 @@ fn inside() -> Result<()> {
     Ok(())
 }
 
-/// Fetches the files that all projects need. Maven fetches a plugin only when it runs it, so this builds the
-/// projects. Everything that is built before all digests are verified is built again.
+/// Fetches the files that all projects need. Maven fetches a plugin only when it runs it, so this builds the projects.
+/// Everything that is built before all digests are verified is built again.
 fn fetch() -> Result<()> {
     for project in PROJECTS {
         run(&mut mvn(project, &["--quiet", "--strict-checksums", "-DskipTests", "install"]))?;
@@ -141,8 +138,7 @@ pub(crate) fn pin() -> Result<()> {
 /// The plugin that fetches a single file, as `host/java/pom.xml` pins it.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
-/// Fetches a file that no project needs from Maven's registry into an empty folder. Returns `None` without
-/// Java.
+/// Fetches a file that no project needs from Maven's registry into an empty folder. Returns `None` without Java.
 pub(crate) fn file(artifact: &str, digest: &str, folder: &Path) -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);
@@ -186,8 +182,7 @@ pub(crate) fn bench() -> Result<()> {
 
 /// Judges a million outputs, and fails if the memory grows.
 pub(crate) fn million() -> Result<()> {
-    // The heap is fixed, so that the size of the process shows everything else. As above, only one
-    // compiler is used.
+    // The heap is fixed, so that the size of the process shows everything else. As above, only one compiler is used.
     benchmark(&["-Xms128m", "-Xmx128m", "-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Million"])
 }
 
@@ -213,8 +208,7 @@ pub(crate) fn answers() -> Result<bool> {
     Ok(true)
 }
 
-/// Copies the package to the published files, with the same bytes each time. Returns `None` without
-/// Java.
+/// Copies the package to the published files, with the same bytes each time. Returns `None` without Java.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);

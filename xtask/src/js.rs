@@ -23,8 +23,8 @@ const SOURCES: &str = "host/js";
 /// The native addon for Linux, as Cargo builds it and as it is published.
 const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamgate.node"];
 
-/// The platforms that have an addon. Each line has the name of the platform's package, and the
-/// compiler's name for the platform.
+/// The platforms that have an addon. Each line has the name of the platform's package, and the compiler's name for the
+/// platform.
 const PLATFORMS: &str = "host/js/platforms.json";
 
 /// Tests of the package outside of the Node that runs them. They are the same with each backend.
@@ -113,8 +113,7 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// Installs the packed package into a separate folder, and runs its tests there, in Node, in a browser and in
-/// workerd.
+/// Installs the packed package into a separate folder, and runs its tests there, in Node, in a browser and in workerd.
 pub(crate) fn test() -> Result<()> {
     let Some(packed) = package()? else {
         return Ok(());
@@ -152,8 +151,7 @@ pub(crate) fn test() -> Result<()> {
         run(&mut node)
     };
     run_with(&names, "native")?;
-    // The fallback runs the same tests, except for those that test something other than the package in this
-    // Node.
+    // The fallback runs the same tests, except for those that test something other than the package in this Node.
     names.retain(|name| !APART.iter().any(|apart| name.ends_with(apart)));
     run_with(&names, "webassembly")
 }
@@ -209,8 +207,7 @@ pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
 
 /// Installs the packages as npm does on Windows with x86-64.
 pub(crate) fn install_for_windows(packed: &[PathBuf], folder: &Path) -> Result<()> {
-    // npm rejects a named package for another platform, no matter which system is specified.
-    // `--force` overrides this.
+    // npm rejects a named package for another platform, no matter which system is specified. `--force` overrides this.
     install_with(packed, folder, &["--os=win32", "--cpu=x64", "--force"])
 }
 

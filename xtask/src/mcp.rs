@@ -146,8 +146,7 @@ fn decode() -> Result<Command> {
     Ok(decode)
 }
 
-/// Runs the protocol's own suite for servers and for clients, and writes the suite's tables in
-/// `tests/mcp/README.md`.
+/// Runs the protocol's own suite for servers and for clients, and writes the suite's tables in `tests/mcp/README.md`.
 fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");

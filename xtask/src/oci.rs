@@ -1,5 +1,5 @@
-//! Writes OCI image layouts of the published files: each component and the WIT package as a Wasm OCI artifact, and
-//! the command line as a container image. A layout is one tar file, whose bytes depend only on its contents.
+//! Writes OCI image layouts of the published files: each component and the WIT package as a Wasm OCI artifact, and the
+//! command line as a container image. A layout is one tar file, whose bytes depend only on its contents.
 //!
 //! - Layouts: the OCI image specification 1.1.
 //! - Artifacts: [Wasm OCI Artifact layout](https://tag-runtime.cncf.io/wgs/wasm/deliverables/wasm-oci-artifact/) of CNCF's
@@ -131,8 +131,7 @@ fn image(program: &[u8], notices: &Path) -> Result<Vec<u8>> {
     blobs.layout(&config, &layer, &annotations, Some(json!({ "architecture": "amd64", "os": "linux" })))
 }
 
-/// Returns the annotations that a registry shows. The description and the licences are those in
-/// `wkg.toml`.
+/// Returns the annotations that a registry shows. The description and the licences are those in `wkg.toml`.
 fn annotations(title: &str) -> Result<Value> {
     let metadata = fs::read_to_string(root().join("wkg.toml")).context("wkg.toml")?;
     let value = |name: &str| -> Result<String> {
@@ -252,8 +251,7 @@ pub(crate) fn is_image(layout: &Path) -> bool {
     layout.to_string_lossy().ends_with(&format!("{PROGRAM}{EXTENSION}"))
 }
 
-/// Unpacks the layer of the container image into a folder. Returns the configuration with which its
-/// containers run.
+/// Unpacks the layer of the container image into a folder. Returns the configuration with which its containers run.
 pub(crate) fn unpack(layout: &Path, folder: &Path) -> Result<Value> {
     let bytes = fs::read(layout).with_context(|| layout.display().to_string())?;
     let Layout { layer, mut config, .. } = parse(&bytes)?;

@@ -84,8 +84,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Runs the health check of the container image in a folder that contains only the files of the
-/// image.
+/// Runs the health check of the container image in a folder that contains only the files of the image.
 fn health(image: &Path) -> Result<()> {
     let folder = Path::new(FOLDER).join("image");
     remove(&folder)?;
@@ -258,8 +257,7 @@ impl<'a> Wkg<'a> {
         wkg
     }
 
-    /// Writes a configuration in which the packages `seamgate:NAME` are in the repositories
-    /// `PREFIXseamgate/NAME`.
+    /// Writes a configuration in which the packages `seamgate:NAME` are in the repositories `PREFIXseamgate/NAME`.
     fn configure(&self, prefix: &str) -> Result<PathBuf> {
         let registry = self.registry;
         let to = self.folder.join("config.toml");

@@ -125,8 +125,8 @@ fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
     Ok(CRATES.map(path).to_vec())
 }
 
-/// Returns the command line as one file that needs no other file, not even a C library. Returns `None` except on
-/// Linux with x86-64.
+/// Returns the command line as one file that needs no other file, not even a C library. Returns `None` except on Linux
+/// with x86-64.
 fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping the command line as one file: it is for Linux on x86-64");
@@ -164,8 +164,8 @@ fn c_library(program: &Path, notices: &Path) -> Result<()> {
     fs::write(notices, text).with_context(|| notices.display().to_string())
 }
 
-/// Judges an output with the command line in a root folder that contains nothing else: no library, no
-/// device, no `/proc`.
+/// Judges an output with the command line in a root folder that contains nothing else: no library, no device, no
+/// `/proc`.
 fn try_out(program: &Path) -> Result<()> {
     let empty = Path::new(PACKAGES).join("tmp-root");
     remove(&empty)?;

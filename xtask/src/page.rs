@@ -54,8 +54,7 @@ impl Example {
     }
 }
 
-/// Writes the page, with the package that is installed in a folder, and serves it on this machine until
-/// interrupted.
+/// Writes the page, with the package that is installed in a folder, and serves it on this machine until interrupted.
 pub(crate) fn serve(installed: &Path) -> Result<()> {
     write(installed, Path::new(PAGE))?;
     say(&format!("{PAGE} can be copied to any server of files"));

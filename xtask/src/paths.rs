@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 
 use crate::run::root;
 
-/// Returns the folders whose names compilers write into their output, each with a word to replace it: the
-/// sources of packages, and this repository.
+/// Returns the folders whose names compilers write into their output, each with a word to replace it: the sources of
+/// packages, and this repository.
 pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     let cargo = match std::env::var_os("CARGO_HOME") {
         Some(cargo) => PathBuf::from(cargo),
@@ -33,8 +33,7 @@ pub(crate) fn publish(from: &Path, to: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes machine code of the host without the names of these folders, which occur in messages of
-/// panics.
+/// Writes machine code of the host without the names of these folders, which occur in messages of panics.
 ///
 /// The compiler could omit them with a flag, but flags apply to each crate, so Wasmtime would be compiled twice: for
 /// development and for publishing. Instead, each name is replaced by other text of the same length, because a message

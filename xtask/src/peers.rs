@@ -1,5 +1,4 @@
-//! Compares verdicts and matches with those of other programs, the peers. Each peer is a function
-//! here.
+//! Compares verdicts and matches with those of other programs, the peers. Each peer is a function here.
 
 use std::{
     fs::{self, File},

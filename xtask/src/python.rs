@@ -22,8 +22,8 @@ const PACKAGE: &str = "host/python";
 /// The environment in which it is built and tested.
 const FOLDER: &str = "target/python";
 
-/// The time of all files in the wheel, which is the earliest that its format allows. It is fixed, so that the
-/// same files result in the same bytes.
+/// The time of all files in the wheel, which is the earliest that its format allows. It is fixed, so that the same
+/// files result in the same bytes.
 pub(crate) const EPOCH: &str = "315532800";
 
 /// The native library, as Cargo builds it.
@@ -35,8 +35,8 @@ const PUBLISHED: &str = "target/native/seamgate_python";
 /// The package of the workspace with the native library.
 const NATIVE_PACKAGE: &str = "seamgate-python";
 
-/// Builds both wheels in their published form, each with a list of its contents: the native wheel for this
-/// platform, which older systems can load, too, and the wheel for all other platforms.
+/// Builds both wheels in their published form, each with a list of its contents: the native wheel for this platform,
+/// which older systems can load, too, and the wheel for all other platforms.
 pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     if is_native() {
@@ -92,8 +92,8 @@ fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);
     }
-    // Everything that runs on the host, because this package by itself would need other features of Wasmtime,
-    // and compile it again.
+    // Everything that runs on the host, because this package by itself would need other features of Wasmtime, and
+    // compile it again.
     cargo(["build", "--release", "--locked"])?;
     native_of(Path::new(NATIVE), &inside::host()?).map(Some)
 }
@@ -164,8 +164,8 @@ fn wheel(around: Option<(&str, &str)>, environment: impl FnOnce(&mut std::proces
     Ok(wheel)
 }
 
-/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter, or `None`
-/// without Python.
+/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter, or `None` without
+/// Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
         say("skipping the Python package: python3 with its module venv is missing");
@@ -222,8 +222,7 @@ fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
 /// The parts of the second kernel, written in Python, that are compared with the first.
 const TWIN: [&str; 3] = ["--cases", "--random 2000 --seed 1", "--runs 2000 --seed 1"];
 
-/// Builds both wheels, installs each, and runs format, lints, types and tests. The tests run with
-/// both wheels.
+/// Builds both wheels, installs each, and runs format, lints, types and tests. The tests run with both wheels.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
@@ -246,8 +245,8 @@ report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here:
 assert report.success and report.data == 4, report
 print('xtask:', seamgate.__version__, seamgate.backend)";
 
-/// Installs each wheel into an environment that contains only the wheel's dependencies, and uses it: the
-/// library, and the command line if the wheel has it.
+/// Installs each wheel into an environment that contains only the wheel's dependencies, and uses it: the library, and
+/// the command line if the wheel has it.
 pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     for wheel in wheels {
         let clean = Path::new(FOLDER).join("clean");
@@ -287,8 +286,8 @@ pub(crate) fn bench() -> Result<()> {
     calls(&[])
 }
 
-/// Compares one warm call with the fastest validator for Python, and writes the ratio to a file. Without Python,
-/// there is no file.
+/// Compares one warm call with the fastest validator for Python, and writes the ratio to a file. Without Python, there
+/// is no file.
 pub(crate) fn figure(to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_file(to)?;
@@ -306,8 +305,7 @@ fn calls(arguments: &[&Path]) -> Result<()> {
     run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")).args(arguments))
 }
 
-/// Returns a module of the environment as a command. The command leaves no files in the folder of the
-/// package.
+/// Returns a module of the environment as a command. The command leaves no files in the folder of the package.
 pub(crate) fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");

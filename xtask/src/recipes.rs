@@ -1,5 +1,4 @@
-//! Tests the recipes of docs/recipes, with the frameworks that they are for, pinned by version and
-//! digest.
+//! Tests the recipes of docs/recipes, with the frameworks that they are for, pinned by version and digest.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! Checks the tag of a release, and extracts its notes from the changelog. Adds the digests of a release to the
-//! action for GitHub.
+//! Checks the tag of a release, and extracts its notes from the changelog. Adds the digests of a release to the action
+//! for GitHub.
 
 use std::{fs, path::Path};
 

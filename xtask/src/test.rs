@@ -13,8 +13,7 @@ use crate::run::{command, run, say};
 
 const ALL: [&str; 4] = ["test", "--release", "--locked", "--no-fail-fast"];
 
-/// The folder with a folder for each test binary. That folder has a file or a folder for each
-/// module.
+/// The folder with a folder for each test binary. That folder has a file or a folder for each module.
 const BINARIES: &str = "tests/tests";
 
 /// The binary whose modules are suites of folders.
@@ -36,13 +35,12 @@ pub(crate) fn bless() -> Result<()> {
     Ok(())
 }
 
-/// Runs all tests. Each module must pass at least one test, and a suite of folders must pass as
-/// many as it has cases.
+/// Runs all tests. Each module must pass at least one test, and a suite of folders must pass as many as it has cases.
 pub(crate) fn all() -> Result<()> {
     let (reader, writer) = pipe()?;
     say("cargo test --release --locked --no-fail-fast");
-    // Uses one pipe for both streams: the name of a binary is on standard error, and its results are on
-    // standard output.
+    // Uses one pipe for both streams: the name of a binary is on standard error, and its results are on standard
+    // output.
     let mut child = command("cargo").args(ALL).stdout(writer.try_clone()?).stderr(writer).spawn()?;
     let mut counts = Counts::default();
     for line in BufReader::new(reader).split(b'\n') {

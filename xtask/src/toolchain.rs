@@ -76,8 +76,7 @@ impl Toolchain {
         if let Toolchain::Debian = self {
             // `cargo component` runs `rustc` by its name.
             let path = std::env::var("PATH").unwrap_or_default();
-            // Building the standard library is unstable. With these variables, Debian's release compiler does
-            // it.
+            // Building the standard library is unstable. With these variables, Debian's release compiler does it.
             program
                 .env("PATH", format!("/usr/bin:{path}"))
                 .env("CARGO", "/usr/bin/cargo")
@@ -156,8 +155,7 @@ pub(crate) const FORMAT: Tool = Tool { name: "fmt", package: "rustfmt-web" };
 pub(crate) const LINTS: Tool = Tool { name: "clippy", package: "rust-web-clippy" };
 
 impl Tool {
-    /// Runs the command. If the toolchain of this machine lacks it, uses that of Debian, and installs it if
-    /// necessary.
+    /// Runs the command. If the toolchain of this machine lacks it, uses that of Debian, and installs it if necessary.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
         let Tool { name, package } = self;
         if output(command("cargo").args([name, "--version"])).is_some() {

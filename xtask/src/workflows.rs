@@ -1,5 +1,4 @@
-//! Checks the workflows and the action for GitHub with actionlint, zizmor and ShellCheck, pinned by version and
-//! digest.
+//! Checks the workflows and the action for GitHub with actionlint, zizmor and ShellCheck, pinned by version and digest.
 
 use std::{
     fs,

@@ -40,8 +40,7 @@ pub enum ContractErrorCause {
 impl ContractError {
     /// Describes a contract that cannot be used.
     ///
-    /// If compiling the contract took too much fuel, each finding suggests what to change
-    /// ([`fuel::hint`]).
+    /// If compiling the contract took too much fuel, each finding suggests what to change ([`fuel::hint`]).
     pub fn of_contract(fault: Fault, source: &ContractSource, path: &Path) -> Self {
         let mut findings = of_fault(&fault, &mut Places::new(source, path));
         if let Some(hint) = fuel::hint(&fault, Some(source.text()), |_| Some(0)) {
@@ -72,8 +71,7 @@ pub struct Places<'s> {
 
 enum Of<'s> {
     Contract(&'s ContractSource),
-    /// The text of the file itself. Errors in files that it references are located at the
-    /// reference.
+    /// The text of the file itself. Errors in files that it references are located at the reference.
     Profile(Arc<str>),
 }
 
@@ -106,8 +104,8 @@ impl<'s> Places<'s> {
     }
 }
 
-/// Returns the span of the value that a pointer leads to in a JSON text. If it does not exist, returns the span
-/// of the innermost existing value on the way.
+/// Returns the span of the value that a pointer leads to in a JSON text. If it does not exist, returns the span of the
+/// innermost existing value on the way.
 fn located(text: &str, pointer: &str) -> Option<Span> {
     let mut at: &RawValue = serde_json::from_str(text).ok()?;
     for step in pointer.split('/').skip(1) {
@@ -188,8 +186,7 @@ fn meant(message: &str) -> (String, Option<String>) {
     }
 }
 
-/// Converts a file error to a finding: the file cannot be read, or it references a file that cannot
-/// be read.
+/// Converts a file error to a finding: the file cannot be read, or it references a file that cannot be read.
 pub fn of_file_error(error: &FileError, path: &Path) -> Finding {
     let location = match error.place() {
         Some((path, text, span)) => Location { file: path.display().to_string(), text: Some((text.into(), span)) },

@@ -1,5 +1,4 @@
-//! Example outputs beside a contract, with their expected verdicts: `NAME.examples` beside
-//! `NAME.contract.json`.
+//! Example outputs beside a contract, with their expected verdicts: `NAME.examples` beside `NAME.contract.json`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -107,8 +106,7 @@ pub fn contracts(folder: &Path) -> Result<Vec<PathBuf>, ExamplesError> {
     Ok(paths)
 }
 
-/// Returns a folder in the form in which the paths of its files begin: the empty path for the
-/// current folder `.`.
+/// Returns a folder in the form in which the paths of its files begin: the empty path for the current folder `.`.
 pub fn without_dot(folder: &Path) -> &Path {
     folder.strip_prefix(".").unwrap_or(folder)
 }
@@ -264,8 +262,7 @@ impl Expected {
         }
     }
 
-    /// Lists the differences between this verdict and an actual one, one sentence each. Empty if there are
-    /// none.
+    /// Lists the differences between this verdict and an actual one, one sentence each. Empty if there are none.
     pub fn differences(&self, is: &Expected) -> Vec<String> {
         let mut found = Vec::new();
         match (&self.fault, &is.fault) {
@@ -311,8 +308,7 @@ fn some<T>(all: impl Iterator<Item = T>) -> Option<Vec<T>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Adds the missing and the unexpected items of a list. The order counts only if there are no other
-/// differences.
+/// Adds the missing and the unexpected items of a list. The order counts only if there are no other differences.
 fn compare<T: PartialEq + Serialize>(
     noun: &str,
     expected: &Option<Vec<T>>,

@@ -3,8 +3,7 @@
 use seamgate::{Confidence, Observation};
 use serde::Deserialize;
 
-/// An observation as `schemas/request.schema.json` describes it, for files with the observations of an
-/// agent.
+/// An observation as `schemas/request.schema.json` describes it, for files with the observations of an agent.
 ///
 /// Omitted members have the value that allows the least: low confidence, not complete, no kinds.
 ///

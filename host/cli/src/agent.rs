@@ -315,8 +315,8 @@ fn value(file: &Path) -> Result<Json> {
     serde_json::from_slice(input::without_mark(&bytes)).with_context(context)
 }
 
-/// Returns the lists of a run, by name. A name that the profile lacks is rejected, because such a list would
-/// check nothing.
+/// Returns the lists of a run, by name. A name that the profile lacks is rejected, because such a list would check
+/// nothing.
 pub(crate) fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<String, Vec<String>>> {
     let mut seen = BTreeSet::new();
     let one = |(name, file): &(String, PathBuf)| {

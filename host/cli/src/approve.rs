@@ -231,8 +231,7 @@ fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
     Ok(principal)
 }
 
-/// Describes the outcome of a call that does not wait, or of all calls that needed approval, one per
-/// line.
+/// Describes the outcome of a call that does not wait, or of all calls that needed approval, one per line.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { runs_in(folder, has_journal) };
     // Runs that continue come last, so that they are kept.
@@ -317,8 +316,7 @@ fn said(
     Ok(Some(event))
 }
 
-/// Returns the key with which a principal signs: the one named on the command line, or one that the SSH
-/// agent holds.
+/// Returns the key with which a principal signs: the one named on the command line, or one that the SSH agent holds.
 fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<SigningKey> {
     let name = escape_terminal(principal);
     match file {

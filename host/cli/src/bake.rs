@@ -63,8 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
         Err(error) => return Err(error.into()),
     };
-    // Creating a gate checks that the component works before it is written, and caches its code for
-    // the next start.
+    // Creating a gate checks that the component works before it is written, and caches its code for the next start.
     let gate = Gate::with(Options::default().component(baked.clone()))?;
     let inspection = gate.inspect().map_err(FaultError)?;
     write(&arguments.output, baked.as_bytes())

@@ -25,8 +25,8 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     Ok(read(contracts, &Limits::default())?.0)
 }
 
-/// Returns a gate with only one contract and its complete text: the contract of the agent that
-/// `--agent` names, or the only contract.
+/// Returns a gate with only one contract and its complete text: the contract of the agent that `--agent` names, or the
+/// only contract.
 pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, String)> {
     let (gate, mut texts) = read(contracts, &Limits::default())?;
     let agent = agent(named, &gate, contracts)?;
@@ -39,8 +39,7 @@ pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, Strin
     }
 }
 
-/// Returns a gate with the contracts that `-c` names, and, unless it names a component, their
-/// texts.
+/// Returns a gate with the contracts that `-c` names, and, unless it names a component, their texts.
 pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
     let is_standard = input::is_standard(contracts);
     if !is_standard
@@ -81,8 +80,7 @@ fn with_component(path: &Path, wasm: Vec<u8>, limits: &Limits) -> Result<Gate> {
     Gate::with(options.component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
 }
 
-/// Returns a gate with a contract that consists only of the schema in a file, with the contract's agent
-/// and text.
+/// Returns a gate with a contract that consists only of the schema in a file, with the contract's agent and text.
 pub(crate) fn read_schema(path: &Path, limits: &Limits) -> Result<(Gate, (String, String))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.split('.').next().unwrap_or_default();

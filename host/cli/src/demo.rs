@@ -40,8 +40,7 @@ const FILES: [(&str, &str); 6] = [
 const SERVERS: &str = "support.servers.json";
 const HOSTILE: &str = "hostile.contract.json";
 
-/// How often the references of the hostile contract double. The fuel of a verdict is used up long before
-/// that.
+/// How often the references of the hostile contract double. The fuel of a verdict is used up long before that.
 const DOUBLINGS: usize = 40;
 
 /// A command, and what it demonstrates.

@@ -6,8 +6,7 @@ use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet, Title
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 use seamgate_text::{count, escape_terminal, without_hidden};
 
-/// The maximum number of violations, quarantined items and changes that are shown. The report
-/// contains all of them.
+/// The maximum number of violations, quarantined items and changes that are shown. The report contains all of them.
 const MAX_SHOWN: usize = 12;
 
 /// The most bytes shown of a change, before and after.
@@ -25,8 +24,8 @@ const AROUND: usize = 60;
 /// Draws a verdict on `output`, which came from `name`.
 pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     let report = &verdict.report;
-    // Spans are offsets into the raw bytes. If the bytes are not UTF-8, the only span ends before the first
-    // invalid byte.
+    // Spans are offsets into the raw bytes. If the bytes are not UTF-8, the only span ends before the first invalid
+    // byte.
     let text = String::from_utf8_lossy(output);
     let mut picture = String::new();
     let violations = report.violations();
@@ -173,8 +172,7 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
 #[derive(Default)]
 pub(crate) struct Drawing {
     elements: Vec<Element<'static>>,
-    /// The place as the renderer writes it, and the actual place. They differ if the beginning of a line is not
-    /// shown.
+    /// The place as the renderer writes it, and the actual place. They differ if the beginning of a line is not shown.
     place: Option<[String; 2]>,
 }
 

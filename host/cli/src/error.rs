@@ -47,8 +47,7 @@ pub(crate) fn told(error: &Error) -> String {
     }
 }
 
-/// Returns the error for a missing verdict. If all its fuel was used, a hint names the keyword that used the
-/// most.
+/// Returns the error for a missing verdict. If all its fuel was used, a hint names the keyword that used the most.
 ///
 /// `judge` repeats the failed call on another gate, and returns the fuel that it used.
 pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Error {
@@ -139,8 +138,7 @@ impl fmt::Display for NoVerdict {
 
 impl std::error::Error for NoVerdict {}
 
-/// Converts a library's error about an unusable profile to the error that commands print. Other errors are
-/// unchanged.
+/// Converts a library's error about an unusable profile to the error that commands print. Other errors are unchanged.
 pub(crate) fn of_library(error: Error) -> Error {
     if !matches!(error.downcast_ref(), Some(seamgate_runner::Error::Profile { .. })) {
         return error;

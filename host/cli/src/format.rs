@@ -34,8 +34,8 @@ pub(crate) struct Checked {
     pub(crate) elapsed: Duration,
 }
 
-/// Writes all findings in `format`. `suite` is the command that found them, such as `seamgate lint`. `summary` is
-/// the last line for people.
+/// Writes all findings in `format`. `suite` is the command that found them, such as `seamgate lint`. `summary` is the
+/// last line for people.
 pub(crate) fn written(format: Format, suite: &str, checked: &[Checked], summary: &str) -> String {
     match format {
         Format::Text => text(checked, summary),

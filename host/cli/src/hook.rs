@@ -180,8 +180,7 @@ fn install(arguments: &Install) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Writes the file atomically. If it is a link, the link stays, and its target is replaced with the
-/// same permissions.
+/// Writes the file atomically. If it is a link, the link stays, and its target is replaced with the same permissions.
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = match file.symlink_metadata() {
         Ok(_) => file.canonicalize()?,

@@ -1,5 +1,4 @@
-//! `seamgate init`: creates a contract to start from, with its schema and an example output that
-//! passes.
+//! `seamgate init`: creates a contract to start from, with its schema and an example output that passes.
 
 use std::path::PathBuf;
 

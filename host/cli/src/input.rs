@@ -1,5 +1,4 @@
-//! Reads the inputs that a command line names: files, pipes, or standard input. Each is read only
-//! once.
+//! Reads the inputs that a command line names: files, pipes, or standard input. Each is read only once.
 
 use std::{
     fs,
@@ -39,8 +38,7 @@ pub(crate) fn of_lists(lists: &[(String, std::path::PathBuf)]) -> impl Iterator<
     lists.iter().map(|(name, file)| (format!("--list {name}"), file.as_path()))
 }
 
-/// Rejects two inputs that are the same pipe, or both standard input, because the second reader would
-/// find nothing.
+/// Rejects two inputs that are the same pipe, or both standard input, because the second reader would find nothing.
 pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Result<()> {
     let mut before: Vec<(String, Vec<Stream>)> = Vec::new();
     for (what, file) in inputs {
@@ -103,8 +101,7 @@ pub(crate) fn named(file: &Path, limit: usize) -> io::Result<Vec<u8>> {
     if is_standard(file) { read_all(io::stdin().lock(), Vec::new(), limit) } else { read_named(file, limit) }
 }
 
-/// Reads a file or pipe that the user named. If it begins with `magic`, the larger limit applies. Opens it
-/// only once.
+/// Reads a file or pipe that the user named. If it begins with `magic`, the larger limit applies. Opens it only once.
 pub(crate) fn named_by_magic(file: &Path, magic: &[u8], [limit, larger]: [usize; 2]) -> io::Result<Vec<u8>> {
     let (mut input, length): (Box<dyn Read>, _) = if is_standard(file) {
         (Box::new(io::stdin().lock()), None)
@@ -149,8 +146,7 @@ pub(crate) fn open(file: Option<&Path>) -> Result<(Box<dyn Read>, Option<usize>)
     Ok((Box::new(file), length))
 }
 
-/// Reads a complete output. Reads nothing of a file that is too large, and nothing of a pipe beyond
-/// the limit.
+/// Reads a complete output. Reads nothing of a file that is too large, and nothing of a pipe beyond the limit.
 pub(crate) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     let limit = Limits::default().output_bytes;
     let too_large = |bytes, more| FaultError(Fault::InputTooLarge { bytes, limit, more });

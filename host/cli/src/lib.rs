@@ -203,8 +203,8 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     error.exit()
 }
 
-/// Runs the command line. The first argument is the name with which the program was started. If the arguments
-/// are invalid or request help, exits the process.
+/// Runs the command line. The first argument is the name with which the program was started. If the arguments are
+/// invalid or request help, exits the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }

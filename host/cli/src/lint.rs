@@ -93,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if checked.iter().any(|one| one.failed) { Status::Usage } else { Status::Accepted })
 }
 
-/// Returns the files of a path, each with whether it was found in a folder. Returns an error for a
-/// folder that cannot be read.
+/// Returns the files of a path, each with whether it was found in a folder. Returns an error for a folder that cannot
+/// be read.
 fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
     if !path.is_dir() {
         return vec![Ok((path.to_owned(), false))];
@@ -145,8 +145,7 @@ fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether a profile is meant for `seamgate mcp`: it names servers, and the client asks the
-/// model.
+/// Returns whether a profile is meant for `seamgate mcp`: it names servers, and the client asks the model.
 fn is_of_mcp_gate(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Profile {

@@ -12,8 +12,7 @@ use seamgate_text::{escape_terminal, say};
 
 use crate::{contracts, input};
 
-/// The lists of the command line. Each file is read once, so that every output is checked against the
-/// same values.
+/// The lists of the command line. Each file is read once, so that every output is checked against the same values.
 #[derive(Default)]
 pub(crate) struct Lists(Vec<(String, Vec<String>)>);
 
@@ -24,8 +23,7 @@ pub(crate) fn parse(argument: &str) -> Result<(String, PathBuf), String> {
 }
 
 impl Lists {
-    /// Reads the lists. A name that no contract uses is rejected, because such a list would check
-    /// nothing.
+    /// Reads the lists. A name that no contract uses is rejected, because such a list would check nothing.
     pub(crate) fn read(gate: &Gate, lists: &[(String, PathBuf)]) -> Result<Self> {
         let known = match lists {
             [] => BTreeSet::new(),

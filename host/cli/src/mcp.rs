@@ -133,8 +133,7 @@ fn setting(arguments: &Arguments) -> Result<Setting> {
     input::read_once(named.chain(input::of_lists(&arguments.list)))?;
     let text = read_profile(path)?;
     let servers = arguments.servers.as_deref().map_or(Reach::Command(&arguments.server), Reach::File);
-    // The user who starts a client may have no name on this machine. Such a principal cannot
-    // approve anything.
+    // The user who starts a client may have no name on this machine. Such a principal cannot approve anything.
     let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
     let mut setting = Setting::new(path, &text, servers, principal)?;
     setting.lists = read_lists(&arguments.list, setting.list_names())?;

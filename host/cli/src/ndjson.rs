@@ -1,5 +1,4 @@
-//! `seamgate check --ndjson`: reads one request per line and writes one answer per line, in order, in constant
-//! memory.
+//! `seamgate check --ndjson`: reads one request per line and writes one answer per line, in order, in constant memory.
 
 use std::{
     borrow::Cow,
@@ -27,8 +26,7 @@ use crate::{
     textfile::{Textfile, Words, Worker},
 };
 
-/// The number of batches to read ahead for each worker: enough to keep it busy, few enough to save
-/// memory.
+/// The number of batches to read ahead for each worker: enough to keep it busy, few enough to save memory.
 const READ_AHEAD: usize = 4;
 
 /// The maximum number of requests in a batch, and the number of bytes that ends a batch. Passing requests on one by one
@@ -126,8 +124,7 @@ fn words(gate: &Gate) -> Result<Words> {
     })
 }
 
-/// Writes the counts periodically until the end. A file that cannot be written does not change any
-/// verdict.
+/// Writes the counts periodically until the end. A file that cannot be written does not change any verdict.
 fn keep(metrics: &Textfile, ended: &Receiver<()>) {
     let mut has_failed = false;
     loop {
@@ -205,8 +202,8 @@ fn read(
 
 struct Requests<R> {
     input: BufReader<R>,
-    /// The number of blank lines before `next`. They are answered only if a request follows, because at the
-    /// end they do not count as requests.
+    /// The number of blank lines before `next`. They are answered only if a request follows, because at the end they do
+    /// not count as requests.
     blank: usize,
     next: Option<Line>,
 }
@@ -429,8 +426,7 @@ fn status<'a, R: Disposed + Deserialize<'a>>(answer: &'a str) -> (Status, Option
     }
 }
 
-/// Counts an answer, and returns its exit status. Answers that are neither verdicts nor faults are not
-/// counted.
+/// Counts an answer, and returns its exit status. Answers that are neither verdicts nor faults are not counted.
 fn counted(answer: &seamgate::Answer, worker: Worker<'_>) -> Status {
     let (status, report, fault) = status::<Counted>(&answer.json);
     if let Some(Counted { disposition, agent, error }) = report {

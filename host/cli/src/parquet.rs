@@ -1,5 +1,5 @@
-//! `seamgate check --parquet`: judges the outputs in a Parquet file. The Python package does the work, because it has
-//! a library for Parquet; this is the command line for it. `seamgate runs export --parquet` writes rows with the same
+//! `seamgate check --parquet`: judges the outputs in a Parquet file. The Python package does the work, because it has a
+//! library for Parquet; this is the command line for it. `seamgate runs export --parquet` writes rows with the same
 //! library.
 
 use std::{
@@ -40,8 +40,7 @@ pub struct Job {
 pub struct Progress {
     /// The number of rows in the file.
     pub rows: u64,
-    /// The number of rows so far that were accepted, refused, partial, rejected, and without a
-    /// verdict.
+    /// The number of rows so far that were accepted, refused, partial, rejected, and without a verdict.
     pub kinds: [usize; 5],
 }
 
@@ -62,8 +61,7 @@ pub struct NoRows;
 /// A function that returns the next rows as NDJSON, and `None` after the last row.
 pub type NextRows<'n> = &'n mut dyn FnMut() -> Result<Option<String>, NoRows>;
 
-/// A function that writes rows of calls to a Parquet file. The file appears either completely or not at
-/// all.
+/// A function that writes rows of calls to a Parquet file. The file appears either completely or not at all.
 pub type WriteRows<'w> = &'w dyn Fn(&Path, NextRows<'_>) -> Result<(), Ended>;
 
 /// A library for Parquet.

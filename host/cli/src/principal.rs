@@ -37,8 +37,8 @@ fn account() -> Option<String> {
     None
 }
 
-/// Returns the name of a user in a file of accounts (`passwd(5)`): the first entry whose third field is the
-/// user's number.
+/// Returns the name of a user in a file of accounts (`passwd(5)`): the first entry whose third field is the user's
+/// number.
 #[cfg(unix)]
 fn name_of(user: u32, accounts: &str) -> Option<&str> {
     accounts.lines().find_map(|line| {

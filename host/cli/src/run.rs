@@ -191,8 +191,8 @@ struct Agent<'a> {
     signals: Signals,
 }
 
-/// The wait after the agent's first failure, and the longest wait. Each further wait is twice as long
-/// as the previous one.
+/// The wait after the agent's first failure, and the longest wait. Each further wait is twice as long as the previous
+/// one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 

@@ -66,8 +66,7 @@ impl Found {
     }
 }
 
-/// Finds the runs in a folder, and reports which folders cannot be read. Returns an error if there
-/// is no run.
+/// Finds the runs in a folder, and reports which folders cannot be read. Returns an error if there is no run.
 fn find(dir: &Path) -> Result<Found> {
     let found = look(dir)?;
     found.must_have_runs(dir)?;

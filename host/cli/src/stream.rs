@@ -14,8 +14,8 @@ use crate::{
 /// The maximum number of characters shown of an item.
 const MAX_ITEM: usize = 100;
 
-/// Reads an output to its end, and reports progress after each piece, in words or as lines of JSON. Appends the
-/// bytes that the gate accepted to `output`.
+/// Reads an output to its end, and reports progress after each piece, in words or as lines of JSON. Appends the bytes
+/// that the gate accepted to `output`.
 pub(crate) fn follow(
     session: &mut Session,
     (mut input, length): (impl Read, Option<usize>),
@@ -92,8 +92,7 @@ impl Reporter {
 
 /// Returns the beginning of an item on one line.
 fn shown(item: &[u8]) -> String {
-    // Pretty-printed text has a lot of white space, so first truncate it to more bytes than are
-    // shown.
+    // Pretty-printed text has a lot of white space, so first truncate it to more bytes than are shown.
     let text = String::from_utf8_lossy(&item[..item.len().min(16 * MAX_ITEM)]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = text.chars().take(MAX_ITEM).collect();

@@ -1,5 +1,4 @@
-//! `seamgate test`: checks contracts against example outputs, whose verdicts their author has
-//! specified.
+//! `seamgate test`: checks contracts against example outputs, whose verdicts their author has specified.
 
 use std::{
     fs,

@@ -24,8 +24,7 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 const MAX_VALUE: f64 = 9e15;
 /// The longest name of a file without its extension. It is used as a label.
 const MAX_NAME: usize = 64;
-/// Replaces a word that is not fixed, because the author of the request or of the component chose
-/// it.
+/// Replaces a word that is not fixed, because the author of the request or of the component chose it.
 const UNKNOWN: &str = "(unknown)";
 /// The dispositions of verdicts.
 const DISPOSITIONS: [&str; 4] = ["accepted", "partial", "rejected", "refused"];
@@ -140,8 +139,8 @@ pub(crate) struct Textfile {
 }
 
 impl Textfile {
-    /// Continues a file, or creates it. Writes it once, so that a path that cannot be written is detected before
-    /// any work.
+    /// Continues a file, or creates it. Writes it once, so that a path that cannot be written is detected before any
+    /// work.
     pub(crate) fn open(path: &Path, words: Words, workers: usize) -> Result<Self> {
         let wrong = || format!("--metrics {}", path.display());
         let is_plain = |name: &str| {
@@ -271,8 +270,7 @@ const OF_SECONDS: (&str, &str, &str) =
     ("seamgate_verdict_duration_seconds", "histogram", "Time of a verdict inside the sandbox.");
 const WAITING: (&str, &str, &str) = ("seamgate_requests_waiting", "gauge", "Requests that were read and not answered.");
 
-/// Formats the counts in Prometheus' text format 0.0.4, because the node exporter reads no other
-/// format.
+/// Formats the counts in Prometheus' text format 0.0.4, because the node exporter reads no other format.
 fn written(counts: &Counts, file: &str, waiting: u64) -> String {
     let mut text = String::new();
     // Writing to a string never fails. No value of a label needs an escape.

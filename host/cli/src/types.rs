@@ -1,5 +1,4 @@
-//! `seamgate types`: writes the types of documents that a contract accepts, using a generator for the
-//! language.
+//! `seamgate types`: writes the types of documents that a contract accepts, using a generator for the language.
 
 use std::{ffi::OsString, fs, io, io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
@@ -68,8 +67,7 @@ struct Generator {
     program: &'static str,
     /// The generator's arguments. None of them depends on the contract.
     arguments: &'static [&'static str],
-    /// `true` if `--class-name` sets the name of the document's type. Other generators use the schema's
-    /// title.
+    /// `true` if `--class-name` sets the name of the document's type. Other generators use the schema's title.
     names_class: bool,
     /// The command that installs the version that `tests/types` measures.
     install: &'static str,

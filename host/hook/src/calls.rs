@@ -1,5 +1,4 @@
-//! The calls that the kernel decides about: the call of the tool, and the calls of the commands that a shell
-//! would run.
+//! The calls that the kernel decides about: the call of the tool, and the calls of the commands that a shell would run.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +28,8 @@ const FOREIGN: [&str; 3] = ["PowerShell", "powershell", "Monitor"];
 /// Calls that are decided together. The strictest decision applies.
 pub(crate) struct Calls {
     pub(crate) all: Vec<One>,
-    /// The reasons why there may be further calls. If there is any, the best decision is that the
-    /// harness asks its user.
+    /// The reasons why there may be further calls. If there is any, the best decision is that the harness asks its
+    /// user.
     pub(crate) doubts: Vec<String>,
 }
 

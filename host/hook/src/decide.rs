@@ -38,8 +38,7 @@ pub(crate) fn before(session: &mut Session, call: &Call, calls: &Calls, can_ask:
     for (number, one) in calls.all.iter().enumerate() {
         let mut event = CallEvent::new(truncate(&one.tool, 1024), Json::of(&one.arguments)?);
         event.id = Some(if number == 0 { base.clone() } else { format!("{base}/{number}") });
-        // The empty name stands for the harness itself, so that a server's tool with the same name
-        // is not meant.
+        // The empty name stands for the harness itself, so that a server's tool with the same name is not meant.
         event.server = Some(one.server.clone());
         let Step { records, actions } = session.send(&event.at(now()))?;
         let Some(record) = records.iter().find_map(decision) else {

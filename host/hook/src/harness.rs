@@ -224,8 +224,7 @@ impl Harness {
     }
 }
 
-/// Splits the name of a tool into its server and its name: `mcp__SERVER__TOOL`, or a tool of the
-/// harness.
+/// Splits the name of a tool into its server and its name: `mcp__SERVER__TOOL`, or a tool of the harness.
 fn parts(name: &str) -> (String, String) {
     match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
         Some((server, tool)) if !server.is_empty() && !tool.is_empty() => (server.to_owned(), tool.to_owned()),

@@ -41,8 +41,8 @@ impl Place {
     }
 }
 
-/// Plans the change of the settings file of a harness, whose text is `text`, that adds or removes the hook.
-/// `command` is the command of the hook with its arguments.
+/// Plans the change of the settings file of a harness, whose text is `text`, that adds or removes the hook. `command`
+/// is the command of the hook with its arguments.
 pub fn plan(harness: Harness, text: Option<&str>, command: &[String], is_installed: bool) -> Result<Change> {
     let whole = match harness {
         Harness::Copilot | Harness::Opencode => whole_file(harness, command),
@@ -87,8 +87,7 @@ fn events(harness: Harness) -> &'static [(&'static str, Option<&'static str>)] {
     }
 }
 
-/// Returns the command in shell syntax. If it cannot be started, or fails, the harness denies the
-/// call.
+/// Returns the command in shell syntax. If it cannot be started, or fails, the harness denies the call.
 fn shell(command: &[String]) -> String {
     let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let quoted = |word: &String| match is_plain(word) {
@@ -219,8 +218,8 @@ fn tidy(text: &mut String, event: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the position of the name of a member whose value begins at a position. The name is the string
-/// before the colon.
+/// Returns the position of the name of a member whose value begins at a position. The name is the string before the
+/// colon.
 fn name_before(text: &str, value: usize) -> usize {
     let name = text[..value].trim_end().trim_end_matches(':').trim_end();
     // A quote in a name is escaped: an odd number of backslashes precedes it.

@@ -54,8 +54,7 @@ pub struct Answer {
     pub failure: Option<String>,
 }
 
-/// Answers one message of a harness. The answer to a message that cannot be read, and to any failure, is a
-/// denial.
+/// Answers one message of a harness. The answer to a message that cannot be read, and to any failure, is a denial.
 pub fn respond(setting: &Setting, harness: Harness, input: &[u8]) -> Answer {
     let message = match harness.read(input) {
         Ok(message) => message,

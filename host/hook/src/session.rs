@@ -78,8 +78,8 @@ pub(crate) struct Step {
 }
 
 impl<'g> Session<'g> {
-    /// Continues the run of a session, or starts it. If the profile was edited, or the version differs, starts
-    /// another run, which knows the labels of everything that the session has read.
+    /// Continues the run of a session, or starts it. If the profile was edited, or the version differs, starts another
+    /// run, which knows the labels of everything that the session has read.
     pub(crate) fn open(
         gate: &'g Gate,
         info: &ProfileInfo,
@@ -123,8 +123,7 @@ impl<'g> Session<'g> {
         Ok(Step { records: self.run.records()?, actions })
     }
 
-    /// Records a message of the user. Values may come from it, if the profile's origins name the
-    /// user.
+    /// Records a message of the user. Values may come from it, if the profile's origins name the user.
     pub(crate) fn said(&mut self, prompt: &str) -> Result<()> {
         self.send(&SaidEvent::new(prompt).at(now())).map(drop)
     }

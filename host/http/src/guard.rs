@@ -1,5 +1,5 @@
-//! Guards an address: requests must come from this machine, must not come from a page of another site, and
-//! must have the token.
+//! Guards an address: requests must come from this machine, must not come from a page of another site, and must have
+//! the token.
 //!
 //! A page of any site can send requests to this machine. If its host name resolves to this machine, it can also read
 //! the answers. So `Host` and `Origin` must name this machine. Other users and programs of this machine do not know the

@@ -96,8 +96,7 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Reports refused clients to the user, if they were refused because of who they are, not
-    /// because of their request.
+    /// Reports refused clients to the user, if they were refused because of who they are, not because of their request.
     fn tell(&self, Refused(status, why): &Refused) {
         if !matches!(status, 401 | 403) {
             return;

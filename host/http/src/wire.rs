@@ -204,8 +204,8 @@ impl Connection {
         Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
     }
 
-    /// Returns the head of the next request. It has at most 16 KiB and 64 headers, and must arrive within
-    /// 10 s of its first byte.
+    /// Returns the head of the next request. It has at most 16 KiB and 64 headers, and must arrive within 10 s of its
+    /// first byte.
     ///
     /// # Errors
     ///
@@ -240,8 +240,7 @@ impl Connection {
         }
     }
 
-    /// Returns the body of a request whose head was read. It has at most 16 MiB, and must arrive
-    /// within 60 s.
+    /// Returns the body of a request whose head was read. It has at most 16 MiB, and must arrive within 60 s.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! Records that a person accepts an edited profile that may allow more. The record is a file in the
-//! folder of the run.
+//! Records that a person accepts an edited profile that may allow more. The record is a file in the folder of the run.
 
 use std::{fs, io, path::Path};
 
@@ -24,8 +23,7 @@ pub fn accept(folder: &Path, text: &str) -> io::Result<()> {
     write_private(&path, format!("{}\n", digest(text.as_bytes())).as_bytes())
 }
 
-/// Returns whether a person has accepted the profile with this complete text for the run in
-/// `folder`.
+/// Returns whether a person has accepted the profile with this complete text for the run in `folder`.
 pub(crate) fn is_accepted(folder: &Path, text: &str) -> bool {
     let path = folder.join(NAME);
     path.is_file() && read_named(&path, MAX).is_ok_and(|said| said.trim_ascii() == digest(text.as_bytes()).as_bytes())

@@ -98,8 +98,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// A pattern matches no tool, or the profile would be invalid even without the tools that a profile cannot
-    /// contain.
+    /// A pattern matches no tool, or the profile would be invalid even without the tools that a profile cannot contain.
     pub fn new(
         (stem, owner): (&str, &str),
         environment: &[String],
@@ -125,8 +124,8 @@ impl Draft {
         let reads = frame.reads(gate, &usable).map_err(Error::invalid)?;
         let each = usable.iter().zip(reads);
         let entries: Vec<String> = each.map(|(tool, reads)| frame.entry(tool, reads, rules, &mut permits)).collect();
-        // The lock file also contains the omitted tools, because a person has seen them: `mcp
-        // check` does not report them as new.
+        // The lock file also contains the omitted tools, because a person has seen them: `mcp check` does not report
+        // them as new.
         let definitions = |tools: &[&Tool]| {
             let definitions = tools.iter().map(|tool| tool.definition.get()).collect();
             lock_text(None, &BTreeMap::from([(frame.agent.as_str(), definitions)]))
@@ -248,8 +247,8 @@ impl Tool<'_> {
         self.hint("readOnlyHint") == Some(true) && self.hint("destructiveHint") != Some(true)
     }
 
-    /// Returns what a person should know about a tool before they decide. The information comes from the server,
-    /// so it proves nothing.
+    /// Returns what a person should know about a tool before they decide. The information comes from the server, so it
+    /// proves nothing.
     fn comment(&self, why: Option<String>) -> String {
         let description = self.described.description.as_deref().unwrap_or_default().trim();
         let first = description.lines().next().unwrap_or_default().trim();
@@ -320,8 +319,7 @@ impl Frame {
         }
     }
 
-    /// Checks that a profile with these tools can be used, and disables none of them. The error is the
-    /// reason.
+    /// Checks that a profile with these tools can be used, and disables none of them. The error is the reason.
     fn is_accepted(&self, gate: &Gate, tools: &[&Tool]) -> Result<(), String> {
         let entries = tools.iter().map(|tool| {
             let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);

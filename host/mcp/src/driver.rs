@@ -262,8 +262,7 @@ impl<'d> Driver<'d> {
         say(&format!("seamgate: {} was edited: {}", escape_terminal(&path), escape_terminal(why)));
     }
 
-    /// Continues with another run, if a person has accepted the edited profile and no call is in
-    /// flight.
+    /// Continues with another run, if a person has accepted the edited profile and no call is in flight.
     fn look_for_acceptance(&mut self) -> Result<()> {
         let Some(text) = self.edited.take_if(|_| self.core.is_idle()) else { return Ok(()) };
         if !is_accepted(&self.begun.folder, &text) {

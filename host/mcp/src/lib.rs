@@ -1,5 +1,5 @@
-//! The gate of `seamgate` between a client and servers of the Model Context Protocol. To the client, it appears as
-//! the server.
+//! The gate of `seamgate` between a client and servers of the Model Context Protocol. To the client, it appears as the
+//! server.
 //!
 //! The kernel decides, and the gate carries out its decisions. Each session is a run.
 

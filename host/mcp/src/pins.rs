@@ -1,5 +1,4 @@
-//! The definitions that a profile pins, and how the definitions that a server lists differ from
-//! them.
+//! The definitions that a profile pins, and how the definitions that a server lists differ from them.
 
 use std::{
     borrow::Cow,
@@ -269,8 +268,7 @@ impl Pin {
     }
 }
 
-/// Returns the tools that the entries of a profile represent. A name takes precedence over
-/// patterns.
+/// Returns the tools that the entries of a profile represent. A name takes precedence over patterns.
 fn each_tool(entries: &[Pin]) -> Vec<Pin> {
     let (patterns, mut tools): (Vec<&Pin>, Vec<Pin>) = {
         let (patterns, names): (Vec<&Pin>, Vec<&Pin>) = entries.iter().partition(|pin| is_tool_pattern(&pin.name));
@@ -299,8 +297,7 @@ impl Lock {
         serde_json::from_slice(&bytes).map_err(|error| Error::caused(path.display().to_string(), error))
     }
 
-    /// Returns the definition of a tool. If there are several, returns the first one, as when a
-    /// profile is read.
+    /// Returns the definition of a tool. If there are several, returns the first one, as when a profile is read.
     fn definition(&self, server: &str, name: &str) -> Option<&RawValue> {
         let mut tools = self.servers.get(server)?.tools.iter();
         tools.find(|tool| name_of(tool.get()).as_deref() == Some(name)).map(|tool| &**tool)
@@ -366,8 +363,7 @@ pub(super) fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Returns the definitions by the names of their tools. As in the gate, the first definition of a name
-/// counts.
+/// Returns the definitions by the names of their tools. As in the gate, the first definition of a name counts.
 fn by_name(listed: &[Box<RawValue>]) -> BTreeMap<String, &RawValue> {
     let mut definitions = BTreeMap::new();
     for definition in listed {

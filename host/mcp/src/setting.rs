@@ -65,8 +65,7 @@ pub struct Setting {
     pub(super) labels: Labels,
 }
 
-/// A profile that a person has accepted, and the next one. Runs refer to it for as long as the gate
-/// serves.
+/// A profile that a person has accepted, and the next one. Runs refer to it for as long as the gate serves.
 pub(super) struct Version {
     /// The complete text.
     text: String,
@@ -115,8 +114,7 @@ impl Version {
 }
 
 impl Setting {
-    /// Registers the profile at `path`, whose complete text is `text`. `principal` is whom the client works
-    /// for.
+    /// Registers the profile at `path`, whose complete text is `text`. `principal` is whom the client works for.
     pub fn new(path: &Path, text: &str, servers: Reach, principal: String) -> Result<Self> {
         let document = Document::of(path, text)?;
         let named = Policy::read(text).secrets();
@@ -239,8 +237,8 @@ impl Setting {
     }
 }
 
-/// Returns the name of a session's folder: the time when it began, and a random number, because two sessions
-/// may begin at once.
+/// Returns the name of a session's folder: the time when it began, and a random number, because two sessions may begin
+/// at once.
 fn session_name() -> Result<String> {
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     Ok(format!("{}-{}", time.replace(':', "-"), random(2)?))

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::pins::lock_path;
 
-/// How long an unreadable file must stay unchanged before it counts as invalid, in milliseconds, because editors
-/// write in pieces.
+/// How long an unreadable file must stay unchanged before it counts as invalid, in milliseconds, because editors write
+/// in pieces.
 const SETTLED_MS: u64 = 1000;
 
 /// A profile and its lock file, as they were when they were last read.
@@ -45,8 +45,7 @@ impl Watch {
     /// because a pipe can be read only once.
     pub(crate) fn new(path: &Path, text: &str) -> Option<Self> {
         let profile: Value = serde_json::from_str(text).ok()?;
-        // Without stamps, the first check reads the files, because they may have changed since the text
-        // was read.
+        // Without stamps, the first check reads the files, because they may have changed since the text was read.
         let lock = lock_path(path);
         path.is_file().then(|| Watch {
             path: path.to_owned(),
@@ -63,8 +62,7 @@ impl Watch {
         self.accepted = self.profile.clone();
     }
 
-    /// Checks the files. Returns the profile if it has changed. Returns an error once if it cannot be
-    /// read.
+    /// Checks the files. Returns the profile if it has changed. Returns an error once if it cannot be read.
     pub(crate) fn look(&mut self, now: u64) -> Option<Result<Edit, String>> {
         let stamps = [Some(&self.path), self.lock.as_ref()].map(|path| path.and_then(|path| stamp(path)));
         // A profile that was removed stays in force.

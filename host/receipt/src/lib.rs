@@ -1,5 +1,4 @@
-//! Receipts: signed files with the events of a run, from which anybody can derive the decisions
-//! again.
+//! Receipts: signed files with the events of a run, from which anybody can derive the decisions again.
 //!
 //! A receipt is a `COSE_Sign1` message (RFC 9052, section 4.2), signed with Ed25519, and a signed statement in the
 //! sense of SCITT (RFC 9943). The signed statement names the run, its profile, its component and its last line by

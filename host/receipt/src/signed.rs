@@ -16,8 +16,7 @@ const ISSUER: i64 = 1;
 const SUBJECT: i64 = 2;
 const ISSUED_AT: i64 = 6;
 
-/// The latest time, in seconds since 1970: the largest number that every reader of JSON represents
-/// exactly.
+/// The latest time, in seconds since 1970: the largest number that every reader of JSON represents exactly.
 const MAX_TIME: u64 = (1 << 53) - 1;
 
 /// The reason why a file is not a receipt.

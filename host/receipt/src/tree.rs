@@ -49,8 +49,7 @@ impl Tree {
         self.0.last().and_then(|level| level.first()).copied().unwrap_or_else(|| hash(&[]))
     }
 
-    /// Returns the inclusion proof of a leaf: the siblings of the nodes above it, from the bottom
-    /// up.
+    /// Returns the inclusion proof of a leaf: the siblings of the nodes above it, from the bottom up.
     pub(crate) fn path(&self, index: usize) -> Vec<Digest> {
         let sibling = |(level, nodes): (usize, &Vec<Digest>)| nodes.get((index >> level) ^ 1).copied();
         self.0.iter().enumerate().filter_map(sibling).collect()

@@ -113,8 +113,8 @@ pub struct Report {
     pub issuer: String,
     /// The time of the signature, in seconds since 1970, according to the signer.
     pub issued_at: u64,
-    /// The outcome of the run: the status of its action `finish`. `None` if the run has not ended, or if
-    /// the outcome is withheld.
+    /// The outcome of the run: the status of its action `finish`. `None` if the run has not ended, or if the outcome is
+    /// withheld.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     /// The counts of steps and decisions.
@@ -137,8 +137,7 @@ struct Approval {
     token: Option<String>,
 }
 
-/// A request for a person's approval: the call, and the public keys of those who may decide about
-/// it.
+/// A request for a person's approval: the call, and the public keys of those who may decide about it.
 #[derive(Deserialize)]
 struct Asked {
     key: String,
@@ -372,8 +371,7 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
     Ok(())
 }
 
-/// Describes why an event is not accepted, in words that do not depend on the JSON parser or the
-/// WebAssembly runtime.
+/// Describes why an event is not accepted, in words that do not depend on the JSON parser or the WebAssembly runtime.
 fn underivable(error: StepError) -> String {
     match error {
         StepError::Fault(Fault::BadRequest { message, .. }) => {

@@ -101,8 +101,7 @@ impl Wit {
     }
 }
 
-/// Checks that a file has the form that its name requires. A component needs its WIT package. Returns the
-/// finding.
+/// Checks that a file has the form that its name requires. A component needs its WIT package. Returns the finding.
 pub(crate) fn check(name: &str, bytes: &[u8], wit: Option<&Wit>, version: &str) -> Result<String, String> {
     match (form(name, version), wit) {
         (Some(Form::Component(world)), Some(wit)) => check_component(bytes, &wit.exports(world)?),

@@ -45,8 +45,8 @@ impl CryptoProvider for Ring {
     }
 
     fn verify_raw(&self, scheme: SigningScheme, key: &[u8], data: &[u8], signature: &[u8]) -> crypto::Result<()> {
-        // The algorithms of Sigstore's certificate authority, logs and timestamps. Sigstore uses neither RSA
-        // nor ML-DSA today.
+        // The algorithms of Sigstore's certificate authority, logs and timestamps. Sigstore uses neither RSA nor ML-DSA
+        // today.
         let algorithm: &dyn VerificationAlgorithm = match scheme {
             SigningScheme::EcdsaP256Sha256 => &ECDSA_P256_SHA256_ASN1,
             SigningScheme::EcdsaP256Sha384 => &ECDSA_P256_SHA384_ASN1,
@@ -59,8 +59,7 @@ impl CryptoProvider for Ring {
         key.verify(data, signature).map_err(|_| Error::Verification(format!("{} signature invalid", scheme.name())))
     }
 
-    /// Returns an error, because `ring` can only verify complete messages. Statements are verified
-    /// as messages.
+    /// Returns an error, because `ring` can only verify complete messages. Statements are verified as messages.
     fn verify_prehashed(&self, scheme: SigningScheme, _: &[u8], _: &[u8], _: &[u8]) -> crypto::Result<()> {
         Err(Error::UnsupportedAlgorithm(format!("{} of a digest", scheme.name())))
     }

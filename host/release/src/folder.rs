@@ -1,5 +1,4 @@
-//! The files of a release, which anybody may have written. The size of each is limited before it is
-//! read.
+//! The files of a release, which anybody may have written. The size of each is limited before it is read.
 
 use std::{
     collections::BTreeMap,
@@ -31,8 +30,7 @@ impl Folder {
             if names.len() == MAX_FILES {
                 return Err(io::Error::other(format!("the folder has more than {MAX_FILES} files")));
             }
-            // A link could lead to a file that changes. A name that is not text cannot belong to a
-            // release.
+            // A link could lead to a file that changes. A name that is not text cannot belong to a release.
             names.insert(entry.file_name().to_string_lossy().into_owned(), entry.file_type()?.is_file());
         }
         Ok(Folder { path: path.to_owned(), names })
@@ -72,8 +70,7 @@ impl Folder {
         }
     }
 
-    /// Reads a file of at most `limit` bytes, and checks that it still has the digest that was
-    /// checked before.
+    /// Reads a file of at most `limit` bytes, and checks that it still has the digest that was checked before.
     pub(crate) fn read_checked(&self, name: &str, limit: u64, digest: &str) -> Result<Vec<u8>, String> {
         let bytes = self.read(name, limit)?;
         match sha256(&bytes) == digest {

@@ -105,8 +105,8 @@ fn optional(resolve: &Resolve, ty: Option<&Type>, depth: usize) -> Result<String
     ty.map_or_else(|| Ok("_".to_owned()), |ty| reference(resolve, ty, depth))
 }
 
-/// Returns the name of a type, as the interface that defines it gives it. For a type without a name,
-/// returns the definition.
+/// Returns the name of a type, as the interface that defines it gives it. For a type without a name, returns the
+/// definition.
 fn reference(resolve: &Resolve, ty: &Type, depth: usize) -> Result<String, String> {
     let Type::Id(id) = ty else {
         return Ok(format!("{ty:?}").to_lowercase());

@@ -103,8 +103,8 @@ pub(crate) fn check(bill: &Value, lock: &Lock, version: &str) -> Result<usize, S
     Ok(components.len())
 }
 
-/// Checks that a statement with a valid signature is about exactly one file with this digest, and contains this
-/// bill of materials.
+/// Checks that a statement with a valid signature is about exactly one file with this digest, and contains this bill of
+/// materials.
 pub(crate) fn check_statement(
     signed: &Signed,
     program: &str,

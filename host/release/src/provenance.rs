@@ -1,5 +1,4 @@
-//! The statement about where the files were built: SLSA provenance, as GitHub's workflows create
-//! it.
+//! The statement about where the files were built: SLSA provenance, as GitHub's workflows create it.
 
 use std::collections::BTreeMap;
 

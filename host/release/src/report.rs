@@ -10,8 +10,7 @@ use serde::Serialize;
 pub enum CheckKind {
     /// The bytes of each file have the digest in `SHA256SUMS`.
     Digests,
-    /// A statement is signed by the release workflow of the repository, run for the tag, and is
-    /// logged.
+    /// A statement is signed by the release workflow of the repository, run for the tag, and is logged.
     Signature,
     /// The workflow built exactly the files of `SHA256SUMS`, from the tag of their version.
     Provenance,

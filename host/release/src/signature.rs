@@ -1,5 +1,5 @@
-//! Statements, each in a Sigstore bundle: a signature, the certificate of the workflow that made it, and the entry of
-//! a transparency log.
+//! Statements, each in a Sigstore bundle: a signature, the certificate of the workflow that made it, and the entry of a
+//! transparency log.
 
 use serde::Deserialize;
 use sigstore_verify::{
@@ -25,8 +25,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Returns the trust root of the public-good instance of Sigstore, which GitHub uses for public
-    /// repositories.
+    /// Returns the trust root of the public-good instance of Sigstore, which GitHub uses for public repositories.
     ///
     /// # Errors
     ///
@@ -62,8 +61,7 @@ impl Trust {
         let SignatureContent::DsseEnvelope(envelope) = &bundle.content else {
             return Err("must hold a signed statement, not the signature of a file".to_owned());
         };
-        // GitHub creates exactly one entry. The library would verify any number of entries, one by
-        // one.
+        // GitHub creates exactly one entry. The library would verify any number of entries, one by one.
         let entries = bundle.verification_material.tlog_entries.len();
         if entries != 1 {
             return Err(format!("has {entries} entries of a transparency log; expected one"));

@@ -42,8 +42,8 @@ pub struct Expected<'e> {
 
 /// Checks the files of a release in a folder, without a network.
 ///
-/// Files without a signature are only hashed: `Cargo.lock`, bills of materials and components are parsed only if
-/// the provenance names their digests.
+/// Files without a signature are only hashed: `Cargo.lock`, bills of materials and components are parsed only if the
+/// provenance names their digests.
 ///
 /// # Errors
 ///
@@ -192,8 +192,8 @@ impl Release<'_> {
         signed
     }
 
-    /// Reads a file of the release whose digest the provenance names. If the file is missing or has another
-    /// digest, adds the reason to the report.
+    /// Reads a file of the release whose digest the provenance names. If the file is missing or has another digest,
+    /// adds the reason to the report.
     fn read(&mut self, check: CheckKind, name: &str, limit: u64) -> Option<Vec<u8>> {
         let Some(digest) = self.digests.get(name).filter(|_| self.folder.has(name)) else {
             self.report.skip(check, name, "is not in the folder");

@@ -6,8 +6,8 @@ use seamgate::{Fault, FileError, JournalError, LoadError, StepError};
 
 /// An error of a run, of a program that a run starts, or of a file in a run's folder.
 ///
-/// The chain of [sources](std::error::Error::source) contains the whole message: each error adds to the message
-/// of its source.
+/// The chain of [sources](std::error::Error::source) contains the whole message: each error adds to the message of its
+/// source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -64,8 +64,7 @@ impl Error {
         Error::Invalid { message: message.into(), source: Some(Box::new(source)) }
     }
 
-    /// Returns the whole chain on one line, as the command line prints it. The code of a fault precedes
-    /// its message.
+    /// Returns the whole chain on one line, as the command line prints it. The code of a fault precedes its message.
     pub fn report(&self) -> String {
         let mut chain = self.to_string();
         let mut next = self.source();

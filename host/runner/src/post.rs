@@ -17,8 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of an answer that are read, so that the connection can be reused.
 const MAX_ANSWER: u64 = 64 * 1024;
 
-/// The wait after the first failure, and the longest wait. Each further wait is twice as long as the previous
-/// one.
+/// The wait after the first failure, and the longest wait. Each further wait is twice as long as the previous one.
 const BACK_OFF: Duration = Duration::from_secs(1);
 const MAX_BACK_OFF: Duration = Duration::from_secs(60);
 
@@ -39,8 +38,8 @@ pub enum NotTaken {
 }
 
 impl Receiver {
-    /// Creates a receiver for a server's address: HTTPS, or HTTP for this machine. `option` names the address
-    /// in messages.
+    /// Creates a receiver for a server's address: HTTPS, or HTTP for this machine. `option` names the address in
+    /// messages.
     ///
     /// # Errors
     ///

@@ -9,8 +9,7 @@ use seamgate::digest;
 
 use crate::run_dir::Lock;
 
-/// The file name of a run's journal, and its name while the folder is being deleted. It is deleted
-/// last.
+/// The file name of a run's journal, and its name while the folder is being deleted. It is deleted last.
 const JOURNAL: &str = "journal.ndjson";
 const PRUNED_JOURNAL: &str = "pruned.ndjson";
 

@@ -21,8 +21,8 @@ use crate::error::{AddContext, Result, bail};
 const LENGTHS: Range<usize> = 6..4097;
 /// The beginning of a reference.
 const PREFIX: &str = "secret:";
-/// The number of levels of escapes that a search undoes: those of a message, of JSON in one of its texts, and of
-/// JSON inside that.
+/// The number of levels of escapes that a search undoes: those of a message, of JSON in one of its texts, and of JSON
+/// inside that.
 const MAX_LEVELS: usize = 3;
 /// The most bytes that an escape of one byte takes.
 const ESCAPED: usize = 6;
@@ -54,8 +54,7 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// A secret has no source, or its value is not permitted. The error names the secret, and never
-    /// contains a value.
+    /// A secret has no source, or its value is not permitted. The error names the secret, and never contains a value.
     pub fn read(names: &BTreeSet<String>, sources: &BTreeMap<String, SecretSource>, folder: &Path) -> Result<Self> {
         let mut values = BTreeMap::new();
         for name in names {
@@ -90,13 +89,11 @@ impl Secrets {
         Ok(Secrets { values })
     }
 
-    /// Inserts the values of secrets into JSON text. Their places are JSON Pointers, relative to the value
-    /// at `root`.
+    /// Inserts the values of secrets into JSON text. Their places are JSON Pointers, relative to the value at `root`.
     ///
     /// # Errors
     ///
-    /// There is no such secret, or there is no reference to it at its place. The error says why, and contains no
-    /// value.
+    /// There is no such secret, or there is no reference to it at its place. The error says why, and contains no value.
     pub fn fill(&self, text: &str, root: &str, secrets: &[Secret]) -> Result<String, String> {
         let mut text = text.to_owned();
         for Secret { at, name } in secrets {
@@ -170,8 +167,7 @@ impl Secrets {
         self.values.is_empty()
     }
 
-    /// Returns the ranges of values, in order and without overlaps, each with the name of the first secret in
-    /// it.
+    /// Returns the ranges of values, in order and without overlaps, each with the name of the first secret in it.
     fn find(&self, text: &[u8], is_json: bool) -> Vec<(Range<usize>, &str)> {
         let mut found = Vec::new();
         let mut view = View { bytes: text.to_vec(), maps: Vec::new() };
@@ -305,8 +301,7 @@ struct Undone {
     decoded: Range<usize>,
 }
 
-/// Parses an escape at the beginning of some bytes. Returns its length, and the bytes that it
-/// represents.
+/// Parses an escape at the beginning of some bytes. Returns its length, and the bytes that it represents.
 type ReadEscape = fn(&[u8]) -> Option<(usize, Vec<u8>)>;
 
 impl View {
@@ -333,8 +328,8 @@ impl View {
         Some(View { bytes, maps })
     }
 
-    /// Converts a range in the decoded text to the range in the original text. An escape is included
-    /// completely or not at all.
+    /// Converts a range in the decoded text to the range in the original text. An escape is included completely or not
+    /// at all.
     fn raw(&self, range: Range<usize>) -> Range<usize> {
         self.maps.iter().rev().fold(range, |Range { start, end }, map| {
             let before = |at: usize| map[..map.partition_point(|undone| undone.decoded.start <= at)].last();

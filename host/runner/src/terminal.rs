@@ -1,5 +1,4 @@
-//! Asks a person on the terminal. Input that was typed before a question was on the screen never
-//! answers it.
+//! Asks a person on the terminal. Input that was typed before a question was on the screen never answers it.
 //!
 //! Two measures ensure that. Right before each question, all input so far is discarded, both complete lines and the
 //! beginning of a line, so that no line comes from a queue. And an answer that decides about a call must repeat a code,
@@ -24,8 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 const MAX_LINE: usize = 64 * 1024;
 /// The letters of codes: consonants that are not mistaken for each other. They form no words.
 const LETTERS: &[u8; 16] = b"bcdfghjkmprtvwxz";
-/// The smallest number of columns to which lines are fitted, and the smallest number of rows for
-/// pages.
+/// The smallest number of columns to which lines are fitted, and the smallest number of rows for pages.
 const MIN_COLUMNS: usize = 20;
 const MIN_HEIGHT: usize = 6;
 /// The width of a terminal that does not report its size.
@@ -55,8 +53,8 @@ pub struct TerminalPrompt<'q, T> {
     pub rows: &'q dyn Fn() -> Vec<String>,
     /// Returns the instruction for the person. Its argument is the code that answers can repeat.
     pub prompt: &'q dyn Fn(&str) -> String,
-    /// Parses an answer, given a line and the code. If it returns `None`, the question is asked again,
-    /// with another code.
+    /// Parses an answer, given a line and the code. If it returns `None`, the question is asked again, with another
+    /// code.
     pub take: &'q dyn Fn(&str, &str) -> Option<T>,
     /// The reply to a line that is not a valid answer.
     pub invalid: &'q str,
@@ -70,8 +68,7 @@ pub fn is_terminal() -> bool {
 }
 
 impl Terminal {
-    /// Asks when it is this question's turn, until there is an answer. Returns `None` at the end of
-    /// input.
+    /// Asks when it is this question's turn, until there is an answer. Returns `None` at the end of input.
     pub fn ask<T>(&self, question: &TerminalPrompt<T>) -> Result<Option<T>> {
         let mut input = loop {
             match self.input.try_lock() {
@@ -249,8 +246,7 @@ mod os {
 
     use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, MAX_LINE, Typed};
 
-    /// The terminal's input, read without a buffer or a thread, so that unrequested input stays in the
-    /// system's queue.
+    /// The terminal's input, read without a buffer or a thread, so that unrequested input stays in the system's queue.
     #[derive(Default)]
     pub(super) struct Input {
         /// The beginning of a line, sent with Ctrl-D.
@@ -296,8 +292,7 @@ mod os {
         }
     }
 
-    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is
-    /// no terminal.
+    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is no terminal.
     pub(super) fn size() -> Option<(usize, usize)> {
         let size = tcgetwinsize(io::stderr()).ok()?;
         // Assume the usual size if the terminal does not know its size.
@@ -325,8 +320,8 @@ mod os {
     }
 
     impl Input {
-        /// Discards the lines that were typed so far. The beginning of a line stays, which does no harm
-        /// because it has no code.
+        /// Discards the lines that were typed so far. The beginning of a line stays, which does no harm because it has
+        /// no code.
         pub(super) fn flush(&mut self) -> io::Result<()> {
             if self.lines.is_none() {
                 self.lines = Some(read_lines()?);
@@ -367,8 +362,7 @@ mod os {
         Ok(lines)
     }
 
-    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is
-    /// no terminal.
+    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is no terminal.
     pub(super) fn size() -> Option<(usize, usize)> {
         io::stderr().is_terminal().then_some((DEFAULT_WIDTH, DEFAULT_HEIGHT))
     }

@@ -191,8 +191,7 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?)?;
     if let (true, Some(component)) = (goes_on, run.changed_from()) {
-        // A process with that component may hold the session, and would not continue after a step of another
-        // component.
+        // A process with that component may hold the session, and would not continue after a step of another component.
         return Err(Error::NoVerdict(format!(
             "{}: the session has the component {component}, and this seamgate has {}; decide with the seamgate that \
              began the session, or start the gate or the harness again",
@@ -201,8 +200,7 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
         )));
     }
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
-    // Of several requests for approval of a call, only the last is open: the earlier ones were
-    // about another action.
+    // Of several requests for approval of a call, only the last is open: the earlier ones were about another action.
     let asked_call = |ask: &Asked| {
         let is_it = |call: &&Call| call.key == ask.key && call.digest.as_ref() == Some(&ask.digest);
         calls.iter().filter(|call| call.phase == "asked").find(is_it)

@@ -1,5 +1,4 @@
-//! Follows the journal of a run: reads the lines that were appended since the last time, step by
-//! step.
+//! Follows the journal of a run: reads the lines that were appended since the last time, step by step.
 
 use std::{
     fs::File,
@@ -30,8 +29,7 @@ pub(crate) struct Step {
     pub(crate) actions: Vec<Action>,
 }
 
-/// A line of a journal. Its content is parsed later, because this version may not know a word in
-/// it.
+/// A line of a journal. Its content is parsed later, because this version may not know a word in it.
 #[derive(Deserialize)]
 struct Line {
     n: u64,
@@ -48,8 +46,8 @@ pub(crate) struct Follower {
     about: Option<About>,
     /// The offset of the end of the last step that was read.
     offset: u64,
-    /// The number of the next line that was not read yet. If a step is appended again after a failure, it is
-    /// processed only once.
+    /// The number of the next line that was not read yet. If a step is appended again after a failure, it is processed
+    /// only once.
     next: u64,
 }
 
@@ -69,8 +67,8 @@ impl Follower {
             let mut file = File::open(folder.join(JOURNAL))?;
             let length = file.metadata()?.len();
             if length < self.offset {
-                // A step was removed again because of a disk failure. The lines that replace it have numbers that
-                // were already read.
+                // A step was removed again because of a disk failure. The lines that replace it have numbers that were
+                // already read.
                 self.offset = 0;
             }
             if length == self.offset {

@@ -84,8 +84,8 @@ pub(crate) struct Progress {
     pub(crate) ended: Option<&'static str>,
 }
 
-/// A call that waits for a person: the time since when it waits, and the time when it expires, in
-/// milliseconds since 1970.
+/// A call that waits for a person: the time since when it waits, and the time when it expires, in milliseconds since
+/// 1970.
 #[derive(Clone, Copy)]
 struct Wait {
     since: u64,

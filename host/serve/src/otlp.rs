@@ -1,5 +1,4 @@
-//! Converts metrics from the text of `/metrics` to OTLP/JSON, so that pushed and scraped metrics
-//! are the same.
+//! Converts metrics from the text of `/metrics` to OTLP/JSON, so that pushed and scraped metrics are the same.
 //!
 //! Names get their OpenTelemetry spelling: `gen_ai_agent_name` becomes `gen_ai.agent.name`, and units and `_total`
 //! become separate fields.
@@ -8,8 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// Names of OpenTelemetry's conventions for generative AI, in the spellings of Prometheus and of
-/// OpenTelemetry.
+/// Names of OpenTelemetry's conventions for generative AI, in the spellings of Prometheus and of OpenTelemetry.
 const NAMES: [(&str, &str); 5] = [
     ("gen_ai_agent_name", "gen_ai.agent.name"),
     ("gen_ai_tool_name", "gen_ai.tool.name"),
@@ -31,8 +29,7 @@ struct Family<'t> {
     samples: Vec<Sample<'t>>,
 }
 
-/// A line: the part of its name after that of the family, its labels without `le`, the bound `le`, and
-/// the value.
+/// A line: the part of its name after that of the family, its labels without `le`, the bound `le`, and the value.
 struct Sample<'t> {
     suffix: &'t str,
     labels: Vec<(&'t str, String)>,

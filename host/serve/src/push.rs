@@ -45,8 +45,7 @@ const MAX_TRACE: usize = 16 * 1024 * 1024;
 /// The servers that receive the activity of runs.
 #[derive(Debug, Clone, Default)]
 pub struct Outbound {
-    /// The address of a collector. Metrics are sent to its path `/v1/metrics`, and traces to
-    /// `/v1/traces`.
+    /// The address of a collector. Metrics are sent to its path `/v1/metrics`, and traces to `/v1/traces`.
     pub otlp: Option<String>,
     /// The address that receives notices of waiting calls.
     pub webhook: Option<String>,
@@ -137,8 +136,8 @@ fn interval() -> Result<Duration> {
     }
 }
 
-/// Returns a name that distinguishes this server from others. It stays the same after a restart, because
-/// the server then counts the same journals.
+/// Returns a name that distinguishes this server from others. It stays the same after a restart, because the server
+/// then counts the same journals.
 fn instance(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let digest = digest(folder.as_os_str().as_encoded_bytes());
@@ -151,8 +150,8 @@ fn locked(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
 
 /// Queues the news in the journals, forever.
 fn look(runs: &Mutex<Runs>, traces: Option<&SyncSender<PathBuf>>, notices: Option<&SyncSender<Message>>, page: &str) {
-    // A trace is sent when its run ends. Runs that ended earlier are ignored, because their traces
-    // are in their folders.
+    // A trace is sent when its run ends. Runs that ended earlier are ignored, because their traces are in their
+    // folders.
     locked(runs).newly_ended();
     let mut is_full = false;
     loop {
@@ -256,8 +255,7 @@ fn send_traces(queue: &Queue<PathBuf>, receiver: Receiver) {
 
 /// A notice of a waiting call.
 struct Message {
-    /// The id is the same for each attempt, and after a restart, so that receivers can detect
-    /// duplicates.
+    /// The id is the same for each attempt, and after a restart, so that receivers can detect duplicates.
     id: String,
     /// The time after which nobody can decide, in milliseconds since 1970.
     expires: u64,

@@ -95,8 +95,8 @@ impl Runs {
         self.metrics.text()
     }
 
-    /// Returns the folders of runs that have ended since the last time. Omits children, because they belong to
-    /// the traces of their runs.
+    /// Returns the folders of runs that have ended since the last time. Omits children, because they belong to the
+    /// traces of their runs.
     pub(crate) fn newly_ended(&mut self) -> Vec<PathBuf> {
         self.refresh();
         let mut ended = Vec::new();
@@ -158,8 +158,7 @@ impl Runs {
         }
     }
 
-    /// Returns the name of a run: its folder, relative to the folder of all runs. `.` is that folder
-    /// itself.
+    /// Returns the name of a run: its folder, relative to the folder of all runs. `.` is that folder itself.
     pub(crate) fn name(&self, folder: &Path) -> String {
         let name = folder.strip_prefix(&self.folder).unwrap_or(folder);
         if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }

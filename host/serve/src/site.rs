@@ -22,8 +22,8 @@ const JSON: &str = "application/json";
 /// OpenMetrics 1.0.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Permits the page to load only its own files and to connect only to its own server, and forbids
-/// other pages to frame it.
+/// Permits the page to load only its own files and to connect only to its own server, and forbids other pages to frame
+/// it.
 const POLICY: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                       X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
@@ -167,8 +167,7 @@ impl Site {
         if of_run.is_empty() {
             return error(409, "no call of this run waits any more: somebody has decided, or nobody did in time");
         }
-        // The token determines which of the calls it is for. Report what is wrong with it for the call
-        // that it names.
+        // The token determines which of the calls it is for. Report what is wrong with it for the call that it names.
         let signed = of_run.iter().map(|one| (*one, one.signed(&token)));
         let mut wrong = None;
         for (one, event) in signed {

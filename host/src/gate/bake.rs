@@ -1,5 +1,4 @@
-//! Baking: compiles contracts in an instance, and builds a new component from a snapshot of that
-//! instance.
+//! Baking: compiles contracts in an instance, and builds a new component from a snapshot of that instance.
 
 use std::{
     future::Future,
@@ -24,8 +23,8 @@ use crate::{
 };
 
 impl Component {
-    /// Returns this component with compiled contracts inside. Its instances start with them at no cost, and accept
-    /// no others.
+    /// Returns this component with compiled contracts inside. Its instances start with them at no cost, and accept no
+    /// others.
     ///
     /// The `limits` apply to each contract. The same contracts result in the same bytes, in any order; duplicates count
     /// once. Baking takes seconds the first time, and less if the user's cache folder has the machine code from that
@@ -60,8 +59,7 @@ impl Component {
         profiles: &[P],
         limits: &Limits,
     ) -> Result<Self, BakeError> {
-        // The code compiled here is the same for all contracts, so the cache has it the second
-        // time.
+        // The code compiled here is the same for all contracts, so the cache has it the second time.
         self.snapshot(limits, Cache::users(), |instance| {
             let mut bytes = 0;
             for (contract, index) in in_order(contracts) {
@@ -104,8 +102,7 @@ impl Component {
         }
         let wizer = Wizer::new();
         let not_a_component = |error| BakeError::Load(LoadError::not_a_component(error));
-        // The instrumented component has additional exports that read the whole state of an
-        // instance.
+        // The instrumented component has additional exports that read the whole state of an instance.
         let (context, readable) = wizer.instrument_component(self.to_bake()).map_err(not_a_component)?;
         let component = Component::from_bytes(readable);
         let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache })?;
@@ -151,8 +148,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 /// The state of an instance, for the snapshot.
 struct BakeState<'g> {
     instance: Instance<'g>,
-    /// The first fault, because the trait's functions cannot return it. After a fault, the snapshot
-    /// is discarded.
+    /// The first fault, because the trait's functions cannot return it. After a fault, the snapshot is discarded.
     failed: Option<Fault>,
 }
 

@@ -18,9 +18,9 @@ use crate::{
     types::Span,
 };
 
-/// Reads one contract, and inserts the schemas that it references by path. The result is one complete document
-/// for [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and
-/// `register` rejects it.
+/// Reads one contract, and inserts the schemas that it references by path. The result is one complete document for
+/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register`
+/// rejects it.
 ///
 /// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it.
 /// The contract itself may be a pipe. Each file may have up to 8 MiB, and all of them together up to 32 MiB.
@@ -56,8 +56,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError
     contract_files(folder)?.into_iter().map(read).collect()
 }
 
-/// Returns the path of every `NAME.contract.json` in a folder, sorted by name. Does not read the
-/// files.
+/// Returns the path of every `NAME.contract.json` in a folder, sorted by name. Does not read the files.
 ///
 /// # Errors
 ///
@@ -79,8 +78,8 @@ pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind
     ContractSource::of(path, contract.to_owned()).map(|source| source.text).map_err(|error| error.kind)
 }
 
-/// A contract from disk as one complete document, with the schemas that it references by path. Knows which
-/// file each piece comes from.
+/// A contract from disk as one complete document, with the schemas that it references by path. Knows which file each
+/// piece comes from.
 ///
 /// Faults locate mistakes in the complete document. [`ContractSource::place`] finds the file.
 ///
@@ -110,8 +109,7 @@ struct SourcePiece {
     from: usize,
 }
 
-/// The reason why a schema cannot be read, and, if known, the file, its text and the piece of it
-/// that is wrong.
+/// The reason why a schema cannot be read, and, if known, the file, its text and the piece of it that is wrong.
 type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {
@@ -129,8 +127,7 @@ impl ContractSource {
     ///
     /// # Errors
     ///
-    /// The bytes could not be read or are not UTF-8; or the errors of [`ContractSource::read`] for the
-    /// schemas.
+    /// The bytes could not be read or are not UTF-8; or the errors of [`ContractSource::read`] for the schemas.
     pub fn of_bytes(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Self, FileError> {
         let text = text(bytes).map_err(|kind| FileError::new(path, kind))?;
         Self::of(path, text)
@@ -178,8 +175,8 @@ impl ContractSource {
         &self.text
     }
 
-    /// Returns the file that a piece of the complete document comes from, the content of that file, and
-    /// the piece in it.
+    /// Returns the file that a piece of the complete document comes from, the content of that file, and the piece in
+    /// it.
     pub fn place(&self, span: Span) -> Option<(&Path, &str, Span)> {
         let is_in = |piece: &&SourcePiece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
         // A position where one piece ends and the next begins belongs to the next.
@@ -240,8 +237,8 @@ impl ContractSource {
     }
 }
 
-/// Returns the files that a contract references: the member, the path of the file, and its position in the text.
-/// `None` if the contract is not JSON.
+/// Returns the files that a contract references: the member, the path of the file, and its position in the text. `None`
+/// if the contract is not JSON.
 fn names(contract: &str) -> Vec<(String, String, Span)> {
     let mut names = Vec::new();
     let mut add = |member: String, value: &RawValue| {

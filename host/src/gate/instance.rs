@@ -25,8 +25,8 @@ use crate::{
     },
 };
 
-/// An instance for more than one call. If a fault terminates it, the next call starts a fresh one. It takes no slot
-/// of the gate, and is limited like a [`Session`](crate::Session).
+/// An instance for more than one call. If a fault terminates it, the next call starts a fresh one. It takes no slot of
+/// the gate, and is limited like a [`Session`](crate::Session).
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};
@@ -90,8 +90,8 @@ impl<'g> Instance<'g> {
         self.small_enough(request.len())?;
         let needed = self.registry.needed_for(request);
         if !self.once {
-            // The request may leave state in this instance that a new one would lack, so the call must not be
-            // repeated in another.
+            // The request may leave state in this instance that a new one would lack, so the call must not be repeated
+            // in another.
             self.begin(request.len())?.yielding()?;
         }
         let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
@@ -104,8 +104,7 @@ impl<'g> Instance<'g> {
     pub(crate) fn open(&mut self, request: &Request) -> Result<(SessionHandle, Usage), Fault> {
         let bytes = request.evidence_bytes();
         self.small_enough(bytes)?;
-        // No other instance has the state of the session, so its calls cannot be repeated in
-        // another.
+        // No other instance has the state of the session, so its calls cannot be repeated in another.
         self.begin(bytes)?.yielding()?;
         self.with_contracts(&[request.agent()], bytes, |exports| exports.open(request))
     }
@@ -128,8 +127,8 @@ impl<'g> Instance<'g> {
         self.sandbox.has_kernel()
     }
 
-    /// Compiles a contract within the budget for contracts. Also returns the snapshot that a fresh
-    /// instance may begin from.
+    /// Compiles a contract within the budget for contracts. Also returns the snapshot that a fresh instance may begin
+    /// from.
     pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<MemorySnapshot>), Fault> {
         self.compile(contract.len(), |exports| exports.register(contract))
     }
@@ -225,8 +224,7 @@ impl<'g> Instance<'g> {
         self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
     }
 
-    /// Calls an instance that has the contracts of these agents, except those that the gate does
-    /// not have.
+    /// Calls an instance that has the contracts of these agents, except those that the gate does not have.
     pub(crate) fn with_contracts<T>(
         &mut self,
         agents: &[&str],
@@ -242,8 +240,7 @@ impl<'g> Instance<'g> {
         self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
 
-    /// Calls an export without parameters that is not in the world, and uses its result. Snapshots read state this
-    /// way.
+    /// Calls an export without parameters that is not in the world, and uses its result. Snapshots read state this way.
     pub(crate) fn read<R, T>(
         &mut self,
         interface: &str,
@@ -294,8 +291,8 @@ impl<'g> Instance<'g> {
         Ok((compiled, snapshot))
     }
 
-    /// Calls an instance that has the contracts and profiles of these agents. Compiling them has a budget of its
-    /// own, and the call does not get what remains of it.
+    /// Calls an instance that has the contracts and profiles of these agents. Compiling them has a budget of its own,
+    /// and the call does not get what remains of it.
     fn with<T>(
         &mut self,
         of: (&[&str], &[&str]),
@@ -312,8 +309,7 @@ impl<'g> Instance<'g> {
         let clock = self.clock();
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
-                // Repeats the call with checks of the clock. The result is the same because calls
-                // are deterministic.
+                // Repeats the call with checks of the clock. The result is the same because calls are deterministic.
                 self.begin_from(bytes, snapshot)?.yielding()?;
                 self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
             }
@@ -365,8 +361,8 @@ impl<'g> Instance<'g> {
         Ok((text.len(), fuel))
     }
 
-    /// Ensures that the live instance has the profile of an agent, as `give_contract` does for a
-    /// contract. Returns only the fuel.
+    /// Ensures that the live instance has the profile of an agent, as `give_contract` does for a contract. Returns only
+    /// the fuel.
     fn give_profile(&mut self, agent: &str, clock: Clock) -> Result<u64, Stopped> {
         let registry = self.registry;
         let given = self.profiles.iter().any(|given| given == agent);
@@ -404,8 +400,7 @@ impl<'g> Instance<'g> {
         compiled.map(|(_, usage)| usage.fuel)
     }
 
-    /// Calls an instance that holds the state of an earlier call. A fresh instance would lack that
-    /// state.
+    /// Calls an instance that holds the state of an earlier call. A fresh instance would lack that state.
     fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Returned<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });

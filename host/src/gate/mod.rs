@@ -49,8 +49,8 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A clone shares the sandbox, its slots and everything registered so far. Later registrations affect only one
-/// of the two.
+/// A clone shares the sandbox, its slots and everything registered so far. Later registrations affect only one of the
+/// two.
 #[derive(Clone)]
 pub struct Gate {
     sandbox: Arc<Sandbox>,
@@ -78,31 +78,31 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// The component is invalid or too large, has imports, is not a validator, or does not start within the
-    /// limits; or the engine cannot be set up.
+    /// The component is invalid or too large, has imports, is not a validator, or does not start within the limits; or
+    /// the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let (engine, slots) = engine::engine(&options.limits, options.slots.max(1)).map_err(LoadError::engine)?;
         let sandbox = Sandbox::new(engine, Options { slots, ..options }, true)?;
         Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }
 
-    /// Returns the engine configuration of a gate, and that of its pool. Tests change one setting, and check that
-    /// it makes no difference.
+    /// Returns the engine configuration of a gate, and that of its pool. Tests change one setting, and check that it
+    /// makes no difference.
     #[doc(hidden)]
     pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
         engine::config(limits, slots)
     }
 
-    /// Creates a gate on another engine. The engine's pool has the slots that the options name, and
-    /// serves all instances of the gate.
+    /// Creates a gate on another engine. The engine's pool has the slots that the options name, and serves all
+    /// instances of the gate.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let sandbox = Arc::new(Sandbox::new(engine, options, false)?);
         Ok(Gate { sandbox, registry: Registry::default() })
     }
 
-    /// Checks and registers a contract. From then on, the gate judges the outputs of its agent by it. `contract` is
-    /// one complete JSON document; [`read_contract`](crate::read_contract) reads one from disk.
+    /// Checks and registers a contract. From then on, the gate judges the outputs of its agent by it. `contract` is one
+    /// complete JSON document; [`read_contract`](crate::read_contract) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -121,8 +121,8 @@ impl Gate {
         Ok(info)
     }
 
-    /// Returns the contracts registered in this gate, sorted by agent. [`inspect`](Gate::inspect) lists those
-    /// baked into the component.
+    /// Returns the contracts registered in this gate, sorted by agent. [`inspect`](Gate::inspect) lists those baked
+    /// into the component.
     pub fn contracts(&self) -> impl Iterator<Item = &ContractInfo> {
         self.registry.infos()
     }
@@ -247,8 +247,7 @@ impl Gate {
         self.once().lint(contract)
     }
 
-    /// Returns the contract that applies to an agent's outputs, either registered here or baked into the
-    /// component.
+    /// Returns the contract that applies to an agent's outputs, either registered here or baked into the component.
     ///
     /// # Errors
     ///
@@ -277,8 +276,8 @@ impl Gate {
         self.once().with_contracts(&[agent], 0, |exports| exports.describe(agent)).map(|(text, _)| text)
     }
 
-    /// Checks and registers a profile. From then on, it decides what its agent may do. `profile` is one complete
-    /// JSON document; [`read_profile`](crate::read_profile) reads one from disk.
+    /// Checks and registers a profile. From then on, it decides what its agent may do. `profile` is one complete JSON
+    /// document; [`read_profile`](crate::read_profile) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -507,8 +506,8 @@ impl Gate {
         Instance::once(&self.sandbox, &self.registry)
     }
 
-    /// Creates an instance for more than one call. Use it only if you trust all producers alike, because state
-    /// that one output leaves in the instance is still present for the next. The reports are the same.
+    /// Creates an instance for more than one call. Use it only if you trust all producers alike, because state that one
+    /// output leaves in the instance is still present for the next. The reports are the same.
     pub fn instance(&self) -> Instance<'_> {
         Instance::new(&self.sandbox, &self.registry)
     }

@@ -21,9 +21,8 @@ use crate::file::{MAX_FILE, read_named, read_regular};
 /// is not a profile comes back unchanged, and `register_profile` rejects it.
 ///
 /// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). If the
-/// file is missing or lacks a tool, that tool has no definition, and
-/// [`Gate::lint_profile`](crate::Gate::lint_profile) reports that. The rules of
-/// [`read_contract`](crate::read_contract) apply to paths and sizes.
+/// file is missing or lacks a tool, that tool has no definition, and [`Gate::lint_profile`](crate::Gate::lint_profile)
+/// reports that. The rules of [`read_contract`](crate::read_contract) apply to paths and sizes.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -50,8 +49,8 @@ pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError>
     paths.into_iter().map(read).collect()
 }
 
-/// Returns the path of every `NAME.profile.json` in a folder, sorted by name. The folder may have none. Does not
-/// read the files.
+/// Returns the path of every `NAME.profile.json` in a folder, sorted by name. The folder may have none. Does not read
+/// the files.
 ///
 /// # Errors
 ///

@@ -31,8 +31,8 @@ impl FileError {
         FileError { path: path.to_owned(), kind, place: None }
     }
 
-    /// Returns the file, its content, and the part of it that is wrong, if that is known: a path that leads nowhere,
-    /// or the byte at which a schema file stops being JSON.
+    /// Returns the file, its content, and the part of it that is wrong, if that is known: a path that leads nowhere, or
+    /// the byte at which a schema file stops being JSON.
     pub fn place(&self) -> Option<(&Path, &str, Span)> {
         self.place.as_deref().map(|(path, text, span)| (path.as_path(), text.as_str(), *span))
     }

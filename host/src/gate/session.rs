@@ -59,8 +59,8 @@ impl<'g> Session<'g> {
         self.pass(&text)
     }
 
-    /// Returns the verdict. It is the same as that of [`Gate::validate`](crate::Gate::validate) on the whole
-    /// output. Its usage is the sum of all calls.
+    /// Returns the verdict. It is the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output.
+    /// Its usage is the sum of all calls.
     ///
     /// # Errors
     ///

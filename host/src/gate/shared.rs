@@ -5,8 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Gate;
 use crate::types::fault::Fault;
 
-/// A gate in which some threads register contracts and profiles while others judge. All clones are the same
-/// gate.
+/// A gate in which some threads register contracts and profiles while others judge. All clones are the same gate.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request, SharedGate};
@@ -17,8 +16,7 @@ use crate::types::fault::Fault;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-// The lock is held only for a moment, to read or replace the pointer. No thread waits while another one
-// registers.
+// The lock is held only for a moment, to read or replace the pointer. No thread waits while another one registers.
 pub struct SharedGate(Arc<RwLock<Arc<Gate>>>);
 
 impl SharedGate {

@@ -27,9 +27,9 @@ pub struct Answer {
 }
 
 impl Verdict {
-    /// Logs and returns the verdict of a component. The built-in component is trusted to return sound reports. A
-    /// report of another component is checked first, which parses its documents again. A document that is a piece of
-    /// the output is instead checked when it is read.
+    /// Logs and returns the verdict of a component. The built-in component is trusted to return sound reports. A report
+    /// of another component is checked first, which parses its documents again. A document that is a piece of the
+    /// output is instead checked when it is read.
     pub(crate) fn of(
         is_trusted: bool,
         agent: &str,

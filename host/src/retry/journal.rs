@@ -175,8 +175,7 @@ impl OpenJournal {
         verdict: &Verdict,
     ) -> Result<(), RetryJournalError> {
         self.keep(attempt, &produced.output)?;
-        // The journal holds no raw output. The output is in a file beside the journal, or is not
-        // kept.
+        // The journal holds no raw output. The output is in a file beside the journal, or is not kept.
         let mut report = verdict.report.clone();
         if let Some(error) = &mut report.error {
             error.raw_output.clear();
@@ -502,8 +501,7 @@ mod tests {
         }
     }
 
-    /// Opens a journal to resume it. Returns the notices, or the reason why the journal cannot be
-    /// opened.
+    /// Opens a journal to resume it. Returns the notices, or the reason why the journal cannot be opened.
     fn resume(file: &Temporary, prompt: &str) -> Result<(OpenJournal, Vec<RetryNotice>), String> {
         let notices = Arc::new(Mutex::new(Vec::new()));
         let receive = Arc::clone(&notices);

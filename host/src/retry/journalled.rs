@@ -170,8 +170,8 @@ impl JournalledAttempts<'_> {
     ///
     /// # Errors
     ///
-    /// A fault, an error of the journal, or the error that `produce` returned. In the last case, the
-    /// journal holds the reason.
+    /// A fault, an error of the journal, or the error that `produce` returned. In the last case, the journal holds the
+    /// reason.
     pub fn retry<E>(
         &mut self,
         mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,

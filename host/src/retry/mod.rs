@@ -1,5 +1,4 @@
-//! The retry loop: ask a producer, judge its output, send back the mistakes, and ask again up to a
-//! limit.
+//! The retry loop: ask a producer, judge its output, send back the mistakes, and ask again up to a limit.
 
 mod error;
 mod journal;
@@ -32,8 +31,7 @@ use crate::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Produced {
-    /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict reports
-    /// that.
+    /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict reports that.
     pub output: Vec<u8>,
     /// The reason why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
@@ -248,8 +246,7 @@ pub struct Attempts<'g> {
     findings: Vec<Findings>,
 }
 
-/// The mistakes after an attempt. They contain no spans, so that two texts with the same mistakes have equal
-/// findings.
+/// The mistakes after an attempt. They contain no spans, so that two texts with the same mistakes have equal findings.
 #[derive(PartialEq, Eq)]
 struct Findings {
     wrong: Vec<Violation>,
@@ -333,8 +330,7 @@ impl Attempts<'_> {
     /// The report's output is invalid, or the report cannot be merged with those before; see [`Gate::merge`].
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
         if report.output.is_some() {
-            // A record is not trusted. Merging a report with itself judges its output again, and changes
-            // nothing.
+            // A record is not trusted. Merging a report with itself judges its output again, and changes nothing.
             let again = self.gate.merge(&[report.clone(), report.clone()], &self.sent)?;
             if again.report.output != report.output {
                 return Err(Fault::BadRequest {

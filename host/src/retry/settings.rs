@@ -74,8 +74,8 @@ impl RetryJournal {
         self
     }
 
-    /// Sets the function that receives notices about the journal, such as a removed line. Default:
-    /// `tracing` events, at level `info` for a resumed run and `warn` for all others.
+    /// Sets the function that receives notices about the journal, such as a removed line. Default: `tracing` events, at
+    /// level `info` for a resumed run and `warn` for all others.
     #[must_use]
     pub fn on_notice(mut self, receive: impl Fn(&RetryNotice) + Send + Sync + 'static) -> Self {
         self.on_notice = Arc::new(receive);

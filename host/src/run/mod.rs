@@ -27,12 +27,11 @@ use self::{
 };
 use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
-/// The number of steps between two checkpoints. Replaying a step takes about as long as making it, and each
-/// checkpoint takes two syncs.
+/// The number of steps between two checkpoints. Replaying a step takes about as long as making it, and each checkpoint
+/// takes two syncs.
 const CHECKPOINT_STEPS: u64 = 64;
 
-/// Computes steps from events. The gate implements it, and tests have an implementation of their
-/// own.
+/// Computes steps from events. The gate implements it, and tests have an implementation of their own.
 pub(crate) trait Kernel: Sync {
     /// Returns the step, as JSON text.
     fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault>;
@@ -303,8 +302,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((run, actions))
     }
 
-    /// Returns a run that has not begun, and its first step. The artifacts of the step are already
-    /// kept.
+    /// Returns a run that has not begun, and its first step. The artifacts of the step are already kept.
     fn first_step(
         kernel: &'g dyn Kernel,
         journal: J,
@@ -359,8 +357,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(run)
     }
 
-    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to. The
-    /// journal already contains them.
+    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to. The journal
+    /// already contains them.
     ///
     /// An event that does not fit, such as a late one, is recorded, and has no effect. Artifacts that the step needs
     /// are read from the journal.
@@ -483,8 +481,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)
     }
 
-    /// Asks the kernel while the event's artifacts are being written, because judging a large result takes about
-    /// as long as writing it.
+    /// Asks the kernel while the event's artifacts are being written, because judging a large result takes about as
+    /// long as writing it.
     fn ask_and_put(&mut self, event: &EventLine) -> Result<Answered, StepError> {
         let Run { kernel, journal, about, now, .. } = &mut *self;
         let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
@@ -511,8 +509,7 @@ impl<'g, J: Journal> Run<'g, J> {
         self.go_on(now, event, self.ask(now, &event.whole)?)
     }
 
-    /// Returns the step that follows the kernel's first answer, after giving it the artifacts that
-    /// it needs.
+    /// Returns the step that follows the kernel's first answer, after giving it the artifacts that it needs.
     fn go_on(&self, now: &Now, event: &EventLine, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
@@ -573,8 +570,7 @@ impl<'g, J: Journal> Run<'g, J> {
             match self.journal.get(Blob::Checkpoint, expected)? {
                 Some(state) if digest(state.as_bytes()) == *expected => {
                     let version = history.version_at(*n).cloned();
-                    // The process that changed the component replayed the events up to here, and got
-                    // the same state.
+                    // The process that changed the component replayed the events up to here, and got the same state.
                     let state = with_version(&state, version.as_ref(), self.about.version.as_ref()).unwrap_or(state);
                     let now = Now { step: *step, state, wake_at: *wake_at, records: Vec::new() };
                     return Ok(Some(Begin { line: *n, now, version }));
@@ -753,8 +749,7 @@ impl Run<'_, FileJournal> {
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, or its lines do not match what its events lead to. The run is
-    /// unchanged.
+    /// The journal cannot be read, or its lines do not match what its events lead to. The run is unchanged.
     pub fn catch_up(&mut self) -> Result<Vec<Action>, StepError> {
         let journal = self.journal.again()?;
         let own = std::mem::replace(&mut self.journal, journal);

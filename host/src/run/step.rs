@@ -97,8 +97,7 @@ fn texts(values: Vec<Box<RawValue>>) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// A component that is not built in returned an action that does not match
-/// `schemas/action.schema.json`.
+/// A component that is not built in returned an action that does not match `schemas/action.schema.json`.
 pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
     let read = |text: &String| Action::from_json(text).map_err(|error| trap(&format!("an action: {error}")));
     texts.iter().map(read).collect()
@@ -108,8 +107,7 @@ pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
 ///
 /// # Errors
 ///
-/// A component that is not built in returned a record that does not match
-/// `schemas/record.schema.json`.
+/// A component that is not built in returned a record that does not match `schemas/record.schema.json`.
 pub(super) fn read_records(texts: &[String]) -> Result<Vec<Record>, Fault> {
     let read = |text: &String| Record::from_json(text).map_err(|error| trap(&format!("a record: {error}")));
     texts.iter().map(read).collect()

@@ -138,8 +138,7 @@ impl Folder {
         Folder::below(&std::env::temp_dir(), name)
     }
 
-    /// Returns a folder where writing is fast, if there is one, for tests that write tens of thousands of
-    /// files.
+    /// Returns a folder where writing is fast, if there is one, for tests that write tens of thousands of files.
     fn fast(name: &str) -> Self {
         let folder = Folder::below(Path::new("/dev/shm"), name);
         if fs::create_dir(&folder.0).is_ok() { folder } else { Folder::new(name) }
@@ -319,8 +318,7 @@ fn a_flipped_bit_is_an_error_that_names_its_line() {
             flips += 1;
             match &error {
                 StepError::Journal(JournalError::Line { line, .. }) if *line == n as u64 => {}
-                // Nothing follows the last line, so it is not known which of the last two lines was
-                // changed.
+                // Nothing follows the last line, so it is not known which of the last two lines was changed.
                 StepError::Journal(JournalError::Line { line, message, .. })
                     if *line == n as u64 + 1 && n + 2 == all.len() && message.contains("or the line before it is") =>
                 {
@@ -609,8 +607,7 @@ fn a_run_goes_on_under_another_component_that_decides_alike() {
     assert_eq!(kinds(&folder), format!("r{}c{}", "eras".repeat(events.len()), "eras"));
     Run::restore_on(&second, Memory::default(), &run.snapshot()).expect("written");
 
-    // Changes the component twice, and then back to the first. Each change replays everything
-    // before it.
+    // Changes the component twice, and then back to the first. Each change replays everything before it.
     let mut state = run.state().to_owned();
     for (component, version, before) in [("3", "0.3.0", "0.2.0"), ("3", "0.3.0", "0.3.0"), ("", "0.1.0", "0.3.0")] {
         let kernel = later(component, version);

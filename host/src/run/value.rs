@@ -1,5 +1,4 @@
-//! Values in events, actions and records that are JSON themselves, or that a journal keeps
-//! separately.
+//! Values in events, actions and records that are JSON themselves, or that a journal keeps separately.
 
 use std::{borrow::Cow, fmt};
 

@@ -64,8 +64,7 @@ mod in_place {
     /// no other engine gets it.
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Claims the code in place. Returns `true` only for the first caller, and only if the code is aligned to
-    /// a page.
+    /// Claims the code in place. Returns `true` only for the first caller, and only if the code is aligned to a page.
     pub(super) fn is_possible() -> bool {
         let begins_page = CODE.0.as_ptr().addr().is_multiple_of(system::page_size());
         begins_page && !IS_TAKEN.swap(true, Ordering::Relaxed)

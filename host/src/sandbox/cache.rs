@@ -27,12 +27,12 @@ use wasmtime::Engine;
 
 use super::code::{Code, CodeKind};
 
-/// The number of files to keep. The least recently used are removed first. A file is about three times as large
-/// as its component.
+/// The number of files to keep. The least recently used are removed first. A file is about three times as large as its
+/// component.
 const KEPT: usize = 16;
 
-/// The mark at the end of a file. The checksum of the file's key follows, and then the checksum of the code and
-/// the key.
+/// The mark at the end of a file. The checksum of the file's key follows, and then the checksum of the code and the
+/// key.
 const MARK: &[u8; 12] = b"seamgate-02\n";
 
 /// The length of the end of a file, in bytes.
@@ -205,8 +205,7 @@ impl End {
         End { named: crc32fast::hash(key.as_bytes()), whole: hasher.finalize() }
     }
 
-    /// Reads the data at the end of an open file of this length. `None` if the file has no such
-    /// end.
+    /// Reads the data at the end of an open file of this length. `None` if the file has no such end.
     fn read(file: &mut fs::File, length: u64) -> io::Result<Option<Self>> {
         let Some(start) = length.checked_sub(END as u64) else {
             return Ok(None);

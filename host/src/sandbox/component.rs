@@ -80,8 +80,8 @@ impl Component {
         Component { digest: wasm.digest(), wasm, builtin, straight: true }
     }
 
-    /// Returns the same component, but always called through the component model. Tests check that this
-    /// makes no difference.
+    /// Returns the same component, but always called through the component model. Tests check that this makes no
+    /// difference.
     #[doc(hidden)]
     #[must_use]
     pub fn as_component(mut self) -> Self {
@@ -98,8 +98,7 @@ impl Component {
         engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
 
-    /// Returns one word for the properties that precompiled code must share with this library and
-    /// machine.
+    /// Returns one word for the properties that precompiled code must share with this library and machine.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -190,10 +189,9 @@ impl Component {
     }
 }
 
-/// Returns a hash that identifies a component. It covers the component's bytes, or the parts that differ from
-/// the built-in one.
-// BLAKE3 instead of the public SHA-256, because each start computes this hash, and BLAKE3 is four
-// times as fast.
+/// Returns a hash that identifies a component. It covers the component's bytes, or the parts that differ from the
+/// built-in one.
+// BLAKE3 instead of the public SHA-256, because each start computes this hash, and BLAKE3 is four times as fast.
 fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Hash {
     let Some(module) = module else {
         return blake3::hash(component);

@@ -100,8 +100,7 @@ mod tests {
             assert!(!before.are_none_since(), "after {quiet} calls");
             for _ in 0..quiet {
                 let before = PageFaults::before_call().expect("a count");
-                // Both answers are allowed: the thread may or may not have page faults between
-                // calls.
+                // Both answers are allowed: the thread may or may not have page faults between calls.
                 before.are_none_since();
             }
         }

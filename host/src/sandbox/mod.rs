@@ -1,5 +1,4 @@
-//! The sandbox: one component on one engine, fresh instances of it, and the limits that terminate
-//! them.
+//! The sandbox: one component on one engine, fresh instances of it, and the limits that terminate them.
 
 pub(crate) mod builtin_code;
 pub(crate) mod cache;
@@ -121,8 +120,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// The longest output of ordinary size, in bytes. A slot keeps the memory that such an output
-    /// touches.
+    /// The longest output of ordinary size, in bytes. A slot keeps the memory that such an output touches.
     const ORDINARY: usize = 16 * 1024;
 
     pub(crate) fn of(bytes: usize) -> Self {
@@ -165,8 +163,8 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart` allows engines of their
-    /// own for large and held instances.
+    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart` allows engines of their own for
+    /// large and held instances.
     pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
@@ -177,8 +175,8 @@ impl Sandbox {
             held: OnceLock::new(),
             apart,
             limits: options.limits,
-            // If held instances cannot have an engine of their own, and there are at least two slots, one slot
-            // is reserved for verdicts.
+            // If held instances cannot have an engine of their own, and there are at least two slots, one slot is
+            // reserved for verdicts.
             slots: Slots::new(options.slots, if apart { (options.slots - 1).max(1) } else { options.slots }),
             pristine: Mutex::default(),
         };
@@ -242,8 +240,8 @@ impl Sandbox {
         Instances::new(engine.clone(), code).ok()
     }
 
-    /// Returns an instance that behaves like a fresh one, once a slot is free. An instance of ordinary size begins
-    /// from this snapshot, if an instance with it was kept.
+    /// Returns an instance that behaves like a fresh one, once a slot is free. An instance of ordinary size begins from
+    /// this snapshot, if an instance with it was kept.
     ///
     /// # Errors
     ///
@@ -322,8 +320,7 @@ impl Sandbox {
 
     /// Returns a fresh instance for one output of ordinary size.
     fn ordinary_one<'s>(&'s self, slot: Slot<'s, WarmInstance>) -> Result<Live<'s>, Fault> {
-        // The call may write to what the instance begins with before anything else, so observe it
-        // from the start.
+        // The call may write to what the instance begins with before anything else, so observe it from the start.
         self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
     }
 
@@ -360,8 +357,7 @@ impl Sandbox {
         }
     }
 
-    /// Calls an instance within this much fuel, on a clock that is already running. Drop the instance if it
-    /// stopped.
+    /// Calls an instance within this much fuel, on a clock that is already running. Drop the instance if it stopped.
     pub(crate) fn call<T>(
         &self,
         live: &mut Live,

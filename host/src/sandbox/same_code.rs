@@ -1,8 +1,8 @@
-//! Determines whether a component is the built-in one with other data. Such a component runs the code of the
-//! built-in one, so the library may call its core module directly.
+//! Determines whether a component is the built-in one with other data. Such a component runs the code of the built-in
+//! one, so the library may call its core module directly.
 //!
-//! Compares all bytes except those that baking changes: the data of the only module with a memory, the initial
-//! size of that memory, and the initial values of the module's globals.
+//! Compares all bytes except those that baking changes: the data of the only module with a memory, the initial size of
+//! that memory, and the initial values of the module's globals.
 
 use std::ops::Range;
 
@@ -126,8 +126,8 @@ mod tests {
         // The memory, the globals and the data.
         assert!(same.own.len() >= 3, "{} sections are its own", same.own.len());
         let own = same.own;
-        // Bytes from all over the component. If a byte of the code or of the wrapper differs, it is not the
-        // built-in component.
+        // Bytes from all over the component. If a byte of the code or of the wrapper differs, it is not the built-in
+        // component.
         let mut other = builtin.to_vec();
         let (mut same, mut different) = (0, 0);
         for at in (0..builtin.len()).step_by(builtin.len() / 97).chain(builtin.len() - 300..builtin.len()) {

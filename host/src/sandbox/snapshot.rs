@@ -13,8 +13,7 @@ use super::{engine::STACK, limiter::MemoryLimiter};
 /// The size of a page of memory, in bytes.
 const PAGE: usize = 64 * 1024;
 
-/// The distance in bytes up to which neighbouring pieces are joined, because each piece has a fixed
-/// cost.
+/// The distance in bytes up to which neighbouring pieces are joined, because each piece has a fixed cost.
 const NEAR: usize = 64;
 
 /// The difference between the memory of an instance and that of a fresh one.

@@ -1,5 +1,5 @@
-//! Warm instances, which are reused for the next call. Before that, their memory is restored to
-//! that of a fresh instance.
+//! Warm instances, which are reused for the next call. Before that, their memory is restored to that of a fresh
+//! instance.
 //!
 //! Dropping an instance and creating another takes longer than an ordinary verdict, because Wasmtime asks the kernel
 //! about every page that the instance has read. This module asks only whether the call caused a page fault. A call
@@ -79,8 +79,7 @@ pub(crate) struct Watch {
 struct Page {
     number: usize,
     original: Original,
-    /// `true` if returning the page to the kernel restores this content, because no part of it comes from a
-    /// snapshot.
+    /// `true` if returning the page to the kernel restores this content, because no part of it comes from a snapshot.
     is_given: bool,
     /// The number of consecutive calls that left the page unchanged.
     idle: u8,
@@ -92,8 +91,7 @@ enum Original {
     Bytes(Arc<[u8]>),
 }
 
-/// The pages of a fresh instance without a snapshot, by number. Contains the pages that any call has
-/// written to.
+/// The pages of a fresh instance without a snapshot, by number. Contains the pages that any call has written to.
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 

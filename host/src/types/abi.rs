@@ -37,8 +37,8 @@ pub(crate) trait Room {
 /// The memory that values are read from.
 pub(crate) struct Reader<'m> {
     memory: &'m [u8],
-    /// The number of bytes that lists and texts may still take. In valid memory, no two of them share a byte; in
-    /// other memory, a small list could reference the same long text a million times.
+    /// The number of bytes that lists and texts may still take. In valid memory, no two of them share a byte; in other
+    /// memory, a small list could reference the same long text a million times.
     left: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The document of a report. If the output consists only of one document, that document is written when it is
-//! first read, because whoever asks for a verdict already has the output.
+//! The document of a report. If the output consists only of one document, that document is written when it is first
+//! read, because whoever asks for a verdict already has the output.
 
 use std::{fmt, ops::Deref, sync::OnceLock};
 
@@ -38,8 +38,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Returns the document. Returns `null` if a component that is not built in reports a piece that is not JSON:
-    /// it could have reported any document, including `null`.
+    /// Returns the document. Returns `null` if a component that is not built in reports a piece that is not JSON: it
+    /// could have reported any document, including `null`.
     fn document(&self) -> String {
         let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         if is_json { minified(&self.text).into_owned() } else { "null".to_owned() }

@@ -10,8 +10,7 @@ use crate::types;
 /// The reason why there is no verdict: the caller made a mistake, or a call exceeded a limit. A rejected output is not
 /// a fault: it is a [`Report`](crate::Report).
 ///
-/// Each fault fails closed: no part of the output is accepted. Faults may gain further fields, so match them with
-/// `..`.
+/// Each fault fails closed: no part of the output is accepted. Faults may gain further fields, so match them with `..`.
 ///
 /// ```
 /// use seamgate::{Fault, Gate, Limits, Options, Request};
@@ -117,8 +116,7 @@ pub enum Fault {
         /// `true` if the output may be longer than `bytes`, because the gate does not read it to its end.
         more: bool,
     },
-    /// The instance stopped for another reason, or its answer is invalid, so the component has a
-    /// bug.
+    /// The instance stopped for another reason, or its answer is invalid, so the component has a bug.
     #[error("the component failed: {message}")]
     #[non_exhaustive]
     Trap {
@@ -192,8 +190,7 @@ impl Fault {
         Fault::Busy { message, limit }
     }
 
-    /// Returns the same fault for an output that is still arriving. If the output is too large, it
-    /// may grow further.
+    /// Returns the same fault for an output that is still arriving. If the output is too large, it may grow further.
     pub(crate) fn so_far(mut self) -> Self {
         if let Fault::InputTooLarge { more, .. } = &mut self {
             *more = true;

@@ -7,8 +7,7 @@ use super::{defaults, wasm::ComponentDigest};
 /// The limits of one call into the sandbox. A call that exceeds one ends in a [`Fault`](crate::Fault), never in a
 /// verdict. Each method changes one limit.
 ///
-/// Two limits cannot be set here: the stack of an instance, which is 512 KiB, and each contract's caps on
-/// documents.
+/// Two limits cannot be set here: the stack of an instance, which is 512 KiB, and each contract's caps on documents.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,8 +34,7 @@ pub struct Limits {
     /// Wall-clock time of each call, accurate to 10 ms. It is a safety net in addition to fuel, and never affects a
     /// verdict. Default: 5 s.
     pub timeout: Duration,
-    /// The longest output, in bytes. The gate checks it before the output enters the sandbox. Default: 8
-    /// MiB.
+    /// The longest output, in bytes. The gate checks it before the output enters the sandbox. Default: 8 MiB.
     pub output_bytes: usize,
 }
 
@@ -115,7 +113,7 @@ pub struct Usage {
     pub memory: usize,
     /// Wall-clock time inside the sandbox.
     pub elapsed: Duration,
-    /// The component that used the resources: `sha256:` followed by the digest of its bytes. Fuel is comparable
-    /// only between calls of the same component.
+    /// The component that used the resources: `sha256:` followed by the digest of its bytes. Fuel is comparable only
+    /// between calls of the same component.
     pub component: ComponentDigest,
 }

@@ -20,8 +20,8 @@ impl Report {
         serde_json::from_str(text)
     }
 
-    /// Returns how a report contradicts itself, if it does. Its type does not rule that out, and the report may
-    /// come from any component. Callers that write one report per line depend on documents without line ends.
+    /// Returns how a report contradicts itself, if it does. Its type does not rule that out, and the report may come
+    /// from any component. Callers that write one report per line depend on documents without line ends.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.output.is_some() != self.disposition.emits() {
             return Some("expected `output` exactly where `disposition` is accepted or partial");

@@ -35,11 +35,10 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and
-    /// reports where.
+    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and reports
+    /// where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
-        // Most text is valid, and is checked at once. Replacing invalid bytes requires reading byte
-        // by byte.
+        // Most text is valid, and is checked at once. Replacing invalid bytes requires reading byte by byte.
         let (output, invalid) = match std::str::from_utf8(output) {
             Ok(text) => (Cow::Borrowed(text), None),
             Err(error) => (String::from_utf8_lossy(output), Some(error.valid_up_to())),
@@ -63,17 +62,16 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. If a list
-    /// is missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is
-    /// optional.
+    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. If a list is
+    /// missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
         self
     }
 
-    /// Sets the observations that the producer saw, for claims to cite: at most 1,000 observations with 4 MiB in
-    /// total. If the contract has `evidence` and the observations are missing, there is no verdict
+    /// Sets the observations that the producer saw, for claims to cite: at most 1,000 observations with 4 MiB in total.
+    /// If the contract has `evidence` and the observations are missing, there is no verdict
     /// ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
     ///
     /// ```
@@ -204,8 +202,7 @@ impl Observation {
         self
     }
 
-    /// Sets the highest confidence that a claim may state on the basis of this source. Default:
-    /// low.
+    /// Sets the highest confidence that a claim may state on the basis of this source. Default: low.
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;

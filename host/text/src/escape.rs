@@ -7,8 +7,8 @@ pub fn escape_terminal(text: &str) -> String {
     text.split('\n').map(escape_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes all control and invisible characters in a JSON document, without changing its values. Such characters
-/// occur only in strings, because the only control characters elsewhere in JSON are line ends and tabs.
+/// Escapes all control and invisible characters in a JSON document, without changing its values. Such characters occur
+/// only in strings, because the only control characters elsewhere in JSON are line ends and tabs.
 pub fn visible_json(json: &str) -> String {
     let mut visible = String::with_capacity(json.len());
     for character in json.chars() {
@@ -27,8 +27,8 @@ fn escape_line(line: &str) -> String {
     annotate_snippets::normalize_untrusted_str(&without_hidden(line))
 }
 
-/// Returns a line without a `\r` at its end, and with U+FFFD in place of each character that has no
-/// width. `annotate_snippets` escapes the other unsafe characters.
+/// Returns a line without a `\r` at its end, and with U+FFFD in place of each character that has no width.
+/// `annotate_snippets` escapes the other unsafe characters.
 pub fn without_hidden(line: &str) -> String {
     line.trim_end_matches('\r')
         .chars()

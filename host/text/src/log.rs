@@ -75,8 +75,7 @@ pub fn hide_in_log(hide: impl Fn(String) -> String + Send + 'static) {
     }
 }
 
-/// Writes a message to standard error, with a line end. Ignores failures, because nobody is
-/// listening then.
+/// Writes a message to standard error, with a line end. Ignores failures, because nobody is listening then.
 pub fn say(text: &str) {
     say_with(Level::Info, text, &[]);
 }

@@ -17,8 +17,7 @@ use crate::{
 
 /// The longest line to read, in bytes.
 const MAX_LINE: u64 = 256 * 1024 * 1024;
-/// The maximum number of an attempt's violations that are shown, and the longest one, in
-/// characters.
+/// The maximum number of an attempt's violations that are shown, and the longest one, in characters.
 const MAX_VIOLATIONS: usize = 8;
 const MAX_TEXT: usize = 300;
 /// The maximum number of foreign lines that are reported one by one.

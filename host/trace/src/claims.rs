@@ -68,8 +68,7 @@ impl Claims {
         profile.r#final.contract.evidence.read().ok()
     }
 
-    /// Returns the claims of a document: those in the list of claims, followed by those in a separate
-    /// list of absences.
+    /// Returns the claims of a document: those in the list of claims, followed by those in a separate list of absences.
     pub(crate) fn read(&self, document: &str) -> Vec<Claim> {
         let document: Value = serde_json::from_str(document).unwrap_or_default();
         let mut places = select(&self.claims, &document);
@@ -111,8 +110,8 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the values that a path leads to, with their JSON Pointers. The path consists of names, indices and
-/// `[*]`, the subset of RFC 9535 that a contract accepts.
+/// Returns the values that a path leads to, with their JSON Pointers. The path consists of names, indices and `[*]`,
+/// the subset of RFC 9535 that a contract accepts.
 fn select<'v>(path: &str, document: &'v Value) -> Vec<(String, &'v Value)> {
     let Some(mut rest) = path.strip_prefix('$') else {
         return Vec::new();

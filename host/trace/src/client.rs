@@ -1,5 +1,4 @@
-//! The messages that the client of a gate received for its calls, as far as the journal reveals
-//! them.
+//! The messages that the client of a gate received for its calls, as far as the journal reveals them.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -25,8 +24,8 @@ const MAX_PLACES: usize = 10;
 /// The text that a client received for a call.
 pub(crate) struct Sent {
     pub(crate) text: String,
-    /// Describes how the text differs from the server's, or says that it does not differ. Empty if the
-    /// server sent nothing.
+    /// Describes how the text differs from the server's, or says that it does not differ. Empty if the server sent
+    /// nothing.
     pub(crate) change: String,
 }
 
@@ -39,8 +38,8 @@ pub(crate) fn denied(record: &DecisionRecord, is_visible: bool) -> String {
     format!("Call denied: {}. Allowed tools: …", cut(reason, MAX_REASON))
 }
 
-/// Returns the text that the client received for a call without a result. `None` if the client no longer waits
-/// for an answer.
+/// Returns the text that the client received for a call without a result. `None` if the client no longer waits for an
+/// answer.
 pub(crate) fn settled(record: &SettledRecord, event: Option<&EventKind>) -> Option<String> {
     let why = match event {
         Some(EventKind::ToolFailed(event)) => &event.message,
@@ -174,8 +173,7 @@ fn compare(one: &Value, other: &Value, at: &mut String, places: &mut Vec<String>
     }
 }
 
-/// Returns the texts of a result of the Model Context Protocol if it contains nothing else, and its JSON
-/// otherwise.
+/// Returns the texts of a result of the Model Context Protocol if it contains nothing else, and its JSON otherwise.
 fn text(result: &str) -> String {
     let Ok(Value::Object(members)) = serde_json::from_str(result) else { return result.to_owned() };
     let block = |block: &Value| match block {

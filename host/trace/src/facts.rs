@@ -1,5 +1,4 @@
-//! The facts about a run that determine whether it is kept: its identity, its progress, and the size of its
-//! folder.
+//! The facts about a run that determine whether it is kept: its identity, its progress, and the size of its folder.
 
 use std::{
     fs, io,
@@ -124,8 +123,8 @@ pub struct RunFacts {
     pub fault: Option<String>,
 }
 
-/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. If the journal is
-/// damaged, the state is [`RunState::Broken`], with the facts from before the damage.
+/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. If the journal is damaged,
+/// the state is [`RunState::Broken`], with the facts from before the damage.
 pub fn facts(folder: &Path, now: u64) -> RunFacts {
     let mut facts = RunFacts {
         run: String::new(),
@@ -232,8 +231,7 @@ impl RunFacts {
     }
 }
 
-/// Returns the size of a file, or the total size of all files in a folder. Follows no symbolic
-/// links.
+/// Returns the size of a file, or the total size of all files in a folder. Follows no symbolic links.
 fn bytes_of(path: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     let mut left: Vec<PathBuf> = vec![path.to_owned()];

@@ -15,8 +15,7 @@ const MAX_DEPTH: usize = 3;
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct FoundRuns {
-    /// The folders of the runs, sorted by name. Children are in the folders of their parents, and are not
-    /// listed.
+    /// The folders of the runs, sorted by name. Children are in the folders of their parents, and are not listed.
     pub runs: Vec<PathBuf>,
     /// The folders of runs whose deletion was interrupted.
     pub leftovers: Vec<PathBuf>,

@@ -9,8 +9,7 @@ pub(crate) fn many(number: u64, noun: &str) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), noun)
 }
 
-/// Truncates a text that is longer than `limit` bytes, and adds how much was removed. A shorter text is
-/// unchanged.
+/// Truncates a text that is longer than `limit` bytes, and adds how much was removed. A shorter text is unchanged.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();

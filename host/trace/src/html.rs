@@ -1,5 +1,4 @@
-//! Renders a run as one page for a browser. The page loads nothing and runs no scripts: all untrusted
-//! content is text.
+//! Renders a run as one page for a browser. The page loads nothing and runs no scripts: all untrusted content is text.
 
 use std::{
     collections::{HashMap, HashSet},

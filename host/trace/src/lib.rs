@@ -1,5 +1,4 @@
-//! Shows a run of an agent, using only its folder: the journal, the artifacts, and the folders of its
-//! children.
+//! Shows a run of an agent, using only its folder: the journal, the artifacts, and the folders of its children.
 //!
 //! [`write_text`] writes a run for a terminal, [`html()`] renders it as a page for a browser, and [`otlp()`] converts
 //! it to the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the

@@ -16,15 +16,13 @@ use crate::{error::TraceError, steps::About};
 /// The file name of the plan in a run's folder, which describes how to resume the run.
 pub const PLAN: &str = "agent.json";
 
-/// The file name of the plan after the run has ended. The run is no longer resumed, but a trace needs
-/// its profile.
+/// The file name of the plan after the run has ended. The run is no longer resumed, but a trace needs its profile.
 pub const ENDED_PLAN: &str = "ended.json";
 
 /// The largest plan that is read, in bytes.
 const MAX_PLAN: u64 = 64 * 1024 * 1024;
 
-/// The members of a plan that a trace reads: the profiles of the agent and of the agents that it
-/// delegates to.
+/// The members of a plan that a trace reads: the profiles of the agent and of the agents that it delegates to.
 #[derive(Deserialize)]
 struct Plan {
     profiles: Vec<Json>,

@@ -22,8 +22,7 @@ const MAX_TEXT: usize = 300;
 /// The token of approvals in a replay. The host of a run verifies tokens before it sends them, and a replay has nothing
 /// to protect.
 const TOKEN: &str = "replay";
-/// The maximum number of approvals of one call, because each group of approvers may have to approve
-/// it.
+/// The maximum number of approvals of one call, because each group of approvers may have to approve it.
 const MAX_APPROVALS: usize = 64;
 
 /// The decisions about the calls of a run, both as recorded and under another profile.
@@ -50,8 +49,7 @@ pub struct ReplayedCall {
     pub before: Permit,
     /// The decision of the other profile. `None` if the replay did not reach the call.
     pub after: Option<Permit>,
-    /// The first reason of the stricter one of two different decisions. It may contain untrusted
-    /// text.
+    /// The first reason of the stricter one of two different decisions. It may contain untrusted text.
     pub reason: String,
 }
 
@@ -177,8 +175,7 @@ struct Again<'r> {
     at: u64,
 }
 
-/// The last requests of the recorded run. An event that answers anything else had no effect then, and has none
-/// now.
+/// The last requests of the recorded run. An event that answers anything else had no effect then, and has none now.
 #[derive(Default)]
 struct Recorded {
     /// The key of the request to the model.
@@ -257,8 +254,8 @@ impl Again<'_> {
         members.insert(name.to_owned(), text(&key)?);
         if let (Some(ask), EventKind::Approval(event)) = (ask, event) {
             members.insert("digest".to_owned(), text(&ask.digest)?);
-            // If the profile has a key for the principal, it accepts only signed decisions, each of which is
-            // about one call.
+            // If the profile has a key for the principal, it accepts only signed decisions, each of which is about one
+            // call.
             if needs_token(ask, &event.principal) && event.token.is_none() {
                 members.insert("token".to_owned(), text(&TOKEN.to_owned())?);
                 members.remove("remember");
@@ -271,8 +268,7 @@ impl Again<'_> {
         self.run.send_json(event).map_err(|error| error.to_string())
     }
 
-    /// Performs the replay's actions: approves calls that ran in the recording, and ends calls that did
-    /// not.
+    /// Performs the replay's actions: approves calls that ran in the recording, and ends calls that did not.
     fn act(&mut self, actions: Vec<String>) {
         let mut actions: Vec<Action> = read(&actions);
         for _ in 0..MAX_APPROVALS {

@@ -14,8 +14,8 @@ use crate::{
 /// The longest message of a row, in bytes. The arguments of a record have at most 4 KiB.
 const MAX_TEXT: usize = 1024;
 
-/// The latest time of a row, which is the end of the year 9999, and the largest number of a row, which is the
-/// largest that all JSON parsers represent exactly.
+/// The latest time of a row, which is the end of the year 9999, and the largest number of a row, which is the largest
+/// that all JSON parsers represent exactly.
 const MAX_TIME: u64 = 253_402_300_799_999;
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
@@ -74,8 +74,8 @@ pub struct CallRow {
     pub duration_ms: Option<u64>,
 }
 
-/// Returns the calls of a run in their order, and a description of its journal's damage. If the journal is
-/// damaged, returns the calls before the damage. The texts are untrusted.
+/// Returns the calls of a run in their order, and a description of its journal's damage. If the journal is damaged,
+/// returns the calls before the damage. The texts are untrusted.
 ///
 /// # Errors
 ///

@@ -1,5 +1,4 @@
-//! Reads a run's folder as typed steps. This needs no profile, because the journal contains
-//! everything.
+//! Reads a run's folder as typed steps. This needs no profile, because the journal contains everything.
 
 use std::{
     collections::BTreeMap,
@@ -78,8 +77,8 @@ impl Step {
         self.actions.iter().flatten()
     }
 
-    /// Returns a member of the event as it is written in its line, because hosts may write the members of objects
-    /// in any order.
+    /// Returns a member of the event as it is written in its line, because hosts may write the members of objects in
+    /// any order.
     pub(crate) fn member(&self, name: &str) -> Option<Json> {
         let line = self.lines.iter().find(|line| line.kind == LineKind::Event)?;
         serde_json::from_str::<BTreeMap<String, Json>>(&line.json).ok()?.remove(name)
@@ -109,8 +108,7 @@ pub(crate) fn asked_of(event: &EventKind) -> Option<&str> {
     }
 }
 
-/// Returns the digest of a prompt. `None` if the line contains the prompt itself, which does not
-/// occur in journals.
+/// Returns the digest of a prompt. `None` if the line contains the prompt itself, which does not occur in journals.
 pub(crate) fn prompt_of(action: &AskModelAction) -> Option<&str> {
     match &action.prompt {
         Large::Artifact(digest) => Some(digest),
@@ -118,8 +116,7 @@ pub(crate) fn prompt_of(action: &AskModelAction) -> Option<&str> {
     }
 }
 
-/// Iterates over the steps of a run. Damage ends the iteration, and [`fault`](Steps::fault) then describes
-/// it.
+/// Iterates over the steps of a run. Damage ends the iteration, and [`fault`](Steps::fault) then describes it.
 pub(crate) struct Steps {
     pub(crate) folder: PathBuf,
     pub(crate) about: About,
@@ -151,8 +148,7 @@ impl Steps {
         self.fault.as_deref()
     }
 
-    /// Returns whether a crash truncated the next step, and there is no other damage. Call it after
-    /// the last step.
+    /// Returns whether a crash truncated the next step, and there is no other damage. Call it after the last step.
     pub(crate) fn is_torn(&self) -> bool {
         self.reader.torn().is_some()
     }
@@ -170,8 +166,7 @@ impl Steps {
         }
     }
 
-    /// Returns the text of a member that is a string, even if it is an artifact. Returns the JSON
-    /// of any other value.
+    /// Returns the text of a member that is a string, even if it is an artifact. Returns the JSON of any other value.
     pub(crate) fn value(&self, value: &Json) -> String {
         if let Ok(text) = value.read::<String>() {
             return text;
@@ -259,8 +254,7 @@ impl Iterator for Steps {
     }
 }
 
-/// Reads a line with an event, a record or an action. Returns an error if the line does not even have a
-/// type.
+/// Reads a line with an event, a record or an action. Returns an error if the line does not even have a type.
 fn word<T: DeserializeOwned>(line: &JournalLine) -> Result<Word<T>, String> {
     #[derive(Deserialize)]
     struct Tag {
@@ -282,8 +276,7 @@ fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))
 }
 
-/// Returns the folder of a child in its parent's, given the call that started it. `None` if the call's key is
-/// invalid.
+/// Returns the folder of a child in its parent's, given the call that started it. `None` if the call's key is invalid.
 pub(crate) fn child_folder(parent: &Path, call: &str) -> Option<PathBuf> {
     let number = call.strip_prefix('c')?;
     let is_number = !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());

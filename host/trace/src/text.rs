@@ -67,11 +67,9 @@ pub(crate) struct Known {
     client_calls: HashSet<String>,
     /// The tools that the client sees, with their servers.
     visible: Option<HashSet<String>>,
-    /// The runs of children that have begun. A delegation that is sent again refers to the same
-    /// child.
+    /// The runs of children that have begun. A delegation that is sent again refers to the same child.
     children: HashSet<String>,
-    /// The calls that the run waits for, by the key of the request, with the time since when they
-    /// wait.
+    /// The calls that the run waits for, by the key of the request, with the time since when they wait.
     waits: HashMap<String, (String, u64)>,
 }
 

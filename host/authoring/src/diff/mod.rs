@@ -63,8 +63,7 @@ pub enum DiffError {
         /// The reason.
         source: LoadError,
     },
-    /// A contract cannot be used for trying documents, that is, without the members that affect only
-    /// outputs.
+    /// A contract cannot be used for trying documents, that is, without the members that affect only outputs.
     #[error("{} and {}: {side}: {fault}", old.display(), new.display())]
     #[non_exhaustive]
     Reduced {
@@ -87,8 +86,7 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// Reads a contract from a file with the files that it references, or all contracts of a
-    /// folder.
+    /// Reads a contract from a file with the files that it references, or all contracts of a folder.
     ///
     /// # Errors
     ///

@@ -17,8 +17,8 @@ pub(super) struct Policy {
 const CAPS: [(&str, u64); 5] =
     [("bytes", 1_048_576), ("depth", 64), ("string_bytes", 65_536), ("array_items", 10_000), ("object_members", 1_000)];
 
-/// Members that determine which outputs are accepted. They do not affect the validity of a document that
-/// is let through.
+/// Members that determine which outputs are accepted. They do not affect the validity of a document that is let
+/// through.
 const OF_OUTPUTS: [&str; 4] = ["extract", "repair", "patterns", "refusal"];
 
 /// Members that determine which documents are let through.

@@ -8,12 +8,10 @@ use crate::schema::{Pool, Root, Sampler};
 /// The number of documents that are generated, and judged by both contracts.
 const DOCUMENTS: u64 = 3_000;
 
-/// The wildness of successive documents. If many values must be valid together, only few of them may be
-/// edge cases.
+/// The wildness of successive documents. If many values must be valid together, only few of them may be edge cases.
 const WILDNESS: [usize; 5] = [3, 10, 25, 50, 100];
 
-/// The seed of all random choices. It is fixed, so that the same contracts always have the same
-/// result.
+/// The seed of all random choices. It is fixed, so that the same contracts always have the same result.
 const SEED: u64 = 1;
 
 /// A document that one contract accepts and the other rejects.
@@ -38,8 +36,7 @@ pub(super) struct Found {
     pub(super) only_new: Option<CounterExample>,
 }
 
-/// The members of a contract that judge a document by itself, independent of its position in an
-/// output.
+/// The members of a contract that judge a document by itself, independent of its position in an output.
 const OF_DOCUMENT: [&str; 6] = ["schema", "dialect", "resources", "formats", "patterns", "caps"];
 
 pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Found, SearchError> {
@@ -80,8 +77,7 @@ fn keep(example: &mut Option<CounterExample>, document: String, why: String) {
     }
 }
 
-/// Returns whether a contract accepts a document, or the reason why it does not. `None` if there is
-/// no verdict.
+/// Returns whether a contract accepts a document, or the reason why it does not. `None` if there is no verdict.
 fn judge(instance: &mut Instance<'_>, agent: &str, document: &str) -> Option<Result<(), String>> {
     let report = instance.validate(&Request::new(agent, document)).ok()?.report;
     if report.disposition == Disposition::Accepted {

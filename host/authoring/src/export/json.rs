@@ -1,5 +1,4 @@
-//! JSON values whose members keep their order, because constrained decoders write members in the order of the
-//! schema.
+//! JSON values whose members keep their order, because constrained decoders write members in the order of the schema.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;

@@ -75,8 +75,8 @@ fn depth(root: &Json, definitions: &[Definition]) -> usize {
     let definitions: HashMap<&str, &Json> =
         definitions.iter().map(|(name, _, schema)| (name.as_str(), schema)).collect();
     let mut deepest = 0;
-    // The deepest level at which each definition was visited. A level greater than the number of definitions
-    // means a circle.
+    // The deepest level at which each definition was visited. A level greater than the number of definitions means a
+    // circle.
     let mut met: HashMap<&str, usize> = HashMap::new();
     let mut todo: Vec<(&Json, usize, HashSet<&str>)> = vec![(root, 0, HashSet::new())];
     while let Some((schema, level, way)) = todo.pop() {

@@ -15,8 +15,7 @@ use crate::schema::Draft;
 /// The maximum number of schemas that are written. Further schemas are omitted.
 const MAX_SCHEMAS: usize = 100_000;
 
-/// The maximum number of combinations of alternatives with each other and with the keywords beside
-/// them.
+/// The maximum number of combinations of alternatives with each other and with the keywords beside them.
 const MAX_COMBINATIONS: usize = 128;
 
 /// A schema that was written for a target.
@@ -147,8 +146,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Returns whether a schema consists of other keywords and the content that a reference leads
-    /// to.
+    /// Returns whether a schema consists of other keywords and the content that a reference leads to.
     fn follows(&self, node: &Located<'s>) -> bool {
         let has_reference = |node: &Located<'s>| node.value.get("$ref").is_some();
         if has_reference(node)
@@ -169,8 +167,7 @@ impl<'s> Lowering<'s> {
         })
     }
 
-    /// Returns a reference to a definition for schemas that all apply to one value. The definition is
-    /// written later.
+    /// Returns a reference to a definition for schemas that all apply to one value. The definition is written later.
     fn named(&mut self, nodes: Vec<Located<'s>>) -> Json {
         let mut key: Vec<Key> = nodes.iter().map(Located::key).collect();
         key.sort_unstable();

@@ -97,8 +97,7 @@ pub struct Exported {
     pub schema: String,
     /// The same schema on one line.
     pub line: String,
-    /// The rules of the contract that the schema does not contain unchanged, in the order of their
-    /// places.
+    /// The rules of the contract that the schema does not contain unchanged, in the order of their places.
     pub rules: Vec<Rule>,
 }
 
@@ -106,8 +105,7 @@ impl Exported {
     /// Returns the rules of the contract that cannot be exported without rejecting valid instances, and the limits that
     /// are exceeded.
     ///
-    /// If there are none, every instance that is valid under the contract's schema is valid under
-    /// the export.
+    /// If there are none, every instance that is valid under the contract's schema is valid under the export.
     pub fn obstacles(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| matches!(rule.effect, Effect::Stronger | Effect::Limit))
     }

@@ -15,8 +15,7 @@ use super::{
 };
 use crate::schema::{Draft, Types};
 
-/// The keywords that apply schemas to members and items in place, in addition to the schema's own
-/// keywords.
+/// The keywords that apply schemas to members and items in place, in addition to the schema's own keywords.
 const IN_PLACE: [&str; 9] =
     ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef"];
 

@@ -39,8 +39,7 @@ pub(super) fn is_portable(pattern: &str) -> bool {
                 if is_negated {
                     characters.next();
                 }
-                // An empty class, or one that begins with a bracket or a hyphen, has several
-                // interpretations.
+                // An empty class, or one that begins with a bracket or a hyphen, has several interpretations.
                 if matches!(characters.peek(), Some(']' | '-')) {
                     return false;
                 }

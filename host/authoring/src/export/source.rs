@@ -1,5 +1,4 @@
-//! The schemas of a contract, each with its draft, its place in the contract and the schema that it
-//! references.
+//! The schemas of a contract, each with its draft, its place in the contract and the schema that it references.
 
 use std::collections::HashMap;
 
@@ -136,8 +135,7 @@ impl<'s> Source<'s> {
                 if !id.is_empty() {
                     let uri = join(&self.resources[resource].uri, id);
                     if std::ptr::eq(self.resources[resource].root, value) {
-                        // A document has two URIs: the one that it was given, and the one that it
-                        // declares.
+                        // A document has two URIs: the one that it was given, and the one that it declares.
                         self.name(uri.clone(), resource);
                         self.resources[resource].uri = uri;
                     } else {
@@ -221,8 +219,7 @@ impl<'s> Source<'s> {
         nodes.into_iter().map(|(_, name, node)| (name, node)).collect()
     }
 
-    /// Returns the schema that a node's reference leads to. `None` if the reference cannot be followed
-    /// here.
+    /// Returns the schema that a node's reference leads to. `None` if the reference cannot be followed here.
     pub(super) fn target(&self, node: &Located<'s>) -> Option<Located<'s>> {
         let reference = node.text("$ref")?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));

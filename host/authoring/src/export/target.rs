@@ -46,8 +46,8 @@ impl Target {
                 &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]
             }
             Target::Gemini => &["date-time", "date", "time"],
-            // It also has `email`, `hostname` and `uri`, but rejects some texts of these formats that a
-            // contract accepts.
+            // It also has `email`, `hostname` and `uri`, but rejects some texts of these formats that a contract
+            // accepts.
             Target::Llguidance => &["date-time", "time", "date", "duration", "ipv4", "uuid"],
         }
     }
@@ -117,8 +117,7 @@ pub(super) const OF_OBJECTS: [&str; 9] = [
 pub(super) const OF_ARRAYS: [&str; 8] =
     ["items", "additionalItems", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
 
-/// Each keyword on which a rule depends, with the support of the targets, in the order of
-/// [`Target::ALL`].
+/// Each keyword on which a rule depends, with the support of the targets, in the order of [`Target::ALL`].
 pub const KEYWORDS: [(&str, [Support; 4]); 41] = [
     ("type", [K, K, K, K]),
     ("enum", [K, K, K, K]),

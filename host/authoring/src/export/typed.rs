@@ -81,8 +81,7 @@ impl<'s> Lowering<'s> {
         union(others)
     }
 
-    /// Records the keywords about arrays and objects that the listed values are not checked
-    /// against.
+    /// Records the keywords about arrays and objects that the listed values are not checked against.
     fn not_beside_values(&mut self, parts: &[Located<'s>], values: &[Value]) {
         let why = "the listed values are written as they are, also those that this rule refuses";
         for (kind, keywords) in [(Types::ARRAY, &OF_ARRAYS[..]), (Types::OBJECT, &OF_OBJECTS[..])] {
@@ -313,8 +312,8 @@ pub(super) fn bound(parts: &[Located], keyword: &str, tightest: Ordering) -> Opt
     lengths.reduce(|one, other| if one.cmp(&other) == tightest { one } else { other })
 }
 
-/// Returns the values, restricted to these types, that every `enum` and `const` lists. `None` if there is no
-/// such keyword.
+/// Returns the values, restricted to these types, that every `enum` and `const` lists. `None` if there is no such
+/// keyword.
 fn values(parts: &[Located], types: Types) -> Option<Vec<Value>> {
     let mut known: Option<Vec<Value>> = None;
     for part in parts {

@@ -66,8 +66,7 @@ pub(super) fn starter(agent: String, folder: &Path) -> Result<Starter, InitError
         schema.extend(shape.schema("/schema", words));
         Value::Object(schema)
     };
-    // `lint` determines which places should have a vocabulary. At these places, the words of the
-    // examples are listed.
+    // `lint` determines which places should have a vocabulary. At these places, the words of the examples are listed.
     let first = json!({ "agent": agent, "schema": schema(&BTreeSet::new()) }).to_string();
     let warnings = gate.lint(&first).map_err(InitError::Gate)?.into_iter();
     let words = warnings.filter(|warning| warning.code == "bare_vocabulary").map(|warning| warning.pointer).collect();
@@ -111,8 +110,7 @@ struct Shape {
     words: BTreeSet<String>,
     /// The length of the longest list, and the shape of its items.
     list: Option<(usize, Box<Shape>)>,
-    /// The number of objects, and the shapes of their members, each with the number of objects that have the
-    /// member.
+    /// The number of objects, and the shapes of their members, each with the number of objects that have the member.
     objects: usize,
     members: BTreeMap<String, (usize, Shape)>,
 }

@@ -186,8 +186,8 @@ impl Starter {
     ///
     /// # Errors
     ///
-    /// The file cannot be read or does not contain JSON, it contains a contract, or `agent` is not a valid
-    /// name of an agent.
+    /// The file cannot be read or does not contain JSON, it contains a contract, or `agent` is not a valid name of an
+    /// agent.
     pub fn from_schema(agent: Option<&str>, file: &Path) -> Result<Self, InitError> {
         let bytes = read_named(file, MAX_FILE).map_err(InitError::Read)?;
         let text = String::from_utf8(bytes).map_err(|_| InitError::NotUtf8)?;
@@ -294,8 +294,8 @@ impl Starter {
     }
 }
 
-/// Returns the name of the agent: the given one, which is checked because files are named after it, or one derived
-/// from a default.
+/// Returns the name of the agent: the given one, which is checked because files are named after it, or one derived from
+/// a default.
 fn agent_name(given: Option<&str>, default: &str) -> Result<String, InitError> {
     let agent = given.map_or_else(|| as_agent(default), str::to_owned);
     if as_agent(&agent) == agent { Ok(agent) } else { Err(InitError::AgentName(agent)) }

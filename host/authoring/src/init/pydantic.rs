@@ -50,8 +50,7 @@ pub(super) fn schema(model: &str) -> Result<String, InitError> {
         .spawn()
         .map_err(InitError::Python)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    // Both pipes are read at the same time, because a program that fills one of them would
-    // otherwise wait forever.
+    // Both pipes are read at the same time, because a program that fills one of them would otherwise wait forever.
     let errors = std::thread::spawn(move || text(err));
     let schema = text(out);
     let errors = errors.join().unwrap_or_default();

@@ -36,8 +36,7 @@ struct Translation<'d> {
     places: HashMap<String, String>,
 }
 
-/// Translates the definition of a contract. `order` may lack objects, whose members then have no specific
-/// order.
+/// Translates the definition of a contract. `order` may lack objects, whose members then have no specific order.
 pub(crate) fn translated(contract: &Value, order: &Order) -> Option<Translated> {
     let definition = contract.get("jtd")?;
     let mut translation = Translation { order, places: HashMap::new() };

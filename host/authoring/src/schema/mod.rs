@@ -176,8 +176,7 @@ impl<'s> Node<'s> {
         self.root.draft <= Draft::Draft7 && self.value.get("$ref").is_some_and(Value::is_string)
     }
 
-    /// Returns the schema that the reference leads to. `None` if there is no reference, or if its target is not
-    /// found.
+    /// Returns the schema that the reference leads to. `None` if there is no reference, or if its target is not found.
     fn target(self) -> Option<Node<'s>> {
         let reference = self.value.get("$ref").and_then(Value::as_str)?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));

@@ -118,8 +118,7 @@ impl Random {
 pub(crate) struct Sampler<'p> {
     random: Random,
     pool: &'p Pool,
-    /// The percentage of values that are wild, which means at the edge of a schema or beyond. The others are
-    /// ordinary.
+    /// The percentage of values that are wild, which means at the edge of a schema or beyond. The others are ordinary.
     wildness: usize,
     /// `true` if the value that is generated now is wild.
     wild: bool,

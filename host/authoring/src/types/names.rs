@@ -52,8 +52,8 @@ const TAKEN: [&str; 43] = [
     "Vec",
 ];
 
-/// Returns whether a text is a valid name of a type in every language: a capital ASCII letter, followed by
-/// letters and digits.
+/// Returns whether a text is a valid name of a type in every language: a capital ASCII letter, followed by letters and
+/// digits.
 pub fn is_type_name(text: &str) -> bool {
     text.len() <= MAX_NAME
         && text.starts_with(|first: char| first.is_ascii_uppercase())
@@ -61,8 +61,7 @@ pub fn is_type_name(text: &str) -> bool {
         && !TAKEN.contains(&text)
 }
 
-/// Derives the name of a type from the words of a text, such as an agent's name: `order-items` becomes
-/// `OrderItems`.
+/// Derives the name of a type from the words of a text, such as an agent's name: `order-items` becomes `OrderItems`.
 pub fn type_name(text: &str) -> String {
     let mut name = String::new();
     for word in text.split(|each: char| !each.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {

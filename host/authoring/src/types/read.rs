@@ -205,8 +205,8 @@ impl<'r> Reader<'r> {
         Some(union)
     }
 
-    /// Returns a union of the values that fit both unions. If that takes too long, returns a superset: the
-    /// values that fit one of them.
+    /// Returns a union of the values that fit both unions. If that takes too long, returns a superset: the values that
+    /// fit one of them.
     fn both(&mut self, one: Union, other: Union) -> Union {
         if is_plainly_any(&one) || one == other {
             return other;

@@ -86,8 +86,7 @@ impl Language {
     }
 }
 
-/// Returns whether the names of constants differ. They consist of the letters and digits of a value,
-/// capitalized.
+/// Returns whether the names of constants differ. They consist of the letters and digits of a value, capitalized.
 fn are_names_distinct(values: &[&Value]) -> bool {
     let mut names = BTreeSet::new();
     values.iter().filter_map(|value| value.as_str()).all(|value| {
@@ -96,8 +95,7 @@ fn are_names_distinct(values: &[&Value]) -> bool {
     })
 }
 
-/// Returns whether the names of fields differ in Rust, where `userName` and `user-name` both become
-/// `user_name`.
+/// Returns whether the names of fields differ in Rust, where `userName` and `user-name` both become `user_name`.
 fn are_fields_distinct<'n>(names: impl Iterator<Item = &'n String>) -> bool {
     let mut fields = BTreeSet::new();
     names.into_iter().all(|name| {
@@ -142,8 +140,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the definition that a definition is an alias for. `None` if the aliases lead to
-    /// none.
+    /// Returns the definition that a definition is an alias for. `None` if the aliases lead to none.
     fn target(&self, mut number: usize) -> Option<usize> {
         for _ in 0..=self.definitions.len() {
             match self.definitions[number].union.as_slice() {
@@ -166,8 +163,8 @@ impl Writer<'_> {
         schema
     }
 
-    /// Collects the alternatives of a definition. If a reference leads back to `start` only through unions,
-    /// collects that definition's alternatives instead of the reference, because no type can contain itself.
+    /// Collects the alternatives of a definition. If a reference leads back to `start` only through unions, collects
+    /// that definition's alternatives instead of the reference, because no type can contain itself.
     fn collect(&self, start: usize, number: usize, seen: &mut BTreeSet<usize>, found: &mut Union) {
         if !seen.insert(number) {
             return;
@@ -382,8 +379,7 @@ struct Listed {
 /// All types except arrays and objects.
 const SCALAR: Types = Types::ALL.without(Types::ARRAY).without(Types::OBJECT);
 
-/// Returns the types of a shape. A shape that has keywords for objects or arrays, and no `type`, has
-/// only these types.
+/// Returns the types of a shape. A shape that has keywords for objects or arrays, and no `type`, has only these types.
 fn written_types(shape: &Shape) -> Types {
     if shape.types != Types::ALL {
         return shape.types;

@@ -26,8 +26,8 @@ pub(super) struct Remember {
 }
 
 impl Remember {
-    /// Returns the member for the event, and its description for the person. `None` if the approval covers only
-    /// its own call.
+    /// Returns the member for the event, and its description for the person. `None` if the approval covers only its own
+    /// call.
     ///
     /// # Errors
     ///

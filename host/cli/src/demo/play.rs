@@ -42,8 +42,7 @@ pub(super) fn play(part: Part) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Answers the action `ask_model`. The model follows the mail's instructions, and requests more than was
-/// approved.
+/// Answers the action `ask_model`. The model follows the mail's instructions, and requests more than was approved.
 fn model(action: &Value) -> Value {
     let messages = action["prompt"]["messages"].as_array();
     let turn = messages.into_iter().flatten().filter(|message| message["role"] == "assistant").count();

@@ -1,5 +1,4 @@
-//! `seamgate mcp accept`: a person permits a running gate to use an edited profile that may allow
-//! more.
+//! `seamgate mcp accept`: a person permits a running gate to use an edited profile that may allow more.
 
 use std::{
     fs,

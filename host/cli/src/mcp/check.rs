@@ -60,8 +60,7 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
     Ok(if is_same { Status::Accepted } else { Status::Rejected })
 }
 
-/// Adds the differences to the lock file, and returns those that this does not resolve. `None` if nothing
-/// changed.
+/// Adds the differences to the lock file, and returns those that this does not resolve. `None` if nothing changed.
 fn accept(path: &Path, pins: &Pins, listed: &[Listed], found: &Differences) -> Result<Option<Differences>> {
     if !pins.accept(listed, &Gate::new()?)? {
         return Ok(None);

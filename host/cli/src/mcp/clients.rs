@@ -17,8 +17,7 @@ pub(super) struct Client {
 
 /// The form of an entry.
 enum Form {
-    /// JSON: the member that contains the entries, and members of the entry that precede the
-    /// command.
+    /// JSON: the member that contains the entries, and members of the entry that precede the command.
     Json { member: &'static str, first: &'static [(&'static str, &'static str)] },
     /// A shell command, which takes the gate's command after `NAME --`.
     Shell { command: &'static str, variable: &'static str },

@@ -291,8 +291,7 @@ fn is_path(index: usize, word: &str) -> bool {
     }
 }
 
-/// Returns the path of this command. In a package for another language, the process is that language's
-/// interpreter.
+/// Returns the path of this command. In a package for another language, the process is that language's interpreter.
 fn gate() -> String {
     let is_own = |path: &PathBuf| path.file_stem() == Some(OsStr::new("seamgate"));
     let name = format!("seamgate{}", std::env::consts::EXE_SUFFIX);

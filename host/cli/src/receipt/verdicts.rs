@@ -117,8 +117,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Returns the digest of the component, and the texts of the contracts in the order in which they are
-/// registered.
+/// Returns the digest of the component, and the texts of the contracts in the order in which they are registered.
 fn judged_by(path: &Path) -> Result<(String, Vec<String>)> {
     let (gate, texts) = contracts::read(path, &seamgate::Limits::default())?;
     if texts.is_empty() {

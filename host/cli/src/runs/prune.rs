@@ -29,8 +29,7 @@ has open. A broken run is deleted if DIR is its folder. Children go with their p
   seamgate runs prune runs --older-than 30d --dry-run
   seamgate runs prune runs --older-than 30d --keep 100 --max-bytes 10G";
 
-/// The maximum number of runs that are deleted at once. The folders around them are then synced
-/// only once.
+/// The maximum number of runs that are deleted at once. The folders around them are then synced only once.
 const AT_ONCE: usize = 256;
 
 #[derive(clap::Args)]
@@ -125,8 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if is_whole { Status::Accepted } else { Status::Fault })
 }
 
-/// Deletes what earlier calls left when they were interrupted. Returns whether everything was
-/// deleted.
+/// Deletes what earlier calls left when they were interrupted. Returns whether everything was deleted.
 fn clean(dir: &Path, leftovers: &[PathBuf]) -> bool {
     let mut gone = 0;
     for rest in leftovers {
@@ -187,8 +185,8 @@ fn choose(all: &mut [Candidate], arguments: &Arguments, now: u64) {
     }
 }
 
-/// Deletes runs that have not changed since they were read, and marks the others as kept. Returns whether
-/// nothing failed.
+/// Deletes runs that have not changed since they were read, and marks the others as kept. Returns whether nothing
+/// failed.
 fn delete(dir: &Path, runs: &mut [&mut Candidate]) -> bool {
     let mut is_whole = true;
     let mut failed = |run: &mut Candidate, error: io::Error| {
@@ -230,8 +228,8 @@ fn delete(dir: &Path, runs: &mut [&mut Candidate]) -> bool {
     is_whole
 }
 
-/// Removes the folders between the folder on the command line and a run, such as that of a hook's session, if they
-/// are empty.
+/// Removes the folders between the folder on the command line and a run, such as that of a hook's session, if they are
+/// empty.
 fn remove_empty_parents(dir: &Path, run: &Path) {
     let mut parent = run.parent();
     while let Some(folder) = parent.filter(|folder| *folder != dir && folder.starts_with(dir)) {

@@ -23,8 +23,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DEPTH: usize = 24;
 /// The maximum number of commands in a line.
 const MAX_COMMANDS: usize = 64;
-/// The longest time that parsing may take, because the parser needs exponential time for some
-/// lines.
+/// The longest time that parsing may take, because the parser needs exponential time for some lines.
 const MAX_TIME: Duration = Duration::from_secs(1);
 /// The stack size of the thread that parses.
 const STACK: usize = 64 * 1024 * 1024;
@@ -45,8 +44,8 @@ pub(crate) struct Line {
 /// A simple command.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Simple {
-    /// The name of a program, or its absolute path if it is not in a folder of known programs. Empty if the program
-    /// is unknown.
+    /// The name of a program, or its absolute path if it is not in a folder of known programs. Empty if the program is
+    /// unknown.
     pub(crate) program: String,
     /// The arguments, as far as they are known. An unknown argument is written as in the line.
     pub(crate) argv: Vec<String>,

@@ -1,5 +1,4 @@
-//! Paths as text. They are resolved against folders, without `.` and `..`. Links cannot be
-//! followed.
+//! Paths as text. They are resolved against folders, without `.` and `..`. Links cannot be followed.
 
 /// Resolves a path against an absolute folder. The result has no `.`, no `..` and no empty names.
 pub(super) fn resolve(folder: &str, path: &str) -> String {
@@ -17,8 +16,7 @@ pub(super) fn resolve(folder: &str, path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// Returns the part of a pattern that contains all of its matches, if the rest of the pattern cannot
-/// lead out of it.
+/// Returns the part of a pattern that contains all of its matches, if the rest of the pattern cannot lead out of it.
 pub(super) fn before_glob(pattern: &str) -> Option<String> {
     let is_glob = |name: &str| name.contains(['*', '?', '[']);
     let mut fixed = Vec::new();

@@ -227,8 +227,7 @@ impl Reader {
         }
     }
 
-    /// Records a doubt about tests that compute, because an index of a list in their operands may
-    /// run code.
+    /// Records a doubt about tests that compute, because an index of a list in their operands may run code.
     fn hold_tests(&mut self, base: &str, arguments: &[Word]) {
         let end =
             arguments.len() - usize::from(base == "[" && arguments.last().is_some_and(|word| word.shown() == "]"));
@@ -486,8 +485,7 @@ impl Reader {
         self.folders.extend(changed);
     }
 
-    /// Checks the variables that `export` and `unset` name. Accepts only plain names, because an index may
-    /// run code.
+    /// Checks the variables that `export` and `unset` name. Accepts only plain names, because an index may run code.
     fn exported(&mut self, arguments: &[Word]) {
         for word in arguments {
             let name = word.source.split('=').next().unwrap_or_default();

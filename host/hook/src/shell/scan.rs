@@ -1,7 +1,7 @@
 //! Scans a line: removes words, comments and here-documents from it by strict rules.
 //!
-//! The result is a skeleton of operators, reserved words and placeholders, which a parser can interpret in
-//! only one way.
+//! The result is a skeleton of operators, reserved words and placeholders, which a parser can interpret in only one
+//! way.
 
 use super::scanner::{Entry, Scan, Scanner, Unreadable, Word};
 

@@ -129,8 +129,7 @@ impl<'t> Scanner<'t> {
         Err("a quote is not closed")
     }
 
-    /// Reads a text in brackets. Ignores quotes, so the caller must record a doubt about all but plain
-    /// texts.
+    /// Reads a text in brackets. Ignores quotes, so the caller must record a doubt about all but plain texts.
     pub(super) fn balanced(&mut self, open: char, close: char) -> Result<&'t str, Unreadable> {
         let rest = self.rest();
         let mut depth = 0_usize;

@@ -264,8 +264,7 @@ fn ordinary_commands_are_read_exactly() {
     assert!(doubted.len() * 20 <= lines.len(), "{doubted:#?}");
 }
 
-/// Lines that a shell may run in a way that their text does not suggest, by classes. All of them must be
-/// doubts.
+/// Lines that a shell may run in a way that their text does not suggest, by classes. All of them must be doubts.
 const CRAFTED: [(&str, &[&str]); 10] = [
     (
         "here-documents",

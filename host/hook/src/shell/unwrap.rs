@@ -60,8 +60,7 @@ impl Reader {
         }
     }
 
-    /// Parses the text of `sh -c TEXT` as a line. Any other form may run the content of a file or of the
-    /// input.
+    /// Parses the text of `sh -c TEXT` as a line. Any other form may run the content of a file or of the input.
     fn shell(&mut self, name: &str, arguments: &[Word]) {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -93,8 +92,7 @@ impl Reader {
         self.doubt(format!("{name} may run anything"));
     }
 
-    /// Handles interpreters. A program in a file is exact; code in options, modules and the input
-    /// is not.
+    /// Handles interpreters. A program in a file is exact; code in options, modules and the input is not.
     fn interpreter(&mut self, name: &str, arguments: &[Word]) {
         let is_python = unversioned(name) == "python" || unversioned(name) == "pypy";
         let mut words = arguments
@@ -138,8 +136,7 @@ impl Reader {
         }
     }
 
-    /// Handles a program of a package. It must not be a program that runs others, and no options
-    /// may precede it.
+    /// Handles a program of a package. It must not be a program that runs others, and no options may precede it.
     fn package(&mut self, name: &str, arguments: &[Word]) {
         let table = table();
         let program = arguments.iter().find(|word| !matches!(word.exact(), Some("-y" | "--yes" | "--no")));
@@ -282,8 +279,8 @@ impl Reader {
 
     /// Handles a command that gets further arguments, which are unknown.
     fn given(&mut self, words: &[Word], around: &Around) {
-        // A program that only reads may be given any files. It gets no path, so the rules of a profile see only
-        // the folder.
+        // A program that only reads may be given any files. It gets no path, so the rules of a profile see only the
+        // folder.
         let program = words.first().and_then(Word::exact).unwrap_or_default();
         let only_reads = table().any_options.contains(program);
         let kept: Vec<Word> = words.iter().filter(|word| word.text.is_some() || !only_reads).cloned().collect();
@@ -323,8 +320,7 @@ impl Reader {
         }
     }
 
-    /// Records a doubt about commands of git that run text in their arguments, or change the
-    /// configuration.
+    /// Records a doubt about commands of git that run text in their arguments, or change the configuration.
     fn git(&mut self, arguments: &[Word]) {
         let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
         let runs = [["submodule", "foreach"], ["bisect", "run"]];

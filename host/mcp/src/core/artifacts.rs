@@ -1,12 +1,10 @@
-//! Complete results that the gate truncated. The client reads them in pieces with the gate's own
-//! tool.
+//! Complete results that the gate truncated. The client reads them in pieces with the gate's own tool.
 
 use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-/// The longest artifact that a client can read, in bytes, and the maximum number of artifacts that
-/// are remembered.
+/// The longest artifact that a client can read, in bytes, and the maximum number of artifacts that are remembered.
 const MAX_ARTIFACT: usize = 8 * 1024 * 1024;
 const MAX_ARTIFACTS: usize = 1024;
 /// The length of a piece, in bytes.
@@ -81,8 +79,7 @@ impl Artifacts {
         Next::Read(artifact)
     }
 
-    /// Takes the complete text of the oldest read in flight. Returns the key of its call, and the next
-    /// step.
+    /// Takes the complete text of the oldest read in flight. Returns the key of its call, and the next step.
     pub(super) fn read(&mut self, text: Result<String, String>) -> Option<(String, Next)> {
         let wanted = self.reading.pop_front()?;
         let key = wanted.key.clone();

@@ -11,8 +11,7 @@ use super::{
 /// The tool that a request names.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// The server that provides the tool. `None` if the tool belongs to the gate itself, or does
-    /// not exist.
+    /// The server that provides the tool. `None` if the tool belongs to the gate itself, or does not exist.
     pub(super) upstream: Option<UpstreamId>,
     /// The name of the tool at its server.
     pub(super) tool: String,
@@ -20,8 +19,7 @@ pub(super) struct Target {
     pub(super) is_visible: bool,
 }
 
-/// A request to call a tool. The gate reads only these members of the parameters, and passes on no
-/// others.
+/// A request to call a tool. The gate reads only these members of the parameters, and passes on no others.
 #[derive(Clone)]
 pub(super) struct CallRequest {
     pub(super) id: Id,

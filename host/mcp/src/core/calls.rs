@@ -34,8 +34,8 @@ const CANCELLED_MS: u64 = 30_000;
 const PARKED_MS: u64 = 300_000;
 const MAX_PARKED: usize = 64;
 const MAX_PARKED_BYTES: usize = 256 * 1024;
-/// The interval at which a client that requests progress notifications is notified that the call waits for a
-/// person, in milliseconds.
+/// The interval at which a client that requests progress notifications is notified that the call waits for a person, in
+/// milliseconds.
 const ASKING_MS: u64 = 10_000;
 
 /// The calls of a session, by the run's keys.
@@ -47,8 +47,7 @@ pub(super) struct Calls {
     parked: VecDeque<Parked>,
     /// The digests of the last texts that the client reported as the user's, oldest first.
     said: VecDeque<String>,
-    /// `true` once the gate has warned that the profile does not trust the client's report of the user's
-    /// messages.
+    /// `true` once the gate has warned that the profile does not trust the client's report of the user's messages.
     is_unheard: bool,
     pub(super) artifacts: Artifacts,
 }
@@ -248,8 +247,7 @@ impl Calls {
         }
     }
 
-    /// Handles the permission to run a call with these arguments. The call is started if somebody
-    /// waits for it.
+    /// Handles the permission to run a call with these arguments. The call is started if somebody waits for it.
     pub(super) fn on_execute(&mut self, key: &str, (arguments, secrets): (String, Vec<Secret>), links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         (call.arguments, call.secrets) = (arguments, secrets);
@@ -344,8 +342,8 @@ impl Calls {
         links.send(event, Then::Returned { key: key.to_owned(), duration_ms });
     }
 
-    /// Has the kernel judge both ends of a result that is too long for an event. Nobody has checked the
-    /// complete result.
+    /// Has the kernel judge both ends of a result that is too long for an event. Nobody has checked the complete
+    /// result.
     pub(super) fn judge_ends(&mut self, key: &str, duration_ms: u64, links: &mut Links) {
         let Some(result) = self.all.get_mut(key).and_then(|call| call.answered.take()) else { return };
         let text = texts(result.get());
@@ -366,8 +364,8 @@ impl Calls {
         }
     }
 
-    /// Handles a call that ended with an error of the protocol. The requests that wait for it get
-    /// that error, sanitized.
+    /// Handles a call that ended with an error of the protocol. The requests that wait for it get that error,
+    /// sanitized.
     pub(super) fn on_error(&mut self, key: &str, duration_ms: u64, error: &Raw, sanitized: &str, links: &mut Links) {
         for waiter in self.all.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default() {
             links.failure(&waiter.id, sanitized.to_owned());
@@ -447,8 +445,7 @@ impl Calls {
         }
         let is_read = call.effect == Some(ToolEffect::Read);
         match call.phase {
-            // If a client gave up waiting, it calls again and joins this call. Nothing runs until
-            // then.
+            // If a client gave up waiting, it calls again and joins this call. Nothing runs until then.
             Phase::Deciding if self.asks.contains_key(key) => {}
             Phase::Held | Phase::Answered(_) => {}
             Phase::Running(Some(server_id)) if !is_read => {
@@ -477,8 +474,7 @@ impl Calls {
         }
     }
 
-    /// Answers the requests of a call before it ends. The client returns, or asks about the
-    /// outcome.
+    /// Answers the requests of a call before it ends. The client returns, or asks about the outcome.
     pub(super) fn answer_early(&mut self, key: &str, answer: &str, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         for waiter in std::mem::take(&mut call.waiters) {

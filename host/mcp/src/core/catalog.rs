@@ -69,8 +69,7 @@ pub(super) struct Catalog {
     seen: HashMap<String, (UpstreamId, String)>,
     /// The list that the kernel received. `None` before the first one.
     told: Option<String>,
-    /// The number of servers whose lists are being read, and whether a list may have changed
-    /// meanwhile.
+    /// The number of servers whose lists are being read, and whether a list may have changed meanwhile.
     listing: usize,
     is_stale: bool,
     /// `true` if the kernel must judge the list again, by another profile.
@@ -157,8 +156,8 @@ impl Catalog {
         self.ready.pop_front()
     }
 
-    /// Asks the servers for their tools, unless that is already in progress. `is_ready` returns which servers
-    /// can be asked.
+    /// Asks the servers for their tools, unless that is already in progress. `is_ready` returns which servers can be
+    /// asked.
     pub(super) fn list(&mut self, policy: &Policy, is_ready: impl Fn(UpstreamId) -> bool, links: &mut Links) {
         if self.listing > 0 {
             return;
@@ -193,8 +192,7 @@ impl Catalog {
         Some(format!("\"_meta\":{}", meta::cut_meta(policy, links.name(server), meta)))
     }
 
-    /// Subscribes to changes of a server's tools. Without a session, a server reports changes only to
-    /// subscribers.
+    /// Subscribes to changes of a server's tools. Without a session, a server reports changes only to subscribers.
     fn subscribe(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) {
         let Some(meta) = self.meta_for(server, policy, links) else { return };
         let source = &mut self.sources[server.0];
@@ -223,8 +221,7 @@ impl Catalog {
         let taken = match answer {
             Answer::Result(result) => listed.take(result),
             Answer::Error(error) if listed.stop() => Ok(Next::Done(Some(cut(error.get(), 512).to_owned()))),
-            // Stateless clients receive the reason why there is no list, unless the server has no
-            // tools.
+            // Stateless clients receive the reason why there is no list, unless the server has no tools.
             Answer::Error(error) if self.meta.is_some() && self.sources.len() == 1 && !has_no_method(error) => {
                 return Some(error.clone());
             }
@@ -311,8 +308,7 @@ impl Catalog {
         self.listing == 0 && std::mem::take(&mut self.is_stale)
     }
 
-    /// Reports the tools that the servers list to the kernel, and continues with what waits for
-    /// that.
+    /// Reports the tools that the servers list to the kernel, and continues with what waits for that.
     fn on_all_listed(&mut self, policy: &Policy, links: &mut Links) {
         if self.is_stale {
             return;

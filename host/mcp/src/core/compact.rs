@@ -4,8 +4,7 @@ use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr2, memmem};
 
-/// The characters that may occur in strings and that some readers treat as line ends, with their
-/// escapes.
+/// The characters that may occur in strings and that some readers treat as line ends, with their escapes.
 const LINE_ENDS: [(&str, &str); 3] = [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
 
 /// Removes the white space between the values of a JSON text, and escapes the characters in its strings that some

@@ -22,8 +22,8 @@ pub enum Input<'a> {
     Upstream(UpstreamId, &'a str),
     /// A server wrote a line that is not valid text. The texts are its beginning and the reason.
     UpstreamInvalid(UpstreamId, &'a str, &'a str),
-    /// A server does not answer the request with this id. Contains the reason, and whether the server may have
-    /// acted on the request.
+    /// A server does not answer the request with this id. Contains the reason, and whether the server may have acted on
+    /// the request.
     Unanswered(UpstreamId, &'a str, &'a str, bool),
     /// A server is running, and accepts messages.
     UpstreamStarted(UpstreamId),
@@ -79,8 +79,7 @@ pub enum Effect {
     ReadArtifact(String),
     /// Report something to the person who reads standard error. The text is escaped.
     Warn(String),
-    /// Ask a person to approve a call, given its key and its tool. The message explains how to do
-    /// so.
+    /// Ask a person to approve a call, given its key and its tool. The message explains how to do so.
     AskPerson(String, String),
     /// End the session.
     End(End),

@@ -170,8 +170,7 @@ pub(super) fn cut_answer(result: &RawValue, policy: &Policy, server: &str) -> (S
         Some(cut) => cut,
         None => capabilities.get().to_owned(),
     };
-    // The gate reports changes of tools itself, because the tools of a server disappear when it
-    // ends.
+    // The gate reports changes of tools itself, because the tools of a server disappear when it ends.
     if tools.is_some()
         && let Some(members) = Members::of(&kept)
         && let Some(tools) = members.get("tools").and_then(|tools| Members::of(tools.get()))

@@ -1,5 +1,4 @@
-//! The links of a gate to its client and its servers. They track the requests in flight, and queue the
-//! effects.
+//! The links of a gate to its client and its servers. They track the requests in flight, and queue the effects.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -114,8 +113,7 @@ pub(super) enum Purpose {
     Answer { id: Id, method: String, answer: Answer },
     /// Send a notification of a server to the client.
     ToClient { method: String, params: Option<Raw> },
-    /// Send a server's progress to the client: the notification without its message, and the
-    /// message.
+    /// Send a server's progress to the client: the notification without its message, and the message.
     Progress { told: String, message: String },
     /// Send a server's request to the client.
     AskClient { id: Id, method: String, params: Option<Raw> },
@@ -125,8 +123,7 @@ pub(super) enum Purpose {
     ListError { error: Raw },
     /// Handle a call that ended with an error of the protocol.
     CallError { key: String, duration_ms: u64, error: Raw },
-    /// Handle a server's request for input, made by the result of a call, of another request, or of
-    /// a task.
+    /// Handle a server's request for input, made by the result of a call, of another request, or of a task.
     Question { asker: Asker, question: Raw, state: Option<String> },
     /// Handle a call that becomes a task.
     TaskBegun { key: String, task: String, told: Raw, ttl_s: u64 },
@@ -151,8 +148,7 @@ pub(super) struct Links {
     /// Requests of the client that have no answer yet.
     requests: BTreeMap<Id, Place>,
     pub(super) for_client: HashMap<Id, ForClient>,
-    /// The client's progress tokens, oldest first. Servers use them to report the progress of
-    /// requests.
+    /// The client's progress tokens, oldest first. Servers use them to report the progress of requests.
     tokens: VecDeque<String>,
     effects: VecDeque<Effect>,
     thens: VecDeque<Then>,
@@ -334,8 +330,7 @@ impl Links {
         self.forward(id, raw(result));
     }
 
-    /// Answers a request of the client as [`Links::result`] does, with a result that was already
-    /// parsed.
+    /// Answers a request of the client as [`Links::result`] does, with a result that was already parsed.
     pub(super) fn forward(&mut self, id: &Id, result: Raw) {
         self.answer(id, |id| Message::result(id, result));
     }

@@ -20,8 +20,7 @@ use super::{compact::compact, names};
 /// The members of an envelope. All other members are dropped.
 const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// JSON text without white space between values, and without characters that a reader could mistake for a line
-/// end.
+/// JSON text without white space between values, and without characters that a reader could mistake for a line end.
 pub(crate) type Raw = Box<RawValue>;
 
 /// The id of a request: a string or a number, as it is written.
@@ -130,8 +129,8 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// The line is not JSON or not a JSON-RPC 2.0 message; its parameters or its error are not an object; or an
-    /// object in it, other than data, has two names that readers could mistake for each other.
+    /// The line is not JSON or not a JSON-RPC 2.0 message; its parameters or its error are not an object; or an object
+    /// in it, other than data, has two names that readers could mistake for each other.
     pub fn read(line: &str) -> Result<Self, Malformed> {
         let refused = |code: i64, why: String| Malformed { id: None, code, why };
         let members: Members =
@@ -362,8 +361,7 @@ impl<'l> Members<'l> {
         out
     }
 
-    /// Returns the object with a member set to this value: in its place if it exists, otherwise at
-    /// the end.
+    /// Returns the object with a member set to this value: in its place if it exists, otherwise at the end.
     pub(crate) fn set(&self, member: &str, value: &str) -> String {
         let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
         if self.get(member).is_none() {
@@ -374,8 +372,7 @@ impl<'l> Members<'l> {
         text
     }
 
-    /// Returns whether two members have the same name, so that readers could disagree about which one
-    /// applies.
+    /// Returns whether two members have the same name, so that readers could disagree about which one applies.
     pub(crate) fn has_doubles(&self) -> bool {
         self.0.iter().enumerate().any(|(place, (name, _))| self.0[..place].iter().any(|(other, _)| other == name))
     }

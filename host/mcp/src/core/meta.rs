@@ -24,8 +24,8 @@ pub(super) const MAX_SAID: usize = 64;
 /// The extension by which results are delivered outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The member of a call's `_meta` with the texts that the user wrote to the client: one text or several. No
-/// server receives it.
+/// The member of a call's `_meta` with the texts that the user wrote to the client: one text or several. No server
+/// receives it.
 pub(super) const SAID: &str = "seamgate/said";
 
 /// The sender of a request.
@@ -118,8 +118,8 @@ pub(super) fn cut_capabilities(
     };
     let change = |name: &str, value: &RawValue| match kind(name) {
         "tools" => Change::Keep,
-        // In the versions that have this capability, results are delivered outside of calls, where
-        // they cannot be judged.
+        // In the versions that have this capability, results are delivered outside of calls, where they cannot be
+        // judged.
         "tasks" => Change::Drop,
         kind @ ("resources" | "prompts" | "completion" | "logging" | "roots" | "sampling" | "elicitation") => {
             keep(policy.has_kind(server, kind))

@@ -61,8 +61,8 @@ fn find(schema: &Value, path: &mut Vec<String>, all: &mut Vec<(String, Vec<Strin
     }
 }
 
-/// Returns whether a header has the value of an argument. `told` is `None` if there is no such header, and
-/// `Some(None)` if its value is malformed.
+/// Returns whether a header has the value of an argument. `told` is `None` if there is no such header, and `Some(None)`
+/// if its value is malformed.
 fn is_same(told: Option<&Option<String>>, value: &Value) -> bool {
     match (told, value) {
         (None, Value::Null) => true,

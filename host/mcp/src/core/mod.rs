@@ -1,5 +1,5 @@
-//! The core of the gate, which turns messages and outcomes into effects. It has no threads, clocks, processes,
-//! files or sockets.
+//! The core of the gate, which turns messages and outcomes into effects. It has no threads, clocks, processes, files or
+//! sockets.
 //!
 //! [`Core::handle`] takes an input, and [`Core::poll`] returns the resulting effects. The state is in five parts that
 //! are independent of each other: `calls`, `round_trips`, `tasks`, `catalog` and `handshake`. `links` tracks the
@@ -139,8 +139,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// Creates a gate for running servers with these names in the profile. `secret` is the source of
-    /// unguessable ids: 128 random bits.
+    /// Creates a gate for running servers with these names in the profile. `secret` is the source of unguessable ids:
+    /// 128 random bits.
     pub fn new(servers: Vec<String>, policy: Policy, times: Times, secret: &str) -> Self {
         Core {
             catalog: Catalog::new(servers.len()),
@@ -184,8 +184,7 @@ impl Core {
         }
         self.on_time();
         loop {
-            // Calls are decided one after the other, because a call may join the previous one once
-            // that is decided.
+            // Calls are decided one after the other, because a call may join the previous one once that is decided.
             while !self.links.awaits_outcome()
                 && let Some(early) = self.catalog.next_ready()
             {
@@ -205,8 +204,7 @@ impl Core {
         self.links.poll()
     }
 
-    /// Returns the time when [`Input::Tick`] is due, in milliseconds since 1970. `None` if nothing
-    /// is due.
+    /// Returns the time when [`Input::Tick`] is due, in milliseconds since 1970. `None` if nothing is due.
     pub fn wake_at(&self) -> Option<u64> {
         let overdue = |asked: &Asked| match asked {
             Asked::Initialize { since } | Asked::List { since } => Some(since + self.times.start),
@@ -224,8 +222,7 @@ impl Core {
         self.calls.is_empty() && !self.links.awaits_outcome()
     }
 
-    /// Returns whether any call waits for approval, so that other processes may append to the
-    /// journal.
+    /// Returns whether any call waits for approval, so that other processes may append to the journal.
     pub fn has_asks(&self) -> bool {
         self.calls.has_asks()
     }
@@ -524,8 +521,7 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            // The reason can quote names of members, which were not judged, so only the user sees
-            // it.
+            // The reason can quote names of members, which were not judged, so only the user sees it.
             let shown = escape_terminal(&truncate(why, 200));
             self.links.add(Effect::Warn(format!("{told} broke its answer: {shown}")));
             self.fail_asked(server, id, &format!("{told} broke its answer"), PossibleEffect::Unknown);
@@ -692,8 +688,7 @@ impl Core {
     fn on_server_cancels(&mut self, server: UpstreamId, params: Option<&RawValue>) {
         let id = params.and_then(|params| Id::read(Members::of(params.get())?.get("requestId")?.get()));
         let Some(id) = id else { return };
-        // Check the server's own requests first, because a request of the gate can have the same
-        // number.
+        // Check the server's own requests first, because a request of the gate can have the same number.
         let is_it =
             |asked: &ForClient| matches!(asked, ForClient::Server(other, own) if *other == server && *own == id);
         let found = self.links.for_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());

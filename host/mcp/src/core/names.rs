@@ -16,8 +16,7 @@ const DATA: [&str; 7] = ["arguments", "structuredContent", "inputSchema", "outpu
 /// Rejects a value in which two members of one object, other than data, have the same name, or names that differ only
 /// in case.
 ///
-/// The error names both members. A value that is nested more than 128 levels deep is rejected as
-/// well.
+/// The error names both members. A value that is nested more than 128 levels deep is rejected as well.
 pub(super) fn check(value: &RawValue) -> Result<(), String> {
     let mut deserializer = serde_json::Deserializer::from_str(value.get());
     Names.deserialize(&mut deserializer).map_err(|error| {
@@ -33,8 +32,7 @@ pub(super) fn alike<'n>(names: impl Iterator<Item = &'n str>) -> Option<(String,
     names.into_iter().find_map(|name| Some((seen.add(Cow::Borrowed(name))?.into_owned(), name.to_owned())))
 }
 
-/// The names of one object so far. Most objects have few members, whose names are compared one by
-/// one.
+/// The names of one object so far. Most objects have few members, whose names are compared one by one.
 #[derive(Default)]
 struct Seen<'n> {
     few: Vec<Cow<'n, str>>,
@@ -84,8 +82,7 @@ pub(super) fn folded(name: &str) -> String {
 /// Walks through a value once. Strings and data are skipped.
 struct Names;
 
-/// Reads the name of a member. Numbers appear as objects with one member, whose name is a plain
-/// string.
+/// Reads the name of a member. Numbers appear as objects with one member, whose name is a plain string.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

@@ -14,8 +14,8 @@ pub(super) enum Noise {
     Other,
 }
 
-/// Classifies a line that is not a message. `is_asked` returns whether the server has yet to answer a request with
-/// this id.
+/// Classifies a line that is not a message. `is_asked` returns whether the server has yet to answer a request with this
+/// id.
 ///
 /// A line is a malformed answer only if it identifies itself as a JSON-RPC message and names a request in flight. A log
 /// line that quotes a message does not.

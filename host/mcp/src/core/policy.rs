@@ -81,8 +81,7 @@ struct Server {
 }
 
 impl Policy {
-    /// Parses the complete text of a profile. The kernel reports what is wrong with it when the profile is
-    /// registered.
+    /// Parses the complete text of a profile. The kernel reports what is wrong with it when the profile is registered.
     pub fn read(profile: &str) -> Self {
         serde_json::from_str(profile).unwrap_or_default()
     }

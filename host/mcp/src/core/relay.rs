@@ -1,5 +1,4 @@
-//! Relays messages other than calls between the client and a server, if the profile names their
-//! methods.
+//! Relays messages other than calls between the client and a server, if the profile names their methods.
 
 use seamgate::{Fault, Party};
 use serde_json::value::RawValue;
@@ -164,15 +163,15 @@ pub(super) fn on_question(
     Ok(())
 }
 
-/// Handles a server's notification about changes or logs. It passes if the profile names its method,
-/// after it was judged.
+/// Handles a server's notification about changes or logs. It passes if the profile names its method, after it was
+/// judged.
 pub(super) fn on_notification(server: UpstreamId, method: String, params: Option<Raw>, links: &mut Links) {
     let judgment = Judgment { method: method.clone(), from: Party::Server, document: params.clone() };
     links.judge(server, [judgment], Purpose::ToClient { method, params });
 }
 
-/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name for
-/// that subscription. If the client has no such subscription, the gate drops it.
+/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name for that
+/// subscription. If the client has no such subscription, the gate drops it.
 pub(super) fn notify(server: UpstreamId, method: &str, params: Option<&RawValue>, judged: Judged, links: &mut Links) {
     let Some(params) = params else {
         if matches!(judged, Judged::Unchanged | Judged::Cleaned(_)) {
@@ -238,8 +237,7 @@ pub(super) fn on_client_progress(params: Option<&Raw>, links: &mut Links) {
     }
 }
 
-/// Handles a server's request to the client. It passes if the profile names its method, after it
-/// was judged.
+/// Handles a server's request to the client. It passes if the profile names its method, after it was judged.
 pub(super) fn on_server_request(server: UpstreamId, id: Id, method: String, params: Option<Raw>, links: &mut Links) {
     let judgment = Judgment { method: method.clone(), from: Party::Server, document: params.clone() };
     links.judge(server, [judgment], Purpose::AskClient { id, method, params });

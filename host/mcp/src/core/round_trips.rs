@@ -3,8 +3,8 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 //!
 //! For the run, this is one call, and one approval covers it. The client returns with an unguessable `requestState`,
-//! which is valid only once and only for this call. The gate keeps the server's own state, and returns it to the
-//! server byte for byte.
+//! which is valid only once and only for this call. The gate keeps the server's own state, and returns it to the server
+//! byte for byte.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -73,8 +73,7 @@ pub(super) enum Return {
     Result(String),
     /// The client repeats the same request, because clients retry.
     Repeated(String),
-    /// The client brings the input that the server or the gate requested, for the call with this
-    /// key.
+    /// The client brings the input that the server or the gate requested, for the call with this key.
     Answered(String, By, Box<CallRequest>),
     /// The client cannot return with this request, for this reason.
     Refused(&'static str),
@@ -144,8 +143,8 @@ impl RoundTrips {
         }
     }
 
-    /// Returns the server's state for the next request of a call, and whether that request contains the
-    /// client's answers.
+    /// Returns the server's state for the next request of a call, and whether that request contains the client's
+    /// answers.
     pub(super) fn for_server(&self, key: &str) -> (Option<&str>, bool) {
         match self.all.get(key).map(|trip| &trip.by) {
             Some(By::Server(state)) => (state.as_deref(), true),

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use super::message::Id;
 
-/// The most unsolicited messages that a server may send at once, and the number of further messages
-/// for each second.
+/// The most unsolicited messages that a server may send at once, and the number of further messages for each second.
 const MAX_UNASKED: u64 = 10_000;
 const UNASKED_PER_SECOND: u64 = 1_000;
 
-/// The pause before a server is restarted, in milliseconds: the second pause, and the longest. The first restart
-/// is immediate, and each further pause is twice the previous one.
+/// The pause before a server is restarted, in milliseconds: the second pause, and the longest. The first restart is
+/// immediate, and each further pause is twice the previous one.
 const SECOND_PAUSE: u64 = 1_000;
 const LAST_PAUSE: u64 = 60_000;
 /// The running time after which a server counts as started successfully, in milliseconds.
@@ -36,8 +35,8 @@ pub(super) enum Asked {
 enum State {
     /// The server has been running since this time.
     Up(u64),
-    /// The server is down: the reason, and the time of its restart. `None` if there is no restart, or if the server
-    /// is being started.
+    /// The server is down: the reason, and the time of its restart. `None` if there is no restart, or if the server is
+    /// being started.
     Down(String, Option<u64>),
 }
 
@@ -52,8 +51,7 @@ pub(super) struct Server {
     is_closed: bool,
     /// The number of starts since the server last ran steadily.
     starts: u32,
-    /// The number of unsolicited messages, less those that the elapsed time permits; and the time
-    /// of that count.
+    /// The number of unsolicited messages, less those that the elapsed time permits; and the time of that count.
     unasked: u64,
     unasked_at: u64,
     /// The number of lines that are not valid messages.
@@ -125,8 +123,7 @@ impl Server {
         self.state = State::Up(now);
     }
 
-    /// Records that the server has ended. It is restarted after a pause, if `is_restarted` is
-    /// `true`.
+    /// Records that the server has ended. It is restarted after a pause, if `is_restarted` is `true`.
     pub(super) fn ended(&mut self, now: u64, why: &str, is_restarted: bool) {
         if let State::Up(since) = self.state
             && now.saturating_sub(since) > STEADY

@@ -115,8 +115,8 @@ impl Core {
                     self.calls.take_back(&action.call, "the gate ended the call", &mut self.links);
                 }
                 Action::AskApproval(action) => self.on_ask(action.ask),
-                // Whoever waits for an uncertain call learns of the uncertainty from its answer. Nobody else depends
-                // on it.
+                // Whoever waits for an uncertain call learns of the uncertainty from its answer. Nobody else depends on
+                // it.
                 Action::AskModel(_) | Action::AskInput(_) | Action::Delegate(_) | Action::Finish(_) => {}
             }
         }
@@ -523,8 +523,7 @@ impl Core {
         format!("Call denied: {}. {allowed}", cut(reason, MAX_REASON))
     }
 
-    /// Delivers the result of a call that has ended. Whoever waits for the call gets it, now or when they
-    /// return.
+    /// Delivers the result of a call that has ended. Whoever waits for the call gets it, now or when they return.
     fn finish(&mut self, key: &str, result: Raw) {
         if self.tasks.has_call(key) {
             self.tasks.on_result(key, result.get(), &mut self.links);

@@ -158,13 +158,13 @@ pub(super) fn rule(side: Side, kind: Kind, method: &str, era: Era) -> Option<Rul
         let row = rows.find(|(_, sender, sent, versions, _)| *sender == side && *sent == kind && holds(*versions));
         return row.map(|(.., rule)| *rule);
     }
-    // Names of other methods must meet these conditions. The gate records its own findings under names that begin
-    // with `seamgate/`.
+    // Names of other methods must meet these conditions. The gate records its own findings under names that begin with
+    // `seamgate/`.
     let is_possible = !method.is_empty()
         && !method.starts_with("seamgate/")
         && method.starts_with("notifications/") == (kind == Notification)
-        // A profile can name all methods of a kind, so the rest of the name must hide nothing, and is judged as
-        // a whole.
+        // A profile can name all methods of a kind, so the rest of the name must hide nothing, and is judged as a
+        // whole.
         && method.len() <= MAX_METHOD
         && method.bytes().all(|byte| byte.is_ascii_graphic());
     is_possible.then_some(Rule::Relay)

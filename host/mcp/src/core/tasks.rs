@@ -1,6 +1,5 @@
 //! Calls whose results are delivered outside of them: a server answers with a task, and the client requests its
-//! outcome. The gate judges the outcome like the result of any call, and returns it to everybody who requests it
-//! again.
+//! outcome. The gate judges the outcome like the result of any call, and returns it to everybody who requests it again.
 //!
 //! Implements the extension `io.modelcontextprotocol/tasks`:
 //! <https://modelcontextprotocol.io/seps/2663-tasks-extension>
@@ -99,8 +98,7 @@ impl Tasks {
         self.by_call.contains_key(key)
     }
 
-    /// Makes a request wait for the outcome of a task while the kernel judges it. `told` surrounds the
-    /// outcome.
+    /// Makes a request wait for the outcome of a task while the kernel judges it. `told` surrounds the outcome.
     pub(super) fn await_result(&mut self, task: &str, id: &Id, told: String) {
         if let Some(own) = self.all.get_mut(task) {
             own.asked = Some((id.clone(), told));
@@ -131,8 +129,7 @@ impl Tasks {
         }
     }
 
-    /// Removes the oldest ended task, so that one more task can be added. Returns whether there was
-    /// one.
+    /// Removes the oldest ended task, so that one more task can be added. Returns whether there was one.
     fn forget_oldest(&mut self) -> bool {
         let ended = self.all.iter().filter(|(_, own)| own.ended.is_some());
         let oldest = ended.min_by_key(|(_, own)| own.since).map(|(task, _)| task.clone());

@@ -30,8 +30,7 @@ struct Body<'b> {
     more: &'b BTreeMap<String, Json>,
 }
 
-/// The members of a request that only the run sets. `stream` is one of them because the response is
-/// read as a whole.
+/// The members of a request that only the run sets. `stream` is one of them because the response is read as a whole.
 pub const OWN_MEMBERS: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 #[derive(Serialize)]
@@ -77,8 +76,7 @@ pub(super) struct Chat {
     names: Names,
 }
 
-/// Tools by the names that the model's server uses. These names have only letters, digits, `_` and
-/// `-`.
+/// Tools by the names that the model's server uses. These names have only letters, digits, `_` and `-`.
 #[derive(Default)]
 struct Names(BTreeMap<String, (String, String)>);
 

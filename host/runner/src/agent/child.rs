@@ -1,5 +1,4 @@
-//! The run of an agent that another agent delegated to. It is a separate run with a journal of its
-//! own.
+//! The run of an agent that another agent delegated to. It is a separate run with a journal of its own.
 
 use std::{collections::BTreeMap, path::Path};
 

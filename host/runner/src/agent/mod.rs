@@ -101,8 +101,7 @@ pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
 }
 
 impl Opened<'_> {
-    /// Returns the digest of the component that the run had before it was opened, if this process has
-    /// another one.
+    /// Returns the digest of the component that the run had before it was opened, if this process has another one.
     pub fn changed_from(&self) -> Option<&str> {
         self.changed_from.as_deref()
     }

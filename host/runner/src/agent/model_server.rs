@@ -155,8 +155,8 @@ impl ModelServer {
     }
 }
 
-/// Returns how long a server asks the client to wait: `Retry-After` in seconds or as a date (RFC 9110, section
-/// 10.2.3), or `retry-after-ms`, which some servers send in addition.
+/// Returns how long a server asks the client to wait: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3),
+/// or `retry-after-ms`, which some servers send in addition.
 fn wait_of(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str, unit: f64| {

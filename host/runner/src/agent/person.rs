@@ -17,8 +17,8 @@ use crate::{
 /// Marks text of a model on the terminal.
 const MODEL: &str = "  | ";
 
-/// Returns what distinguishes a question from others. A run has one question of the model at a time, and one for
-/// each call.
+/// Returns what distinguishes a question from others. A run has one question of the model at a time, and one for each
+/// call.
 pub(super) fn place(question: &AskInputAction) -> &str {
     question.call.as_deref().unwrap_or("")
 }

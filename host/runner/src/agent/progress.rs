@@ -10,8 +10,7 @@ use crate::error::Result;
 /// The longest line to show, in characters.
 const MAX_LINE: usize = 200;
 
-/// Returns the record that says why the last event changed nothing. `None` if the event changed
-/// something.
+/// Returns the record that says why the last event changed nothing. `None` if the event changed something.
 ///
 /// # Errors
 ///

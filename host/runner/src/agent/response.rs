@@ -27,8 +27,7 @@ pub(super) type Named<'r> = &'r dyn Fn(&str) -> (Option<String>, String);
 ///
 /// # Errors
 ///
-/// The response is an error, or not a chat completion with a choice; or the model's calls cannot be
-/// read.
+/// The response is an error, or not a chat completion with a choice; or the model's calls cannot be read.
 pub(super) fn read(response: &str, named: Named) -> Result<Answer, NoCompletion> {
     #[derive(Deserialize)]
     struct Response {

@@ -50,13 +50,11 @@ struct Asked {
     /// The key of its action.
     key: String,
     stop: Stop,
-    /// The time of the next notice that the model has not answered, and the length of the wait at that
-    /// time.
+    /// The time of the next notice that the model has not answered, and the length of the wait at that time.
     notice: (Instant, Duration),
 }
 
-/// The wait for the model after which the run reports that it is still waiting. Each further wait is twice as
-/// long.
+/// The wait for the model after which the run reports that it is still waiting. Each further wait is twice as long.
 const FIRST_NOTICE: Duration = Duration::from_secs(15);
 
 /// The loop of one run, with its calls in flight.
@@ -149,8 +147,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Asks the person at the terminal when nothing is in flight. Returns the end of the loop if
-    /// nobody answers.
+    /// Asks the person at the terminal when nothing is in flight. Returns the end of the loop if nobody answers.
     fn idle(&mut self) -> Result<Option<End>> {
         if let Some(signal) = self.signal {
             return Ok(Some(End::Signal(signal)));
@@ -196,8 +193,7 @@ impl<'s> Runner<'s> {
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
     }
 
-    /// Returns whether the person at the terminal may answer a prompt. A principal with a key signs decisions
-    /// instead.
+    /// Returns whether the person at the terminal may answer a prompt. A principal with a key signs decisions instead.
     fn may_say(&self, what: &Prompt) -> bool {
         let principal = &self.context.person.principal;
         match what {
@@ -210,8 +206,7 @@ impl<'s> Runner<'s> {
     ///
     /// # Errors
     ///
-    /// An answer about an uncertain call is neither `done` nor `not_done`, or the run does not accept the
-    /// event.
+    /// An answer about an uncertain call is neither `done` nor `not_done`, or the run does not accept the event.
     pub fn answer(&mut self, question: &AskInputAction, text: &str, principal: &str) -> Result<()> {
         let Some(call) = &question.call else {
             let mut input = InputEvent::new(&question.key, text);

@@ -41,8 +41,7 @@ pub(super) enum Body {
 }
 
 impl Body {
-    /// Returns JSON if the bytes are JSON. Otherwise, returns text, with U+FFFD in place of invalid
-    /// UTF-8.
+    /// Returns JSON if the bytes are JSON. Otherwise, returns text, with U+FFFD in place of invalid UTF-8.
     pub(super) fn of(bytes: &[u8]) -> Self {
         match serde_json::from_slice::<Json>(bytes) {
             Ok(value) => Body::Json(value),

@@ -28,8 +28,8 @@ use crate::{
 const PROTOCOL: &str = "2025-06-18";
 /// The version for servers without sessions. Each request names it.
 const STATELESS: &str = "2026-07-28";
-/// The error code of a server that does not support the version of a request. The error names the
-/// versions that it supports.
+/// The error code of a server that does not support the version of a request. The error names the versions that it
+/// supports.
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The interval at which a call checks whether it was stopped.
@@ -213,8 +213,7 @@ impl Client {
             Target::Program(_) => server.initialize().or_else(|why| server.discover().map_err(|_| why)),
             Target::Address(_) => server.discover().or_else(|first| {
                 let initialized = server.initialize();
-                // Either error can be the helpful one, for example the one that says that the
-                // server requires a login.
+                // Either error can be the helpful one, for example the one that says that the server requires a login.
                 initialized
                     .map_err(|second| if why(&first) == why(&second) { second } else { format!("{first}; {second}") })
             }),
@@ -450,8 +449,8 @@ fn supports_version(error: &RpcError) -> bool {
 }
 
 impl Shared {
-    /// Processes a line of the server. Skips lines that are not messages, because some servers write logs to
-    /// the same stream.
+    /// Processes a line of the server. Skips lines that are not messages, because some servers write logs to the same
+    /// stream.
     fn take(&self, line: &str, input: Option<&Input>) {
         #[derive(Deserialize)]
         struct Message {
@@ -473,8 +472,7 @@ impl Shared {
                         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{METHOD_NOT_FOUND},"message":"Method not found"}}}}"#
                     ),
                 };
-                // There is no input if the server has ended, or if it sends a request before it has
-                // received anything.
+                // There is no input if the server has ended, or if it sends a request before it has received anything.
                 let _ = input.map(|input| input.push(answer));
             }
             (Some(method), None) => {

@@ -93,8 +93,7 @@ impl Connection {
         }
     }
 
-    /// Describes how the program ended, such as "exited with status 1". `None` while it runs, and for an
-    /// address.
+    /// Describes how the program ended, such as "exited with status 1". `None` while it runs, and for an address.
     pub fn exit(&self) -> Option<String> {
         match self {
             Connection::Process(service) => service.exit(),

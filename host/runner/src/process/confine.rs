@@ -1,5 +1,4 @@
-//! Confines a program to the paths that it needs, on systems that support this: Linux, with
-//! Landlock.
+//! Confines a program to the paths that it needs, on systems that support this: Linux, with Landlock.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,8 +7,7 @@ use std::{
 
 use serde::Deserialize;
 
-/// The paths that a program may access, in addition to the system's programs and libraries, which it
-/// may read.
+/// The paths that a program may access, in addition to the system's programs and libraries, which it may read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {

@@ -15,8 +15,7 @@ impl Inherited<'_> {
     /// Creates a command with the inherited environment.
     pub(super) fn command(self, program: &OsStr) -> Command {
         let Inherited::Only(names) = self else { return Command::new(program) };
-        // The program is looked up in this process's `PATH`, whether or not the program inherits
-        // that.
+        // The program is looked up in this process's `PATH`, whether or not the program inherits that.
         let mut command = Command::new(found(program).unwrap_or_else(|| program.into()));
         command.env_clear().envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command

@@ -1,5 +1,4 @@
-//! The folder in which an agent and this process exchange files. Each attempt has its own, which is
-//! removed afterwards.
+//! The folder in which an agent and this process exchange files. Each attempt has its own, which is removed afterwards.
 //!
 //! A run that is killed cannot remove its folder. So each run locks its folder, and the next run removes folders that
 //! are not locked.

@@ -16,8 +16,7 @@ mod os {
 
     use super::super::spawn;
 
-    /// Makes the child the leader of a new session. On Linux, also ensures that the child dies with
-    /// this process.
+    /// Makes the child the leader of a new session. On Linux, also ensures that the child dies with this process.
     pub(in crate::process) fn prepare(command: &mut Command) {
         #[cfg(target_os = "linux")]
         let parent = rustix::process::getpid();
@@ -26,8 +25,8 @@ mod os {
             #[cfg(target_os = "linux")]
             {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If this process died before that call, no signal will come, so the child terminates itself.
-                // Returning an error would not help, because nobody is left to receive it.
+                // If this process died before that call, no signal will come, so the child terminates itself. Returning
+                // an error would not help, because nobody is left to receive it.
                 if rustix::process::getppid() != Some(parent) {
                     kill_process(rustix::process::getpid(), Signal::KILL)?;
                 }
@@ -60,8 +59,7 @@ mod os {
         let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
     }
 
-    /// Kills the group. The child must not have been reaped. Ignores errors, because the caller waits
-    /// for the exit.
+    /// Kills the group. The child must not have been reaped. Ignores errors, because the caller waits for the exit.
     pub(in crate::process) fn kill(child: &mut Child) {
         let pid = Pid::from_child(child);
         let _ = kill_process_group(pid, Signal::KILL);
@@ -79,8 +77,7 @@ mod os {
 
     pub(in crate::process) fn prepare(_: &mut Command) {}
 
-    /// Does nothing, because a run checks for the exit at each tick, and a service whenever it is
-    /// asked.
+    /// Does nothing, because a run checks for the exit at each tick, and a service whenever it is asked.
     pub(in crate::process) fn watch(_: &Child, _: impl FnOnce(io::Result<()>) + Send + 'static) -> io::Result<()> {
         Ok(())
     }

@@ -31,8 +31,7 @@ pub fn keep_descriptors() {}
 /// Denies access to `/proc/PID/environ`, `mem`, `maps` and `fd` of this process to everybody but root, and prevents
 /// tracing it and dumping its core. Programs that it starts are not affected.
 ///
-/// Works only on Linux. Call it first, because whatever another process has already opened stays
-/// open.
+/// Works only on Linux. Call it first, because whatever another process has already opened stays open.
 pub fn harden() {
     seamgate::open_pagemap();
     #[cfg(target_os = "linux")]

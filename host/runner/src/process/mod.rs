@@ -35,12 +35,10 @@ pub use self::{
 pub const GRACE: Duration = Duration::from_secs(10);
 /// The time for a program's group to exit after SIGTERM. SIGKILL follows.
 pub const KILL_AFTER: Duration = Duration::from_secs(2);
-/// The time for the kernel to remove a process after SIGKILL. It is long because freeing a lot of memory takes
-/// time.
+/// The time for the kernel to remove a process after SIGKILL. It is long because freeing a lot of memory takes time.
 const REMOVAL: Duration = Duration::from_secs(10);
 
-/// Starts a thread. Unlike `thread::spawn`, it returns an error instead of panicking if no more threads can be
-/// started.
+/// Starts a thread. Unlike `thread::spawn`, it returns an error instead of panicking if no more threads can be started.
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }

@@ -48,8 +48,8 @@ pub struct Run<'a> {
     pub folder: Option<&'a Path>,
     /// Terminates the child before its time limit.
     pub stop: Stop,
-    /// The name that precedes each line of the child's standard error. If `None`, the child writes to
-    /// that of this process.
+    /// The name that precedes each line of the child's standard error. If `None`, the child writes to that of this
+    /// process.
     pub told_as: Option<&'a str>,
     /// The paths that the child may access. `None` for all that this process may access. Otherwise, the thread must end
     /// after the run, because it is confined, too.
@@ -93,8 +93,8 @@ impl Stop {
     }
 }
 
-/// The way in which a run ended. If several apply, the order of precedence is `Interrupted`,
-/// `Stopped`, `TooLong`, `TimedOut`.
+/// The way in which a run ended. If several apply, the order of precedence is `Interrupted`, `Stopped`, `TooLong`,
+/// `TimedOut`.
 pub enum Ended {
     /// The child exited with status 0.
     Exited {
@@ -142,10 +142,9 @@ enum RunEvent {
 
 /// Runs the child until it exits or has to be terminated, and returns how it ended.
 ///
-/// Calls `progress` with the number of bytes of output so far, for each chunk and at least every 100 ms.
-/// It must not block. An error means that the child could not be watched, or could not be terminated, for
-/// example because it runs as another user. Linux kills the child when the thread that started it ends,
-/// which is the calling thread.
+/// Calls `progress` with the number of bytes of output so far, for each chunk and at least every 100 ms. It must not
+/// block. An error means that the child could not be watched, or could not be terminated, for example because it runs
+/// as another user. Linux kills the child when the thread that started it ends, which is the calling thread.
 pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io::Result<Ended> {
     let Some((program, arguments)) = run.command.split_first() else {
         return Ok(Ended::NotStarted(ErrorKind::InvalidInput.into()));
@@ -162,8 +161,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     group::prepare(&mut command);
 
     let (sender, events) = mpsc::channel();
-    // Listen before the start, so that no signal ends this process by default while there is a
-    // child.
+    // Listen before the start, so that no signal ends this process by default while there is a child.
     let listener = sender.clone();
     let listening = signals.listen(move |signal| listener.send(RunEvent::Signal(signal)).is_ok());
     run.stop.tell(&sender);
@@ -196,8 +194,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     }
     group::kill(&mut supervised.child);
     if by_itself {
-        // The group is dead. A process that still holds the output open cannot be terminated, and may
-        // hold it forever.
+        // The group is dead. A process that still holds the output open cannot be terminated, and may hold it forever.
         supervised.wait(DRAIN, |supervised| supervised.closed || stop(supervised))?;
     } else {
         supervised.wait(REMOVAL, |supervised| supervised.exited)?;
@@ -253,13 +250,11 @@ struct Supervised<'a> {
 impl Supervised<'_> {
     /// Starts the threads that write the input, read the output and wait for the exit.
     ///
-    /// The threads are not joined, because a pipe that some process holds open forever must not
-    /// block the run.
+    /// The threads are not joined, because a pipe that some process holds open forever must not block the run.
     fn start_threads(&mut self, run: &Run, sender: &Sender<RunEvent>) -> io::Result<()> {
         if let Some(mut stdin) = self.child.stdin.take() {
             let input = run.input.to_vec();
-            // The child need not read all of it, so an error does not matter. When the thread ends, the pipe is
-            // closed.
+            // The child need not read all of it, so an error does not matter. When the thread ends, the pipe is closed.
             spawn(move || drop(stdin.write_all(&input)))?;
         }
         if let Some(stdout) = self.child.stdout.take() {

@@ -58,16 +58,14 @@ impl Program<'_> {
 /// exits.
 pub struct Service {
     process: Arc<Process>,
-    /// Keeps the thread alive that started the program, because Linux kills the program when that
-    /// thread ends.
+    /// Keeps the thread alive that started the program, because Linux kills the program when that thread ends.
     _keeper: Sender<()>,
     /// The lines that wait for the program to read them.
     input: Arc<LineWriter>,
 }
 
 impl Service {
-    /// Starts a program. `take` receives its output, and [`Wrote::End`] at its end. It returns whether it accepts
-    /// more.
+    /// Starts a program. `take` receives its output, and [`Wrote::End`] at its end. It returns whether it accepts more.
     ///
     /// The end comes when the output ends or the program exits, because a process that the program leaves behind may
     /// hold the output open forever.
@@ -111,8 +109,7 @@ impl Service {
         Service::end_all(&[self], grace);
     }
 
-    /// Terminates several programs at once, as [`end_after`](Service::end_after) does for one. They share
-    /// one `grace`.
+    /// Terminates several programs at once, as [`end_after`](Service::end_after) does for one. They share one `grace`.
     pub fn end_all(services: &[&Service], grace: Duration) {
         let wait = |time: Duration| {
             let start = Instant::now();
@@ -126,8 +123,7 @@ impl Service {
         wait(REMOVAL);
     }
 
-    /// Describes how the program ended, such as "exited with status 1". Returns `None` while it
-    /// runs.
+    /// Describes how the program ended, such as "exited with status 1". Returns `None` while it runs.
     pub fn exit(&self) -> Option<String> {
         self.process.wait(Duration::ZERO);
         match &*self.process.lock() {
@@ -168,8 +164,7 @@ enum State {
 }
 
 impl Process {
-    /// Reaps the process when it exits, terminates the rest of its group, closes its input, and drops
-    /// `exits`.
+    /// Reaps the process when it exits, terminates the rest of its group, closes its input, and drops `exits`.
     fn watch(self: &Arc<Self>, input: &Arc<LineWriter>, exits: Exits) -> io::Result<()> {
         let (process, input) = (Arc::clone(self), Arc::clone(input));
         let watched = match &*self.lock() {
@@ -212,8 +207,7 @@ impl Process {
         drop(self.changed.wait_timeout_while(self.lock(), left, is_running));
     }
 
-    /// Returns whether the process has exited. Reaps it in this case, because nothing else watches
-    /// it on this system.
+    /// Returns whether the process has exited. Reaps it in this case, because nothing else watches it on this system.
     #[cfg(not(unix))]
     fn has_exited(&self) -> bool {
         let has_exited = match &mut *self.lock() {

@@ -21,8 +21,8 @@ mod os {
     /// Signals, by being dropped, that a program has exited.
     pub(in crate::process) type Exits = PipeWriter;
 
-    /// Returns a pair: the end of a pipe to drop when a program has exited, and the end on which
-    /// [`UntilExit`] notices that.
+    /// Returns a pair: the end of a pipe to drop when a program has exited, and the end on which [`UntilExit`] notices
+    /// that.
     pub(in crate::process) fn exit_pair() -> io::Result<(Exits, PipeReader)> {
         io::pipe().map(|(exited, exits)| (exits, exited))
     }

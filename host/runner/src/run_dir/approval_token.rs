@@ -11,8 +11,7 @@ use crate::error::{Result, bail};
 /// The longest token that an event may contain, in bytes.
 pub const MAX_TOKEN: usize = 16 * 1024;
 
-/// The claims of a token. All are required, so that the token is valid for only one call of one
-/// run.
+/// The claims of a token. All are required, so that the token is valid for only one call of one run.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
@@ -33,8 +32,8 @@ pub struct Claims {
     pub exp: Option<u64>,
 }
 
-/// Parses a token, and verifies that its principal signed it. `keys` returns the public keys of a principal; `now`
-/// is in milliseconds since 1970.
+/// Parses a token, and verifies that its principal signed it. `keys` returns the public keys of a principal; `now` is
+/// in milliseconds since 1970.
 pub fn verify<'k>(token: &str, keys: impl Fn(&str) -> &'k [String], now: u64) -> Result<Claims> {
     #[derive(Deserialize)]
     struct Header {

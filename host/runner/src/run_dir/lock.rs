@@ -22,13 +22,12 @@ const TICK: Duration = Duration::from_millis(10);
 /// The name of the lock file in the folder of a run.
 const NAME: &str = "agent.lock";
 
-/// Keeps other processes from continuing a run, until this is dropped. The system releases it when the process ends,
-/// no matter how.
+/// Keeps other processes from continuing a run, until this is dropped. The system releases it when the process ends, no
+/// matter how.
 pub struct Lock(#[expect(dead_code, reason = "it is held")] File);
 
 impl Lock {
-    /// Locks the folder of a run. The file `agent.lock` contains the number of the process that holds
-    /// the lock.
+    /// Locks the folder of a run. The file `agent.lock` contains the number of the process that holds the lock.
     pub fn take(run: &Path) -> Result<Self> {
         let context = || format!("cannot write {}", run.join(NAME).display());
         let mut file = open(run).with_context(context)?;

@@ -1,5 +1,5 @@
-//! The plan of a run. The file `agent.json` in the run's folder contains everything, except the journal, that
-//! another process needs to continue the run.
+//! The plan of a run. The file `agent.json` in the run's folder contains everything, except the journal, that another
+//! process needs to continue the run.
 
 use std::{
     collections::BTreeMap,
@@ -78,8 +78,8 @@ pub enum ModelPlan {
 }
 
 impl Plan {
-    /// Creates the plan of a run that starts in this process's working folder. Profiles are copied when they
-    /// are [registered](super::Profiles::read).
+    /// Creates the plan of a run that starts in this process's working folder. Profiles are copied when they are
+    /// [registered](super::Profiles::read).
     pub fn new(profiles: Vec<PathBuf>, servers: Option<PathBuf>, model: ModelPlan, principal: String) -> Result<Self> {
         let absolute = |path: PathBuf| std::path::absolute(&path).with_context(|| path.display().to_string());
         Ok(Plan {
@@ -97,8 +97,7 @@ impl Plan {
         Self::read_file(run.join(NAME))
     }
 
-    /// Reads the plan of a run, even if no process continues the run. Returns `None` if there is no
-    /// plan.
+    /// Reads the plan of a run, even if no process continues the run. Returns `None` if there is no plan.
     pub fn of_any(run: &Path) -> Result<Option<Self>> {
         let names = [NAME, ENDED].map(|name| run.join(name));
         names.into_iter().find(|path| path.is_file()).map(Self::read_file).transpose()

@@ -11,14 +11,12 @@ use seamgate::{FileError, read_profile};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::value::RawValue;
 
-/// The file of a profile, and, once the profile is registered, the run's copy of the complete
-/// document.
+/// The file of a profile, and, once the profile is registered, the run's copy of the complete document.
 #[derive(Clone, Serialize)]
 pub struct ProfileCopy {
     /// The file, as an absolute path.
     pub path: PathBuf,
-    /// The complete document, with the files that it references by path and the definitions of its
-    /// tools.
+    /// The complete document, with the files that it references by path and the definitions of its tools.
     #[serde(skip_serializing_if = "has_none", serialize_with = "write")]
     document: OnceLock<Box<RawValue>>,
 }

@@ -87,8 +87,8 @@ pub struct Command {
     /// The timeout of one call, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
-    /// The paths that the program may access, relative to the folder of the file. `None` for all
-    /// that this user may access.
+    /// The paths that the program may access, relative to the folder of the file. `None` for all that this user may
+    /// access.
     pub paths: Option<Paths>,
 }
 
@@ -165,8 +165,7 @@ impl Servers {
         Ok(Servers { folder, all, notifier, sources, ..Servers::default() })
     }
 
-    /// Reads the values of the secrets that profiles name. The values are hidden in the output of all
-    /// servers.
+    /// Reads the values of the secrets that profiles name. The values are hidden in the output of all servers.
     pub fn read_secrets(&mut self, names: &BTreeSet<String>) -> Result<()> {
         self.secrets = Arc::new(Secrets::read(names, &self.sources, &self.folder)?);
         for server in self.all.values_mut() {

@@ -57,8 +57,7 @@ pub struct Decision<'d> {
     pub exp: u64,
 }
 
-/// Parses a public key of a profile: its 32 bytes as base64url, or a line of OpenSSH, such as `ssh-ed25519 AAAA…
-/// anna`.
+/// Parses a public key of a profile: its 32 bytes as base64url, or a line of OpenSSH, such as `ssh-ed25519 AAAA… anna`.
 pub fn public_key(text: &str) -> Option<[u8; 32]> {
     let Some(line) = text.trim().strip_prefix(SSH_ED25519) else {
         return BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok();

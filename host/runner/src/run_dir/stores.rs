@@ -58,8 +58,8 @@ impl Stores {
         Stores { path: self.path.clone(), is_synced: self.is_synced, read: 0, filed: Vec::new(), is_news: false }
     }
 
-    /// Returns the events that inform a run of the labels that other runs added, except those that its state
-    /// already has.
+    /// Returns the events that inform a run of the labels that other runs added, except those that its state already
+    /// has.
     ///
     /// # Errors
     ///
@@ -117,8 +117,7 @@ impl Stores {
                 file.read_to_end(&mut text)
             })
             .map_err(|error| self.failed("read", &error))?;
-        // A line without an end is still being written, or its writer was interrupted before the
-        // effect.
+        // A line without an end is still being written, or its writer was interrupted before the effect.
         text.truncate(whole(&text));
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let entry = serde_json::from_slice(line).map_err(|error| {
@@ -188,8 +187,7 @@ fn entries_of(state: &str) -> Result<Vec<Stored>> {
     Ok(facts.stores)
 }
 
-/// Returns the entry with only the labels that no known entry has. Returns `None` if all labels are
-/// known.
+/// Returns the entry with only the labels that no known entry has. Returns `None` if all labels are known.
 fn lacking(known: &[Stored], entry: &Stored) -> Option<Stored> {
     let covers = |one: &Stored| one.store == entry.store && (one.key.is_none() || one.key == entry.key);
     let is_new = |label: &&String| !known.iter().any(|one| covers(one) && one.labels.contains(label));

@@ -15,8 +15,8 @@ use crate::{
 /// Values of an event with more bytes than this are stored beside the lines.
 const MAX_INLINE: usize = 1024;
 
-/// The same limit for results of the Model Context Protocol. They are frequent, and a separate file costs two
-/// more syncs.
+/// The same limit for results of the Model Context Protocol. They are frequent, and a separate file costs two more
+/// syncs.
 const MAX_RETURNED: usize = 16 * 1024;
 
 /// The members of an event that may be large, and the most bytes of each that the line may contain.
@@ -90,8 +90,8 @@ impl EventLine {
         let mut artifacts = Vec::new();
         let mut returned = None;
         let line = each(&members, |name, value| {
-            // A value that looks like a reference must be extracted too, or it would be restored as
-            // the artifact that it references.
+            // A value that looks like a reference must be extracted too, or it would be restored as the artifact that
+            // it references.
             let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
             is_large.then(|| {
                 let (artifact, reference) = extract(value);
@@ -135,8 +135,7 @@ fn artifact_of(value: &str) -> (String, bool) {
     }
 }
 
-/// Returns the most bytes of an event's member that the line may contain. `None` if there is no
-/// limit.
+/// Returns the most bytes of an event's member that the line may contain. `None` if there is no limit.
 fn max_inline(name: &str) -> Option<usize> {
     LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
 }

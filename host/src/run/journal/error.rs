@@ -60,8 +60,7 @@ pub enum JournalError {
         /// The version of its format.
         version: u64,
     },
-    /// The run belongs to another profile. Or it belongs to another component and cannot be
-    /// replayed.
+    /// The run belongs to another profile. Or it belongs to another component and cannot be replayed.
     #[error("{journal}: the run has the {what} {expected}, and the gate has {found}; {advice}")]
     #[non_exhaustive]
     Other {

@@ -81,8 +81,7 @@ impl FileJournal {
     ///
     /// # Errors
     ///
-    /// The folder has no journal; a line has been changed; a later version wrote the journal; or it
-    /// cannot be read.
+    /// The folder has no journal; a line has been changed; a later version wrote the journal; or it cannot be read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
         let folder = folder.as_ref();
         let path = folder.join(NAME);
@@ -184,8 +183,7 @@ impl FileJournal {
         &self.folder
     }
 
-    /// Returns the remains of a step that a crash truncated. They stay in the file until the next step
-    /// replaces them.
+    /// Returns the remains of a step that a crash truncated. They stay in the file until the next step replaces them.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -302,8 +300,7 @@ impl Journal for FileJournal {
             _ => write_whole(&path, text.as_bytes(), self.is_synced).map_err(failed("write", &path)),
         }?;
         match blob {
-            // Lines that reference the artifact follow. Its name is synced here, while the kernel
-            // judges.
+            // Lines that reference the artifact follow. Its name is synced here, while the kernel judges.
             Blob::Artifact if self.is_synced => {
                 sync_folder(&folder)?;
                 self.unsynced.retain(|other| *other != folder);
@@ -327,9 +324,9 @@ impl Journal for FileJournal {
     }
 }
 
-/// Removes all states but the newest. A state contains all calls of its run, so keeping every state of a long run
-/// would take space quadratic in its length. A state that cannot be removed stays, which does no harm: it is only
-/// a place to begin from.
+/// Removes all states but the newest. A state contains all calls of its run, so keeping every state of a long run would
+/// take space quadratic in its length. A state that cannot be removed stays, which does no harm: it is only a place to
+/// begin from.
 fn keep_newest(folder: &Path, last: &Path) {
     let Ok(files) = fs::read_dir(folder) else {
         return;

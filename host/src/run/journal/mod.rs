@@ -15,8 +15,7 @@ pub(crate) use line::{Chain, Checked, Line};
 pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
 
-/// The version of the format. Journals of version 1 do not record which version of the kernel made their
-/// states.
+/// The version of the format. Journals of version 1 do not record which version of the kernel made their states.
 pub(crate) const VERSION: u64 = 2;
 
 /// The kind of a blob that is kept beside the lines, under the digest of its text.
@@ -53,8 +52,7 @@ pub trait Journal {
     fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError>;
 
     /// Adds these lines if the journal has exactly `expected` lines, and makes them survive a crash before this
-    /// returns. Adds all lines or none. Blobs that were [put](Journal::put) before survive a crash from then on,
-    /// too.
+    /// returns. Adds all lines or none. Blobs that were [put](Journal::put) before survive a crash from then on, too.
     ///
     /// # Errors
     ///

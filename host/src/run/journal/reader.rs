@@ -95,8 +95,8 @@ impl JournalReader {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Artifact`] if the artifact has been changed; or it cannot be read, for example
-    /// because it has more than 64 MiB.
+    /// [`JournalError::Artifact`] if the artifact has been changed; or it cannot be read, for example because it has
+    /// more than 64 MiB.
     pub fn artifact(&self, expected: &str) -> Result<Option<String>, JournalError> {
         match self.journal.get(Blob::Artifact, expected)? {
             Some(text) if digest(text.as_bytes()) != expected => Err(self.wrong(expected, "is changed")),

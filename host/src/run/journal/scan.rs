@@ -10,8 +10,7 @@ use std::{
 use super::{Checked, JournalError, Line, fs::failed, line::MAX_LINE};
 use crate::digest::digest;
 
-/// The bytes after the last complete step of a journal: the remains of a step that a crash
-/// truncated.
+/// The bytes after the last complete step of a journal: the remains of a step that a crash truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Torn {
@@ -150,8 +149,7 @@ impl Scan {
         Ok(Some((n, line)))
     }
 
-    /// Returns the complete steps, and the remains that a crash left after them. Call it after the
-    /// last line.
+    /// Returns the complete steps, and the remains that a crash left after them. Call it after the last line.
     pub(super) fn end(self) -> (Whole, Option<Torn>) {
         let Scan { lines, length, whole, .. } = self;
         let torn = (length > whole.bytes).then(|| Torn { bytes: length - whole.bytes, lines: whole.lines..lines.n });
@@ -159,8 +157,7 @@ impl Scan {
     }
 }
 
-/// Reads a journal to its end. Returns the complete steps, and the remains that a crash left after
-/// them.
+/// Reads a journal to its end. Returns the complete steps, and the remains that a crash left after them.
 pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
     let mut scan = Scan::new(file, path)?;
     while scan.next()?.is_some() {}

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The fuel between two checks of the clock, which lasts some milliseconds. A check switches stacks, which takes
-/// a fraction of a microsecond.
+/// The fuel between two checks of the clock, which lasts some milliseconds. A check switches stacks, which takes a
+/// fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
 
 /// How long a call works or waits before it asks the host again whether to continue.

@@ -1,5 +1,5 @@
-//! The engine of a gate: with a pool of slots for instances, or without a pool if the process cannot reserve
-//! enough addresses for one.
+//! The engine of a gate: with a pool of slots for instances, or without a pool if the process cannot reserve enough
+//! addresses for one.
 
 mod clock;
 mod seat;
@@ -23,12 +23,10 @@ pub(crate) const STACK: usize = 512 * 1024;
 fn codegen() -> Config {
     let mut config = Config::new();
     config
-        // Fuel bounds the work, and is the same on every machine. It also determines when to check
-        // the clock.
+        // Fuel bounds the work, and is the same on every machine. It also determines when to check the clock.
         .consume_fuel(true)
         .max_wasm_stack(STACK)
-        // Ensures the same bytes everywhere: only one NaN, and no instruction whose result depends on
-        // the machine.
+        // Ensures the same bytes everywhere: only one NaN, and no instruction whose result depends on the machine.
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false)
         .wasm_simd(true)
@@ -40,8 +38,8 @@ fn codegen() -> Config {
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
         .native_unwind_info(cfg!(windows))
-        // The code is half as large again, and documents of 1 KB and more take 5 % less time. This does not
-        // change fuel.
+        // The code is half as large again, and documents of 1 KB and more take 5 % less time. This does not change
+        // fuel.
         .compiler_inlining(Inlining::Yes);
     config
 }
@@ -96,8 +94,7 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
     // swap, all pages are returned to the kernel.
     let (scan, keep) = if system::has_swap() { (Enabled::No, 0) } else { (Enabled::Auto, KEEP_RESIDENT) };
     pool.total_component_instances(slots)
-        // The module of the component, and the modules that the canonical ABI adds for the destructors of
-        // resources.
+        // The module of the component, and the modules that the canonical ABI adds for the destructors of resources.
         .total_core_instances(slots.saturating_mul(4))
         .total_memories(slots)
         .total_stacks(slots)
@@ -110,8 +107,7 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
     (running(), pool)
 }
 
-/// Returns an engine for a gate that requests this many slots, and the number of slots that the
-/// engine has.
+/// Returns an engine for a gate that requests this many slots, and the number of slots that the engine has.
 ///
 /// A pool reserves the addresses of all its slots at once. If the process may not reserve that many (`ulimit -v`), each
 /// instance reserves its own, and there are as many slots as fit. The machine code is the same, and so are all verdicts

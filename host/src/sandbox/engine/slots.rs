@@ -1,5 +1,5 @@
-//! The slots of a pool. They bound the number of concurrent instances, and keep instances that wait
-//! for their next call.
+//! The slots of a pool. They bound the number of concurrent instances, and keep instances that wait for their next
+//! call.
 
 use std::{
     sync::{
@@ -28,8 +28,7 @@ struct Occupancy<K> {
     free: u32,
     /// The number of calls that wait for a slot. Waking a call is a system call, so it is done only if one waits.
     waiting: u32,
-    /// The number of waiting calls that have waited for some time. The same number of slots is reserved for
-    /// them.
+    /// The number of waiting calls that have waited for some time. The same number of slots is reserved for them.
     overdue: u32,
     /// The instances in free slots, the oldest first. There are never more of them than free slots.
     kept: Vec<K>,
@@ -85,8 +84,8 @@ impl<K> Slots<K> {
         Ok(self.taken(&mut room, wanted))
     }
 
-    /// Takes a slot for an instance that is used more than once, unless instances already hold the maximum
-    /// number of slots.
+    /// Takes a slot for an instance that is used more than once, unless instances already hold the maximum number of
+    /// slots.
     pub(crate) fn hold(&self, most: Duration) -> Result<Taken<'_, K>, Full> {
         let one_more = |held: u32| (held < self.most_held).then_some(held + 1);
         if self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
@@ -135,8 +134,8 @@ impl<K> Slots<K> {
                 room.overdue += 1;
             }
             if waited.timed_out() {
-                // Release the lock first, because the host's language may wait for another thread, which
-                // needs it to free a slot.
+                // Release the lock first, because the host's language may wait for another thread, which needs it to
+                // free a slot.
                 drop(room);
                 let is_interrupted = is_interrupted();
                 room = self.room();
@@ -152,8 +151,7 @@ impl<K> Slots<K> {
 
     fn taken(&self, room: &mut Occupancy<K>, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
         room.free -= 1;
-        // Prefer the most recently used instance, because most of it is still in the processor's
-        // caches.
+        // Prefer the most recently used instance, because most of it is still in the processor's caches.
         let kept = room.kept.iter().rposition(wanted).map(|at| room.kept.remove(at));
         let is_full = room.kept.len() > room.free as usize;
         let displaced = is_full.then(|| room.kept.remove(0));
@@ -167,8 +165,7 @@ impl<K> Slots<K> {
         match (waiting, overdue) {
             (0, _) => {}
             (_, 0) => self.freed.notify_one(),
-            // The slot is reserved for the overdue calls, so wake all waiting calls to reach one of
-            // them.
+            // The slot is reserved for the overdue calls, so wake all waiting calls to reach one of them.
             _ => self.freed.notify_all(),
         }
     }

@@ -91,8 +91,8 @@ fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 /// A function of the module that takes `N` numbers and returns one.
-// The type is checked once for the module, because checking it for each instance updates counters
-// that all threads share.
+// The type is checked once for the module, because checking it for each instance updates counters that all threads
+// share.
 struct Numeric<const N: usize>(ModuleExport);
 
 impl<const N: usize> Numeric<N> {

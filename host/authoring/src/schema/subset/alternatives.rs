@@ -32,8 +32,7 @@ impl Prover {
         is_within
     }
 
-    /// Returns whether all values, or all values of each type, are within one alternative of
-    /// `anyOf`.
+    /// Returns whether all values, or all values of each type, are within one alternative of `anyOf`.
     pub(super) fn some_within(&mut self, facts: &Facts<'_>, other: Node<'_>, alternatives: &Value) -> bool {
         if self.group_within(facts, other, &["anyOf"]) {
             return true;
@@ -62,8 +61,7 @@ impl Prover {
         is_one(self, facts) || self.each_type(facts, is_one)
     }
 
-    /// Returns whether `holds` is true for the values of each type by itself, if there are several
-    /// types.
+    /// Returns whether `holds` is true for the values of each type by itself, if there are several types.
     fn each_type(&mut self, facts: &Facts<'_>, mut holds: impl FnMut(&mut Self, &Facts<'_>) -> bool) -> bool {
         let types: Vec<Types> = Types::EACH.into_iter().filter(|types| facts.types.has(*types)).collect();
         types.len() > 1

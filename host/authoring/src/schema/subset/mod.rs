@@ -1,5 +1,4 @@
-//! Proves that every value that one schema accepts is accepted by another. Without a proof, the result is
-//! unknown.
+//! Proves that every value that one schema accepts is accepted by another. Without a proof, the result is unknown.
 
 mod alternatives;
 mod members;
@@ -24,8 +23,7 @@ const MAX_DEPTH: usize = 48;
 /// The deepest nesting of alternatives that are compared one by one.
 const MAX_SPLITS: usize = 3;
 
-/// Returns whether a keyword has no effect on validity: it is an annotation, or contains schemas
-/// for references.
+/// Returns whether a keyword has no effect on validity: it is an annotation, or contains schemas for references.
 fn is_silent(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || matches!(keyword, "$defs" | "definitions")
 }
@@ -52,8 +50,7 @@ impl Prover {
     /// Returns whether every value that is valid under `one` is proven to be valid under `other`.
     pub(crate) fn within(one: Node<'_>, other: Node<'_>) -> bool {
         let mut prover = Prover::default();
-        // If parts cannot be interpreted, only schemas with the same text are known to be
-        // equivalent.
+        // If parts cannot be interpreted, only schemas with the same text are known to be equivalent.
         if !(one.root.is_readable() && other.root.is_readable()) {
             return prover.is_identical(one, other);
         }
@@ -81,8 +78,8 @@ impl Prover {
         keys.sort_unstable();
         let is_again = |open: &&Open| open.schemas == keys && open.other == other.key();
         if let Some(open) = self.open.iter().find(is_again) {
-            // If the question recurs for a value inside the original one, then by induction over the value it holds
-            // if everything else does.
+            // If the question recurs for a value inside the original one, then by induction over the value it holds if
+            // everything else does.
             return self.inside > open.inside;
         }
         self.open.push(Open { schemas: keys, other: other.key(), inside: self.inside });
@@ -205,8 +202,7 @@ impl Prover {
                     branches.into_iter().flatten().all(|schema| self.schemas_within(&facts.parts, other.at(schema)))
                 }
             }
-            // The keyword depends on others, or has no rule here, and the schema as a whole had no
-            // equivalent.
+            // The keyword depends on others, or has no rule here, and the schema as a whole had no equivalent.
             _ if is_known(keyword) => self.group_within(facts, other, &[keyword]) && is_alone(keyword),
             // An unknown keyword, which validators ignore.
             _ => true,

@@ -6,8 +6,7 @@ use super::{MAX_DEPTH, MAX_STEPS, Prover, is_silent};
 use crate::schema::Node;
 
 impl Prover {
-    /// Returns whether two schemas have the same text, and everything that they may reference does
-    /// too.
+    /// Returns whether two schemas have the same text, and everything that they may reference does too.
     pub(super) fn is_identical(&self, one: Node<'_>, other: Node<'_>) -> bool {
         let (one, other) = (one.root, other.root);
         one.value == other.value

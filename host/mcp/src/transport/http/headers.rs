@@ -55,8 +55,7 @@ pub(super) fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Returns the era of a message. Without a session, the headers must match the body. The error is the
-/// answer.
+/// Returns the era of a message. Without a session, the headers must match the body. The error is the answer.
 pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<Era, Message> {
     let (id, is_request) = match message {
         Message::Request { id, .. } => (Some(id), true),

@@ -50,8 +50,7 @@ const PATH: &str = "/mcp";
 /// The media type of messages.
 const JSON: &str = "application/json";
 
-/// The intervals at which a stream checks that its client is still connected, and shows that the
-/// gate is.
+/// The intervals at which a stream checks that its client is still connected, and shows that the gate is.
 const LOOK: Duration = Duration::from_millis(250);
 const ALIVE: Duration = Duration::from_secs(15);
 /// The time after which a client reconnects, in milliseconds.

@@ -35,8 +35,7 @@ pub(super) fn renamed(message: Message, id: &Id) -> Message {
     Message::Request { id: id.clone(), method, params: own.map(raw).or(params) }
 }
 
-/// Returns an answer with the client's own id, also in the place where the answer names the
-/// subscription that it ends.
+/// Returns an answer with the client's own id, also in the place where the answer names the subscription that it ends.
 pub(super) fn own_answer(message: &Message, asked: &Asked) -> Message {
     let Message::Answer { id: Some(id), answer } = message else { return message.clone() };
     let answer = match answer {

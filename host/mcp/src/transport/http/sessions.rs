@@ -28,8 +28,7 @@ use crate::{
 
 /// The maximum number of sessions. Each has its own servers.
 const MAX_SESSIONS: usize = 32;
-/// The idle time after which a session ends, and the idle time after which it may end in favour of a new
-/// session.
+/// The idle time after which a session ends, and the idle time after which it may end in favour of a new session.
 const IDLE: Duration = Duration::from_secs(3600);
 const SHORT_IDLE: Duration = Duration::from_secs(60);
 /// The interval at which the wait for the end of all sessions checks them.
@@ -196,8 +195,8 @@ impl Sessions {
         idle.iter().for_each(|session| self.end(session));
     }
 
-    /// Checks that another session may be started. If there are too many, closes the session that has been
-    /// idle longest.
+    /// Checks that another session may be started. If there are too many, closes the session that has been idle
+    /// longest.
     fn make_room(&self) -> Result<(), Refused> {
         let longest = {
             let all = self.lock();

@@ -27,12 +27,10 @@ use crate::{
 
 /// The most bytes that wait for a slow client. Beyond that, the gate waits.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
-/// The most written bytes that are kept for a client that reconnects, and the maximum number of ended
-/// streams.
+/// The most written bytes that are kept for a client that reconnects, and the maximum number of ended streams.
 const MAX_KEPT: usize = 1024 * 1024;
 const MAX_ENDED: usize = 16;
-/// The maximum number of messages that wait for a client that does not listen. Older messages are
-/// dropped.
+/// The maximum number of messages that wait for a client that does not listen. Older messages are dropped.
 const MAX_UNHEARD: usize = 256;
 /// The interval at which a writer that waits for space checks again.
 const TICK: Duration = Duration::from_millis(100);
@@ -68,8 +66,7 @@ struct Stream {
     /// The request as the client sent it.
     asked: Option<Asked>,
     events: VecDeque<String>,
-    /// The number of the oldest event, and of the next to be written. The first event has the
-    /// number 1.
+    /// The number of the oldest event, and of the next to be written. The first event has the number 1.
     oldest: u64,
     next: u64,
     /// `true` if no more messages will come.
@@ -111,8 +108,8 @@ impl Streams {
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Opens the stream of a request. Returns it with the gate's id for the request. Returns `None` if another
-    /// request with this id is in flight.
+    /// Opens the stream of a request. Returns it with the gate's id for the request. Returns `None` if another request
+    /// with this id is in flight.
     pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, Id)> {
         let mut state = self.lock();
         state.last += 1;
@@ -170,8 +167,7 @@ impl Streams {
                 let Some(gate) = self.gate.get() else { return };
                 let why = "without a session, a server asks by its results";
                 let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
-                // If the gate's queue is full, this notification is less important than its other
-                // work.
+                // If the gate's queue is full, this notification is less important than its other work.
                 let _ = gate.try_send(Happened::Client(Wrote::Line(refused), None));
             }
             Message::Notification { method, params } if self.is_stateless => {
@@ -309,8 +305,8 @@ impl State {
         self.streams.get(&stream)?.asked.as_ref()
     }
 
-    /// Routes a message that names no request. It goes to the newest waiting request, because the message may belong
-    /// to it. If no request waits, it goes to the client that listens.
+    /// Routes a message that names no request. It goes to the newest waiting request, because the message may belong to
+    /// it. If no request waits, it goes to the client that listens.
     fn newest(&self) -> u64 {
         let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());
         self.open.values().filter(is_read).max().copied().unwrap_or(GENERAL)

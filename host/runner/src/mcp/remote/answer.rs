@@ -86,8 +86,7 @@ pub(super) fn read(link: &Link, flight: &Flight, head: &Head, response: Response
     }
 }
 
-/// Passes on a JSON-RPC error that came with an HTTP error status. The error may lack the id of the
-/// request.
+/// Passes on a JSON-RPC error that came with an HTTP error status. The error may lack the id of the request.
 fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> Result<(), NoAnswer> {
     let error = Message::read(text).and_then(|message| Some((message.id(), message.error?.get())));
     match error {
@@ -273,8 +272,7 @@ fn noted(link: &Link, flight: &Flight, message: &Message, session: Option<&str>)
     }
 }
 
-/// Records which arguments tools require as headers. Only versions without sessions have such
-/// headers.
+/// Records which arguments tools require as headers. Only versions without sessions have such headers.
 fn noted_tools(link: &Link, flight: &Flight, result: &RawValue) -> Option<String> {
     if link.state().session.version.is_some() {
         return None;

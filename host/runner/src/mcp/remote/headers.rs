@@ -158,8 +158,8 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= 128 && text.bytes().all(is_part)
 }
 
-/// Counts the members with this name at any depth. A member of `properties` is the name of an
-/// argument, and does not count.
+/// Counts the members with this name at any depth. A member of `properties` is the name of an argument, and does not
+/// count.
 fn count(schema: &Value, depth: usize) -> usize {
     match schema {
         _ if depth > 4 * MAX_DEPTH => 0,

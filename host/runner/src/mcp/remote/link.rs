@@ -189,8 +189,7 @@ impl Link {
         needs_worker
     }
 
-    /// Returns the next request, and marks it as in flight. Returns `None` if the worker is no longer
-    /// needed.
+    /// Returns the next request, and marks it as in flight. Returns `None` if the worker is no longer needed.
     pub(super) fn next_job(&self) -> Option<(Job, Arc<Flight>)> {
         let mut state = self.state();
         match state.waiting.pop_front() {
@@ -250,8 +249,7 @@ impl Link {
         flights.iter().for_each(|flight| flight.stop(Stop::Cancelled));
     }
 
-    /// Abandons the requests whose server has been silent for too long. Returns `false` once the connection has
-    /// ended.
+    /// Abandons the requests whose server has been silent for too long. Returns `false` once the connection has ended.
     pub(super) fn watch(&self) -> bool {
         let state = self.state();
         let waits_for_us = !state.questions.is_empty();

@@ -88,8 +88,8 @@ impl RemoteInput {
         self.0.push(line)
     }
 
-    /// Accepts no more messages. Waiting messages are sent, requests in flight get their answers, and then the
-    /// session ends.
+    /// Accepts no more messages. Waiting messages are sent, requests in flight get their answers, and then the session
+    /// ends.
     pub fn close(&self) {
         self.0.close();
     }

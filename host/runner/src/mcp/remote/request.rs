@@ -47,8 +47,7 @@ impl From<Failure> for NoAnswer {
     }
 }
 
-/// Sends a request. Follows redirects within the same origin, and refreshes a token that the server
-/// rejects.
+/// Sends a request. Follows redirects within the same origin, and refreshes a token that the server rejects.
 pub(super) fn send(
     link: &Link,
     agent: &Agent,

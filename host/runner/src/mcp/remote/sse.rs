@@ -6,8 +6,7 @@ use std::time::Duration;
 
 /// The longest id of an event, in bytes. A longer one is ignored.
 const MAX_ID: usize = 1024;
-/// The longest name of an event, and the longest field other than data, in bytes. The rest of such a line
-/// is ignored.
+/// The longest name of an event, and the longest field other than data, in bytes. The rest of such a line is ignored.
 const MAX_FIELD: usize = 4096;
 /// The longest wait that a server may ask for before the client reconnects.
 const MAX_RETRY: Duration = Duration::from_secs(30);
@@ -69,8 +68,7 @@ impl Events {
         self.retry
     }
 
-    /// Processes the next bytes, and passes on each event that they complete. Stops early if `each` returns
-    /// `false`.
+    /// Processes the next bytes, and passes on each event that they complete. Stops early if `each` returns `false`.
     pub(super) fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(Event) -> bool) -> Result<bool, TooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {

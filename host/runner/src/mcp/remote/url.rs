@@ -21,8 +21,7 @@ pub(crate) enum Reach {
     Named,
     /// The user named the address, and allows HTTP to any machine.
     Insecure,
-    /// A server on this machine named the address. The same rules apply as if the user had named
-    /// it.
+    /// A server on this machine named the address. The same rules apply as if the user had named it.
     FoundByLocal,
     /// A server named the address: HTTPS, and not to this machine.
     Found,
@@ -49,8 +48,7 @@ impl Url {
             return invalid("it must have no user and no password");
         }
         let url = Url(uri);
-        // A host name may resolve to such an address, too. That is checked when the name is
-        // resolved.
+        // A host name may resolve to such an address, too. That is checked when the name is resolved.
         if let Some(why) = url.host().parse().ok().and_then(|address| refusal(address, false, reach)) {
             return invalid(why);
         }

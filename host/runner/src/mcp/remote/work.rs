@@ -47,8 +47,7 @@ pub(super) fn send_all(link: &Arc<Link>) {
     link.deliver(Received::Wrote(Wrote::End));
 }
 
-/// Sends a message, or passes a request to a worker. Returns whether the queue space of the message
-/// can be freed.
+/// Sends a message, or passes a request to a worker. Returns whether the queue space of the message can be freed.
 fn send_one(link: &Arc<Link>, agent: &Agent, line: String) -> bool {
     let Some(message) = Message::read(&line) else {
         tracing::warn!("a line for a server is not a message of JSON-RPC");
@@ -169,8 +168,7 @@ fn ask(link: &Link, job: &Job, flight: &Flight) -> Result<(), NoAnswer> {
     read(link, flight, &head, response)
 }
 
-/// Starts to listen for messages that the server sends on its own initiative. Only servers with
-/// sessions send any.
+/// Starts to listen for messages that the server sends on its own initiative. Only servers with sessions send any.
 fn start_listening(link: &Arc<Link>) {
     let mut state = link.state();
     if state.session.version.is_none() || std::mem::replace(&mut state.session.is_listening, true) {

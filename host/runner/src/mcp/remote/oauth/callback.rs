@@ -1,5 +1,4 @@
-//! Waits for the browser to be redirected back from the authorization server (RFC 8252, section
-//! 7.3).
+//! Waits for the browser to be redirected back from the authorization server (RFC 8252, section 7.3).
 
 use std::{
     collections::BTreeMap,
@@ -43,8 +42,8 @@ impl Callback {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Waits for a request whose parameter `state` has this value. Other requests are rejected, and do not
-    /// end the wait.
+    /// Waits for a request whose parameter `state` has this value. Other requests are rejected, and do not end the
+    /// wait.
     pub(super) fn wait(&self, state: &str, time: Duration, is_over: impl Fn() -> bool) -> Option<Parameters> {
         let end = Instant::now() + time;
         while Instant::now() < end && !is_over() {
@@ -89,8 +88,7 @@ impl Callback {
         if !request.parse(head).ok()?.is_complete() || request.method != Some("GET") {
             return None;
         }
-        // A page that resolves its own host name to this machine's address is not the authorization
-        // server's.
+        // A page that resolves its own host name to this machine's address is not the authorization server's.
         let host = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"))?;
         if host.value != self.address.to_string().as_bytes() {
             return None;

@@ -44,8 +44,7 @@ pub(super) struct Server {
     pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
-/// Finds the metadata of the resource. Returns `None` for a server that follows 2025-03-26, which
-/// has no metadata.
+/// Finds the metadata of the resource. Returns `None` for a server that follows 2025-03-26, which has no metadata.
 pub(super) fn resource(server: &Url, named: Option<&str>) -> Result<Option<Resource>, String> {
     let reach = server.reach_of_found();
     let origin = server.origin();

@@ -1,5 +1,4 @@
-//! Logs in to a server: finds its authorization server, registers, and exchanges the code that the browser
-//! delivers.
+//! Logs in to a server: finds its authorization server, registers, and exchanges the code that the browser delivers.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -126,8 +125,8 @@ impl Login {
         &self.address
     }
 
-    /// Waits for the browser, and stores the tokens. Returns `None` if nobody logged in, or if `is_over`
-    /// returned `true`.
+    /// Waits for the browser, and stores the tokens. Returns `None` if nobody logged in, or if `is_over` returned
+    /// `true`.
     pub fn wait(self, time: Duration, is_over: impl Fn() -> bool) -> Result<Option<LoggedIn>, String> {
         let Some(parameters) = self.callback.wait(&self.state, time, is_over) else { return Ok(None) };
         let code = self.code(&parameters)?;
@@ -143,8 +142,7 @@ impl Login {
         ];
         let secret = self.client.secret.as_deref().or(self.secret.as_deref());
         let mut tokens = request(&endpoint, reach, &self.client, secret, &form).map_err(|refusal| refusal.message())?;
-        // If the answer names no scopes, the granted scopes are the requested ones (RFC 6749, section
-        // 5.1).
+        // If the answer names no scopes, the granted scopes are the requested ones (RFC 6749, section 5.1).
         tokens.scope = tokens.scope.or(self.scope);
         let stored = Stored {
             server: self.url.canonical(),

@@ -43,8 +43,7 @@ pub(super) struct Tokens {
     pub(super) access_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refresh_token: Option<String>,
-    /// The time when the access token expires, in seconds since 1970. `None` if the server does not
-    /// specify it.
+    /// The time when the access token expires, in seconds since 1970. `None` if the server does not specify it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
