@@ -645,7 +645,7 @@ impl Core {
                 self.links
                     .tell(server, Message::Answer { id: Some(id), answer: Answer::Result(message::raw("{}".into())) });
             }
-            // The request contains nothing else, so the gate can answer it.
+            // A ping is passed on without its parameters, so there is nothing to judge.
             Some(Rule::Ping) => {
                 relay::ask_client(server, id, &method, None, links::Judged::Unchanged, &mut self.links);
             }
