@@ -1,8 +1,8 @@
-//! Digests as reports and journals show them. `build.rs` has this file, too.
+//! Digests, written as in reports and journals. `build.rs` includes this file.
 
 use sha2::{Digest, Sha256};
 
-/// `sha256:` and the digest of some bytes, as in reports and journals.
+/// Returns `sha256:` followed by the digest of some bytes, as in reports and journals.
 ///
 /// ```
 /// let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

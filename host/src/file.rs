@@ -1,5 +1,5 @@
-//! Files by names that anybody may have chosen: reads up to a limit that never wait for a pipe or a device, and files that only
-//! their owner can read.
+//! Files at paths that anybody may have chosen: reads up to a limit that never block on a pipe or a device, and files
+//! that only their owner can read.
 
 use std::{
     fs::{self, File, OpenOptions},

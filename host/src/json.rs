@@ -1,4 +1,4 @@
-//! Records of ours <-> JSON text.
+//! Conversions between the library's records and JSON text.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
@@ -9,27 +9,27 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Returns a value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
+/// Serializes a value of this library as JSON. It consists of strings, numbers, lists and records, so this cannot fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Returns a string as JSON.
+/// Serializes a string as JSON.
 pub(crate) fn json_text(text: &str) -> String {
     json(&text)
 }
 
-/// Returns a list of strings.
+/// Serializes a list of strings as JSON.
 pub(crate) fn json_texts(texts: &[String]) -> String {
     json(&texts)
 }
 
-/// Returns a list of what is written by itself.
+/// Serializes a list as JSON, with each item written by `write`.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))
 }
 
-/// Returns an object of members that are JSON text already.
+/// Serializes an object whose members are already JSON text.
 pub(crate) fn object(members: &[(&str, &str)]) -> String {
     let length: usize = members.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = String::with_capacity(length + 2);
@@ -44,12 +44,13 @@ pub(crate) fn object(members: &[(&str, &str)]) -> String {
     out
 }
 
-/// Returns JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers
-/// keep their digits. A string that is not valid text, because it has half of a surrogate pair, stays as it is written.
+/// Returns JSON text without optional white space, and with as few escapes in strings as possible (RFC 8259, section
+/// 7). Numbers keep their digits. A string that is not valid text, because it has half of a surrogate pair, stays as it
+/// is written.
 pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     let bytes = value.as_bytes();
     let mut out = Vec::new();
-    // Where what is not written yet begins.
+    // `from` is where the part that is not yet written begins.
     let (mut from, mut at) = (0, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -79,7 +80,7 @@ pub(crate) fn minified(value: &str) -> Cow<'_, str> {
     Cow::Owned(out.unwrap_or_else(|_| unreachable!("pieces of a text that begin and end beside ASCII")))
 }
 
-/// Most pieces are shorter, and copying this many bytes takes less time than a call to copy fewer.
+/// Most pieces are shorter than this. Copying this many bytes inline takes less time than a call that copies fewer.
 const SHORT: usize = 32;
 
 #[inline]
@@ -97,7 +98,7 @@ fn push(out: &mut Vec<u8>, bytes: &[u8], piece: Range<usize>) {
     }
 }
 
-/// Returns a string that has escapes, with the fewest.
+/// Rewrites a string that has escapes with as few of them as possible.
 fn rewritten(string: &str) -> Cow<'_, str> {
     match serde_json::from_str::<Cow<str>>(string) {
         Ok(text) => json(&text).into(),
@@ -105,8 +106,8 @@ fn rewritten(string: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the length of the string that a text begins with, with its quotes, and whether it may be written with fewer
-/// escapes.
+/// Returns the length of the string at the beginning of a text, including its quotes, and whether it can be written
+/// with fewer escapes.
 #[inline]
 fn string(bytes: &[u8]) -> (usize, bool) {
     let mut at = 1;
@@ -115,7 +116,7 @@ fn string(bytes: &[u8]) -> (usize, bool) {
         at += bytes.get(at..).map_or(0, unmarked);
         match bytes.get(at) {
             Some(b'\\') => {
-                // These are needed, and there is no shorter way to write them.
+                // All other escapes are required, and have no shorter form.
                 is_long |= !matches!(bytes.get(at + 1), Some(b'"' | b'\\' | b'n' | b'r' | b't' | b'b' | b'f'));
                 at += 2;
             }
@@ -126,11 +127,11 @@ fn string(bytes: &[u8]) -> (usize, bool) {
 }
 
 /// Returns the number of bytes before the first quote or backslash.
-// Strings are short: a search that is called takes longer to begin.
+// Strings are short, and a library call for the search would take longer to begin.
 #[inline]
 fn unmarked(bytes: &[u8]) -> usize {
     const EACH: u64 = u64::MAX / 0xff;
-    // Bytes that are zero, by their highest bits. Bytes after the first may be marked wrongly.
+    // Marks the zero bytes in their highest bits. Marks after the first one may be wrong.
     let zeros = |word: u64| word.wrapping_sub(EACH) & !word & (EACH * 0x80);
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
@@ -148,13 +149,13 @@ pub(crate) fn is_json(text: &str) -> bool {
     !text.as_bytes().contains(&b'\n') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Returns JSON text as the value that it is.
+/// Serializes JSON text as the value that it represents.
 pub(crate) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     let value: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
     value.serialize(serializer)
 }
 
-/// A member that holds a document, as JSON text here.
+/// Serde functions for a member that holds a document, which is JSON text in Rust.
 pub(crate) mod document {
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::value::RawValue;
@@ -168,7 +169,7 @@ pub(crate) mod document {
     }
 }
 
-/// The members of a record, each as its text, until they are taken.
+/// The members of a record as JSON text, until they are taken.
 #[derive(Deserialize)]
 pub(crate) struct Members(BTreeMap<String, Box<RawValue>>);
 
@@ -178,7 +179,7 @@ impl Members {
         serde_json::from_str(member.get()).map_err(|error| E::custom(format!("{name}: {error}")))
     }
 
-    /// Returns a document as JSON text, where there is one: it may be `null` itself.
+    /// Returns a document as JSON text, if it is present. The document itself may be `null`.
     pub(crate) fn document<E: serde::de::Error>(
         &mut self,
         name: &'static str,
@@ -189,7 +190,7 @@ impl Members {
     }
 }
 
-/// An unknown word.
+/// The error for an unknown word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what}: expected {}", known.join(", "))]
 pub struct UnknownWord {

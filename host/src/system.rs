@@ -1,4 +1,4 @@
-//! Information about the pages of a memory that Linux provides. Other systems provide none.
+//! Information that Linux provides about the pages of a memory. Other systems provide none.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
@@ -28,34 +28,35 @@ mod linux {
 
     /// Returns the number of page faults of this thread. `None` if the system does not count them.
     ///
-    /// Each first write to a page that the memory shares with a file or with other zeros is one (`getrusage(2)`).
+    /// Each first write to a page that the memory shares with a file or with zero pages causes one (`getrusage(2)`).
     pub(crate) fn page_faults() -> Option<u64> {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        // SAFETY: it has room for a `rusage`, which the call fills in where it gives 0.
+        // SAFETY: the pointer is to space for a `rusage`, which the call initializes if it returns 0.
         let usage = unsafe {
             if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
                 return None;
             }
             usage.assume_init()
         };
-        // No thread gets here without one.
+        // Every thread that reaches this point has caused a page fault.
         u64::try_from(usage.ru_minflt.checked_add(usage.ru_majflt)?).ok().filter(|faults| *faults > 0)
     }
 
     /// Registers a function that runs in each process forked from this one. Returns whether that succeeded.
     pub(crate) fn after_fork(forked: extern "C" fn()) -> bool {
-        // SAFETY: the function is of this library, which nobody unloads, and does what a forked process may do.
+        // SAFETY: the function belongs to this library, which is never unloaded, and does only what a forked process
+        // may do.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) == 0 }
     }
 
-    /// Returns whether pages may be swapped out: there is swap space, or the system does not say.
+    /// Returns whether pages may be swapped out: there is swap space, or the system does not report it.
     pub(crate) fn has_swap() -> bool {
-        // Below its heading, each line is a place.
+        // Each line after the heading is a swap area.
         std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
     }
 
-    /// Returns the page size from the C library. `rustix` would read it from the auxiliary vector, and look at the
-    /// vDSO, which valgrind hides, and the process would end there.
+    /// Returns the page size, as the C library reports it. `rustix` would read it from the auxiliary vector, and
+    /// examine the vDSO. Valgrind hides the vDSO, so the process would end there.
     pub(crate) fn page_size() -> usize {
         // SAFETY: the call only reads.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -63,28 +64,29 @@ mod linux {
         usize::try_from(size).unwrap_or(4096)
     }
 
-    /// Has the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to
-    /// before, and no page fault says so. Returns whether it is sure.
+    /// Keeps the kernel from joining the pages of a memory. When it joins pages, pages can become writable that nobody
+    /// wrote to before, without a page fault. Returns whether this is certain.
     pub(crate) fn without_huge_pages(memory: &mut [u8]) -> bool {
-        // SAFETY: the pages are those of a slice, all of them whole: a memory begins and ends with a page. The advice changes no byte.
+        // SAFETY: the pages are those of a slice, and all of them are complete, because a memory begins and ends at a
+        // page boundary. The advice changes no byte.
         let advised = unsafe {
             rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxNoHugepage)
         };
-        // A kernel without huge pages knows no such advice.
+        // A kernel without huge pages does not know this advice.
         matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
     }
 
-    /// Returns pages to the kernel, which restores their first content. Returns whether the kernel took them: it does
-    /// not take locked pages, and those keep their content.
+    /// Returns pages to the kernel, which restores their first content. Returns whether the kernel took them. It does
+    /// not take locked pages, which keep their content.
     pub(crate) fn forget(memory: &mut [u8]) -> bool {
-        // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
-        // has there, bytes of the file or zeros, and all of these are bytes.
+        // SAFETY: the pages are those of a slice, all of them complete, and nobody else uses them now. They are
+        // private: each becomes what the mapping has at that place, bytes of the file or zeros, and any byte is valid.
         unsafe { rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxDontNeed) }
             .is_ok()
     }
 
-    /// Returns the numbers of the pages of a memory that are its own, ascending: all that anybody has written to.
-    /// `None` if the system does not say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
+    /// Returns the numbers of the private pages of a memory in ascending order: all pages that have been written to.
+    /// `None` if the system does not report them. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
     pub(crate) fn written(memory: &[u8]) -> Option<Vec<usize>> {
         const PRESENT: u64 = 1 << 63;
         const SWAPPED: u64 = 1 << 62;
@@ -106,7 +108,7 @@ mod linux {
         let is_own = |entry: u64| entry & (PRESENT | SWAPPED) != 0 && entry & OF_A_FILE == 0;
         let numbers: Vec<usize> =
             entries.enumerate().filter(|(_, entry)| is_own(*entry)).map(|(number, _)| number).collect();
-        // Each call writes to the stack. If no page is reported as written, nothing is reported at all.
+        // Each call writes to the stack. So if no page is reported as written, the report is not usable.
         (!numbers.is_empty()).then_some(numbers)
     }
 }

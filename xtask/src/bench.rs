@@ -21,17 +21,18 @@ use crate::{
 /// The folder where the other validators are installed.
 const FOLDER: &str = "target/bench";
 
-/// The files that pin them.
+/// The files that pin the versions of the other validators.
 const PINNED: &str = "tests/bench";
 
-/// The other validators in Rust, by the ends of their packages' names. Each is built by itself, as its users build it: Cargo unifies the features
-/// of all packages that it builds together, and seamgate needs features of `serde_json` that make it slower.
+/// The other validators in Rust, by the suffixes of their packages' names. Each is built separately, as its users build
+/// it: Cargo unifies the features of all packages that it builds together, and seamgate needs features of `serde_json`
+/// that make it slower.
 const PEERS: [&str; 6] = ["blaze", "boon", "generated", "jsonschema", "serde-json", "simd-json"];
 
 /// The folder where SchemaStore's distribution has its schemas.
 const SCHEMAS: &str = "vendor/schemastore/src/schemas/json";
 
-/// The folder where their programs are. A build of the whole workspace does not overwrite them there.
+/// The folder with the programs of these validators. Building the whole workspace does not overwrite them there.
 const PEERS_FOLDER: &str = "target/bench/peers";
 
 pub(crate) fn bench() -> Result<()> {
@@ -41,25 +42,26 @@ pub(crate) fn bench() -> Result<()> {
     guest::validator()?;
     python::figure(&Path::new(FOLDER).join("python-call.json"))?;
     build()?;
-    // It fails where a figure misses what is wanted, and has written the results.
+    // If a figure misses its target, this fails, but only after writing the results.
     let figures = cargo(["bench", "--locked", "--bench", "engines"]);
     cargo(["bench", "--locked", "--bench", "kernel"])?;
     figures
 }
 
-/// Runs the benchmarks that one needs while working on speed.
+/// Runs the benchmarks that are useful while working on speed.
 pub(crate) fn rust() -> Result<()> {
     build()?;
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
 }
 
-/// Requests of a round, rounds, and the most that counting may cost.
+/// The number of requests in a round, the number of rounds, and the highest permitted cost of counting.
 const REQUESTS: usize = 100_000;
 const ROUNDS: usize = 15;
 const MOST: f64 = 1.03;
 
-/// Measures what `seamgate check --ndjson --metrics` costs: the least time of all rounds with it, divided by that without it. The
-/// verdicts are small, and made in one warm sandbox, so that counting costs most beside them.
+/// Measures the cost of `seamgate check --ndjson --metrics`: the shortest time of all rounds with the option, divided
+/// by the shortest time without it. The verdicts are small, and all in one warm sandbox, so that counting is as
+/// noticeable as possible.
 pub(crate) fn metrics() -> Result<()> {
     let folder = Path::new(FOLDER).join("metrics");
     fs::create_dir_all(&folder)?;
@@ -108,11 +110,11 @@ fn build() -> Result<()> {
         let package = format!("seamgate-bench-{peer}");
         run(command("cargo").args(build).arg(package).env("SEAMGATE_BENCH_SCHEMAS", &schemas))?;
     }
-    // No package is named, as in `guest::build`.
+    // No package is named, for the same reason as in `guest::build`.
     cargo(["build", "--release", "--locked", "--bins", "--examples"])
 }
 
-/// Python's validators.
+/// Installs the validators for Python.
 fn install_python() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
     let requirements = Path::new(PINNED).join("python/requirements.txt");

@@ -1,4 +1,5 @@
-//! The C package: libraries, a header, and files for pkg-config and CMake. It is made of `host/c`, and tested as it is packed.
+//! The C package: libraries, a header, and files for pkg-config and CMake. It is built from `host/c`, and tested in its
+//! packed form.
 
 use std::{
     collections::BTreeMap,
@@ -19,34 +20,35 @@ use crate::{
 /// The sources of the package.
 const SOURCES: &str = "host/c";
 
-/// The folder where the package is laid out as it is installed.
+/// The folder with the package's files as they are installed.
 const PREFIX: &str = "target/c";
 
-/// The folders there that are packed.
+/// The subfolders that are packed.
 const PACKED: [&str; 3] = ["include", "lib", "share"];
 
-/// The folder where programs are built that use it.
+/// The folder for programs that use the package.
 const PROGRAMS: &str = "target/c/programs";
 
-/// The libraries as Cargo makes them, and their names in C.
+/// The names of the libraries as Cargo builds them, and in the package.
 const LIBRARIES: [(&str, &str); 2] = [
     ("target/release/libseamgate_c.so", concat!("libseamgate.so.", env!("CARGO_PKG_VERSION"))),
     ("target/release/libseamgate_c.a", "libseamgate.a"),
 ];
 
-/// The name that programs request that are linked with the shared library. `host/c/build.rs` states it, too.
+/// The name of the shared library in programs that are linked with it. `host/c/build.rs` states it, too.
 const SONAME: &str = "libseamgate.so.0";
 
-/// The libraries of the system that Rust's standard library needs: a program that is linked with the static library names them.
+/// The system libraries that Rust's standard library needs. Programs that are linked with the static library must name
+/// them.
 const SYSTEM: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
-/// The warnings that no compiler may have.
+/// The options that turn on all warnings, and turn them into errors.
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
-/// Options that end a program at each mistake with memory, and at behaviour that the standard leaves undefined.
+/// Options that end a program at each memory error, and at undefined behaviour.
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// Rounds of the benchmark.
+/// The number of rounds of the benchmark.
 const ROUNDS: usize = 12;
 
 /// Builds the package, runs its tests and its examples, and packs it.
@@ -63,7 +65,7 @@ pub(crate) fn test() -> Result<()> {
     Ok(())
 }
 
-/// Packs the package: the same bytes each time. None without a C compiler.
+/// Packs the package, with the same bytes each time. Returns `None` without a C compiler.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     match prepare()? {
         true => pack().map(Some),
@@ -71,7 +73,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     }
 }
 
-/// Builds the program that `cargo xtask runtimes` asks.
+/// Builds the program that `cargo xtask runtimes` runs.
 pub(crate) fn answers() -> Result<()> {
     match prepare()? {
         true => Program::c("tests/answers.c").build("answers").map(drop),
@@ -87,7 +89,8 @@ pub(crate) fn million() -> Result<()> {
     }
 }
 
-/// Measures calls beside the validators that Debian has for C++, and prints a table: of all rounds the least, and the middle.
+/// Compares calls with the C++ validators that Debian has, and prints a table with the minimum and the median of all
+/// rounds.
 pub(crate) fn bench() -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -106,7 +109,7 @@ pub(crate) fn bench() -> Result<()> {
                 None
             }
         };
-    // A component of another digest, whose machine code is not in the library.
+    // A component with another digest, whose machine code is not in the library.
     let baked = Path::new(PREFIX).join("baked.wasm");
     let contracts = Path::new(PREFIX).join("contracts");
     fs::create_dir_all(&contracts)?;
@@ -124,7 +127,7 @@ pub(crate) fn bench() -> Result<()> {
     ];
     let mut figures = Figures::default();
     for round in 0..=ROUNDS {
-        // Before the first round, the cache is filled.
+        // The round before the first one fills the cache.
         let is_counted = round > 0;
         for program in [Some(&calls), peers.as_ref()].into_iter().flatten().filter(|_| is_counted) {
             figures.read(None, &output(&mut command(program)).with_context(|| program.display().to_string())?)?;
@@ -140,7 +143,7 @@ pub(crate) fn bench() -> Result<()> {
     Ok(())
 }
 
-/// Lays out the package. False without a C compiler.
+/// Prepares the package's files. Returns `false` without a C compiler.
 fn prepare() -> Result<bool> {
     let has_c = has("cc");
     match has_c {
@@ -154,8 +157,8 @@ fn has(program: &str) -> bool {
     output(command(program).arg("--version")).is_some()
 }
 
-/// Builds the libraries, and lays out the package. Always builds the same packages, so that Wasmtime is not compiled
-/// with other features.
+/// Builds the libraries, and prepares the package's files. Always builds the same packages, so that Wasmtime is not
+/// compiled again with other features.
 fn prefix() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
     for folder in PACKED {
@@ -204,7 +207,7 @@ impl<'p> Program<'p> {
         Program { compiler: "cc", source, options: [["-std=c11"].as_slice(), &STRICT].concat(), is_static: false }
     }
 
-    /// Returns a program in C++. A C file is compiled as C++ too.
+    /// Creates a program in C++. A C file can be compiled as C++, too.
     fn cpp(source: &'p str, standard: &'static str) -> Self {
         Program { compiler: "c++", source, options: [[standard].as_slice(), &STRICT].concat(), is_static: false }
     }
@@ -214,7 +217,7 @@ impl<'p> Program<'p> {
         self
     }
 
-    /// Without warnings: headers of others have them.
+    /// Turns warnings off, because third-party headers cause some.
     fn lenient(mut self) -> Self {
         self.options.retain(|option| !STRICT.contains(option));
         self
@@ -225,7 +228,7 @@ impl<'p> Program<'p> {
         self
     }
 
-    /// Compiles the program. It finds the library where it is laid out.
+    /// Compiles the program. At run time, it finds the library in the prepared folder.
     fn build(self, name: &str) -> Result<PathBuf> {
         fs::create_dir_all(PROGRAMS)?;
         let program = Path::new(PROGRAMS).join(name);
@@ -243,7 +246,7 @@ impl<'p> Program<'p> {
     }
 }
 
-/// Returns whether a compiler makes a program of a text.
+/// Returns whether a compiler can compile a text to a program.
 fn compiles(compiler: &str, options: &[&str], text: &str) -> bool {
     let source = Path::new(PROGRAMS).join("probe.c");
     let written = fs::create_dir_all(PROGRAMS).and_then(|()| fs::write(&source, text));
@@ -252,12 +255,12 @@ fn compiles(compiler: &str, options: &[&str], text: &str) -> bool {
     written.is_ok() && output(command.arg("-o").arg(Path::new(PROGRAMS).join("probe"))).is_some()
 }
 
-/// Runs the tests: as C under valgrind, as C with sanitizers, and as C++.
+/// Runs the tests: in C under valgrind, in C with sanitizers, and in C++.
 fn tests() -> Result<()> {
     const TESTS: &str = "tests/test.c";
     run(command(Program::c(TESTS).with(&["-O1"]).build("test")?).arg(root()))?;
     if has("valgrind") {
-        // The static library has names of functions, which the suppressions need.
+        // The static library has function names, which the suppressions need.
         let program = Program::c(TESTS).with(&["-O1"]).linked_statically().build("test-static")?;
         let leaks = "--errors-for-leak-kinds=definite,indirect,possible";
         let suppressions = format!("--suppressions={SOURCES}/tests/valgrind.supp");
@@ -280,7 +283,8 @@ fn tests() -> Result<()> {
     }
 }
 
-/// Sends all cases and attacks of the repository through the functions, in a program with sanitizers where the compiler has them.
+/// Passes all cases and attacks of the repository through the functions, in a program with sanitizers if the compiler
+/// supports them.
 fn cases() -> Result<()> {
     if !has("python3") {
         say("skipping the cases: python3, which reads their files, is missing");
@@ -294,10 +298,10 @@ fn cases() -> Result<()> {
     run(command("python3").arg(Path::new(SOURCES).join("tests/cases.py")).arg(driver.build("driver")?).arg(root()))
 }
 
-/// Builds the program of the README as users do: by pkg-config and by CMake.
+/// Builds the program of the README as users do, with pkg-config and with CMake.
 fn builds() -> Result<()> {
     let readme = fs::read_to_string(Path::new(SOURCES).join("README.md"))?;
-    // The program has a fence in a text of its own, which begins no line.
+    // The program contains a fence inside a string, which is not at the beginning of a line.
     let block = |language: &str| {
         let rest = readme.split(&format!("```{language}\n")).nth(1).unwrap_or_default();
         rest.split("\n```").next().unwrap_or_default().to_owned() + "\n"
@@ -351,7 +355,7 @@ fn builds() -> Result<()> {
     Ok(())
 }
 
-/// Runs the examples of languages that call C, where their interpreters are installed.
+/// Runs the examples in other languages that call C, if their interpreters are installed.
 fn languages() -> Result<()> {
     let examples = Path::new(SOURCES).join("examples");
     let library = Path::new(PREFIX).join("lib/libseamgate.so");
@@ -369,7 +373,7 @@ fn languages() -> Result<()> {
     let flags = output(command("pkg-config").args(["--cflags", "lua5.4"]));
     match flags.filter(|_| output(command("lua5.4").arg("-v")).is_some()) {
         Some(flags) => {
-            // A module of Lua is found by its name.
+            // Lua finds a module by its name.
             let flags = flags.split_whitespace().chain(["-std=c11", "-fPIC", "-shared", "-O2"]).chain(STRICT);
             let lib = root().join(PREFIX).join("lib");
             let include = Path::new(PREFIX).join("include");
@@ -392,7 +396,7 @@ fn languages() -> Result<()> {
     Ok(())
 }
 
-/// Runs an example, which prints the report of an accepted output, and then a fault.
+/// Runs an example, which must print the report of an accepted output, followed by a fault.
 fn judged(example: &mut Command, language: &str) -> Result<()> {
     let said = output(example).with_context(|| format!("the example for {language} fails"))?;
     let lines: Vec<&str> = said.lines().collect();
@@ -407,12 +411,12 @@ fn judged(example: &mut Command, language: &str) -> Result<()> {
     Ok(())
 }
 
-/// Packs the folders of the package: the same bytes each time.
+/// Packs the folders of the package, with the same bytes each time.
 fn pack() -> Result<PathBuf> {
     let name = format!("seamgate-c-{}-{}", env!("CARGO_PKG_VERSION"), inside::host()?);
     let packed = Path::new(PACKAGES).join(format!("{name}.tar"));
     fs::create_dir_all(PACKAGES)?;
-    // Without what this machine knows of the files. The names of links' targets stay as they are.
+    // Without the metadata that differs between machines. The targets of links are unchanged.
     let same = [
         "--sort=name",
         "--format=ustar",
@@ -430,7 +434,7 @@ fn pack() -> Result<PathBuf> {
     Ok(packed)
 }
 
-/// Microseconds of all rounds, by name and size.
+/// The microseconds of all rounds, by name and size.
 #[derive(Default)]
 struct Figures {
     names: Vec<String>,
@@ -438,7 +442,7 @@ struct Figures {
 }
 
 impl Figures {
-    /// Reads the lines of one round, under their own names or another.
+    /// Reads the lines of one round, under their own names or under another name.
     fn read(&mut self, name: Option<&str>, lines: &str) -> Result<()> {
         for line in lines.lines() {
             let mut cells = line.split('\t');

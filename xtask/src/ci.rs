@@ -18,7 +18,8 @@ struct Part {
     name: &'static str,
     about: &'static str,
     run: fn() -> Result<()>,
-    /// Whether it runs only if it is named, or with `--all`: on one machine, all parts together take more than an hour.
+    /// `true` if it runs only if it is named, or with `--all`, because all parts together take more than an hour on one
+    /// machine.
     is_long: bool,
 }
 
@@ -30,7 +31,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Result<()>) 
     Part { name, about, run, is_long: true }
 }
 
-/// The parts, in the order in which they run. All after `build` need it, themselves or through `package`.
+/// The parts, in the order in which they run. All parts after `build` need it, directly or through `package`.
 const PARTS: [Part; 26] = [
     part("format", "rustfmt", || FORMAT.run(&["--all", "--check"])),
     part("generate", "what is derived is up to date", || generate::generate(true)),
@@ -56,7 +57,7 @@ const PARTS: [Part; 26] = [
         monitoring::check,
     ),
     long("runtimes", "all cases in other runtimes", runtimes::quick),
-    // To build a server takes as long as all of this: `cargo xtask edge` does it.
+    // Building a server takes as long as all of this, so only `cargo xtask edge` does it.
     part("edge", "the gate over HTTP composes", edge::build),
     long("package", "what is published", package::package),
     long("oci", "the layouts of what is published, through a registry; after `package`", oci_check::check),
@@ -68,7 +69,7 @@ const PARTS: [Part; 26] = [
 /// The part that every later part needs.
 const BUILD: &str = "build";
 
-/// The parts before it, and those that need only what `package` made.
+/// The parts that run before `build`, and those that need only the results of `package`.
 const UNBUILT: [&str; 5] = ["format", "generate", "workflows", "oci", "install"];
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
@@ -81,8 +82,8 @@ pub(crate) fn list() {
     }
 }
 
-/// Runs the parts named, or if there are none, those that are not long, or `all`. Prints a table, with the reason of each failure
-/// below it. A part that fails stops no other but `build`.
+/// Runs the named parts. If none is named, runs all parts that are not long, or, with `all`, every part. Prints a
+/// table, with the reason for each failure below it. Only a failure of `build` stops the other parts.
 pub(crate) fn ci(named: &[String], all: bool) -> Result<()> {
     let is_named = |part: &Part| match named {
         [] => all || !part.is_long,
@@ -115,7 +116,7 @@ pub(crate) fn ci(named: &[String], all: bool) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
-/// Runs lints in the release profile, whose build serves every part.
+/// Runs lints in the release profile, whose build is shared by all parts.
 fn lints() -> Result<()> {
     LINTS.run(&["--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
 }

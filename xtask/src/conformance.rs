@@ -1,4 +1,4 @@
-//! The conformance suites of other projects, pinned by version and digest, run through the sandbox.
+//! The conformance suites of other projects, pinned by version and digest, which run through the sandbox.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{
     source::{distribution, krate, schemastore},
 };
 
-/// The folder where the suites are loaded to.
+/// The folder that the suites are downloaded to.
 const FOLDER: &str = "target/conformance";
 
 pub(crate) fn conformance() -> Result<()> {

@@ -1,7 +1,7 @@
-//! Builds what is published for Linux on aarch64, on another machine, and runs it under QEMU.
+//! Builds the published files for Linux on aarch64 on another machine, and runs them under QEMU.
 //!
-//! Nothing is installed on the system: Debian's packages are unpacked into a folder. They have the standard library for its
-//! compiler, QEMU, and an interpreter of Python for the other processor.
+//! Nothing is installed on the system: Debian's packages are unpacked into a folder. They contain the standard library
+//! for Debian's compiler, QEMU, and a Python interpreter for the other processor.
 
 use std::{
     fs,
@@ -24,13 +24,13 @@ use crate::{
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
-/// The folder for what is installed and built.
+/// The folder for everything that is installed and built.
 const FOLDER: &str = "target/cross";
 
-/// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
+/// Debian's packages, pinned. Each line has a package's name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/cross/debian.txt";
 
-/// The packages of the workspace to build. Always these three, so that Wasmtime has the same features each time.
+/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same features each time.
 const BUILD: [&str; 9] = [
     "build",
     "--release",
@@ -54,7 +54,7 @@ pub(crate) fn cross() -> Result<()> {
     let zig = zig::install("aarch64")?;
     let platform = Platform { root: &debian, zig: &zig };
 
-    // The machine code is made by the same program as for this processor, under QEMU.
+    // The machine code is produced by the same program as for this processor, under QEMU.
     let folder = std::path::absolute(FOLDER)?.join("component");
     fs::create_dir_all(&folder)?;
     run(platform.cargo().args(BUILD).args(["--example", "component"]).env("SEAMGATE_EMBED", "nothing"))?;
@@ -86,7 +86,7 @@ fn made(name: &str) -> PathBuf {
     Path::new(FOLDER).join(TARGET).join("release").join(name)
 }
 
-/// Writes a file if it changes: Cargo builds nothing again for one that keeps its time.
+/// Writes a file if its content changes. If the file keeps its time, Cargo does not build again because of it.
 pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).ok().as_deref() != Some(bytes) {
         fs::write(path, bytes).with_context(|| path.display().to_string())?;
@@ -94,7 +94,7 @@ pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The tools that build for the other processor, and run the programs.
+/// The tools that build for the other processor, and that run the programs.
 struct Platform<'a> {
     /// The folder with Debian's packages.
     root: &'a Path,
@@ -102,7 +102,7 @@ struct Platform<'a> {
 }
 
 impl Platform<'_> {
-    /// Debian's `cargo`, with the standard library of the other processor.
+    /// Returns Debian's `cargo`, with the standard library of the other processor.
     fn cargo(&self) -> Command {
         let mut cargo = command("/usr/bin/cargo");
         let path = std::env::var("PATH").unwrap_or_default();
@@ -124,7 +124,7 @@ impl Platform<'_> {
         cargo
     }
 
-    /// Returns a program of the other processor, under QEMU.
+    /// Returns a command that runs a program of the other processor under QEMU.
     fn program(&self, program: &Path) -> Command {
         let mut qemu = command(self.root.join("usr/bin/qemu-aarch64-static"));
         qemu.arg("-L").arg(self.root).arg(program);
@@ -132,8 +132,8 @@ impl Platform<'_> {
     }
 }
 
-/// Judges an output with both. Then sends the wheel every request of the other runtimes: it must return the same bytes,
-/// and take the same fuel.
+/// Judges an output with both. Then sends the wheel every request of the other runtimes. It must return the same bytes,
+/// and use the same fuel.
 fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
     let examples = Path::new("schemas/examples");
     let (contract, output) = (examples.join("triage.contract.json"), examples.join("outputs/triage.good.txt"));
@@ -168,7 +168,7 @@ fn debian() -> Result<PathBuf> {
     );
     let folder = root().join(FOLDER).join("debian");
     debian::unpack(&folder, DEBIAN, &format!("Debian's packages for {TARGET}"))?;
-    // Where its compiler looks for the library of a platform.
+    // The folder in which the compiler looks for the library of a platform.
     let library = folder.join("usr/lib/rustlib").join(TARGET);
     ensure!(library.is_dir(), "Debian's packages have no library for {TARGET}");
     Ok(folder)

@@ -1,4 +1,5 @@
-//! Debian's packages, pinned by version and digest, unpacked into a folder: nothing is installed on the system.
+//! Debian's packages, pinned by version and digest. They are unpacked into a folder, and nothing is installed on the
+//! system.
 
 use std::{fs, path::Path};
 
@@ -11,8 +12,8 @@ use crate::{
     run::{command, output, run, say},
 };
 
-/// Unpacks packages into a folder, unless they are there. `pinned` has a line for each with its name, architecture, version and
-/// SHA-256. `what` says what they are.
+/// Unpacks packages into a folder, unless they are already there. Each line of `pinned` has a package's name,
+/// architecture, version and SHA-256. `what` describes them in messages.
 pub(crate) fn unpack(folder: &Path, pinned: &str, what: &str) -> Result<()> {
     if installed(folder, &[Path::new(pinned)])? {
         return Ok(());
@@ -25,11 +26,11 @@ pub(crate) fn unpack(folder: &Path, pinned: &str, what: &str) -> Result<()> {
     for folder in [apt.join("lists/partial"), apt.join("cache/archives/partial"), packed.clone()] {
         fs::create_dir_all(folder)?;
     }
-    // Lists of its own: those of the system have this processor's packages alone.
+    // Separate package lists, because those of the system cover only this processor.
     let options: Vec<String> = vec![
         "-oAPT::Architectures::=amd64".into(),
         "-oAPT::Architectures::=arm64".into(),
-        // As this user, whose folder it is.
+        // Runs as this user, who owns the folder.
         "-oAPT::Sandbox::User=root".into(),
         format!("-oDir::State::Lists={}", apt.join("lists").display()),
         format!("-oDir::Cache={}", apt.join("cache").display()),

@@ -1,4 +1,4 @@
-//! The main job, and how demos show commands.
+//! Runs the main demo, and shows commands in demos.
 
 use std::{fs, path::Path, process::Command};
 
@@ -14,7 +14,7 @@ pub(crate) fn demo() -> Result<()> {
     show(seamgate(["demo"]), 0)
 }
 
-/// Prints how to go on after the whole demo.
+/// Prints the next steps after the whole demo.
 pub(crate) fn end() {
     step("Go on from here.");
     println!(
@@ -44,13 +44,13 @@ pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     Ok(())
 }
 
-/// Returns a word as one would type it in a shell.
+/// Returns a word as a user would type it in a shell.
 fn typed(word: &str) -> String {
     let is_plain = word.chars().all(|character| character.is_ascii_alphanumeric() || "-._/=".contains(character));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns the path of a journal in a folder, without what an earlier demo left there.
+/// Returns the path of a journal in a folder, after removing what an earlier demo left there.
 pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     let journal = folder.join("journal.ndjson");
     if journal.exists() {

@@ -25,7 +25,7 @@ pub(crate) fn demo() -> Result<()> {
     step(
         "An agent that may not exceed its authority. A service runs out of connections, and one line of its log demands a restart. The model asks for a tool that it does not see, forges an approval, and claims what it did not see. The run waits for a person. Exit 6.",
     );
-    // What an earlier demo left there.
+    // Removes what an earlier demo left there.
     match fs::remove_dir_all(FOLDER) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).context(FOLDER),
         _ => fs::create_dir_all(FOLDER)?,
@@ -88,13 +88,13 @@ pub(crate) fn demo() -> Result<()> {
     Ok(())
 }
 
-/// Ends with the demo, however that ends.
+/// A service that ends together with the demo.
 struct Service(Child);
 
 impl Drop for Service {
     fn drop(&mut self) {
         let pid = self.0.id().to_string();
-        // It ends its worker when it is told to.
+        // On a signal, it also ends its worker.
         let is_told = Command::new("kill").arg(&pid).status().is_ok_and(|status| status.success());
         if !is_told {
             let _ = self.0.kill();

@@ -1,4 +1,4 @@
-//! The harness step around a program of another project: `llm`, with its model `echo`, which needs no network.
+//! Runs the harness step with a program of another project: `llm`, with its model `echo`, which needs no network.
 
 use std::{
     fs::{self, File},
@@ -13,26 +13,27 @@ use crate::{
     run::{command, output},
 };
 
-/// The folder where it is installed, and writes.
+/// The folder where it is installed, and to which it writes.
 const FOLDER: &str = "target/demo-llm";
 
 /// The contract, and the file that pins llm.
 const EXAMPLES: &str = "schemas/examples/agents";
 
-/// The interpreters that llm runs on. Most systems have the first.
+/// The interpreters that llm supports. Most systems have the first one.
 const PYTHONS: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
 
-/// Fails with another version, and without the modules that make virtual environments.
+/// Fails with other versions of Python, and without the modules that create virtual environments.
 const FITS: &str = "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))";
 
-/// If all of a prompt is JSON, it says what `echo` answers. With feedback after it, it is ordinary text.
+/// A prompt that is completely JSON, which specifies what `echo` answers. When feedback follows it, it is ordinary
+/// text.
 const PROMPT: &str = r#"{"raw": "Sure, here it is:\n\n```json\n{\"prompt\": \"hello\", \"stream\": \"no\"}\n```\n"}"#;
 
 pub(crate) fn demo() -> Result<()> {
     let folder = Path::new(FOLDER);
     let venv = folder.join("venv");
     let why = "installing llm and its offline model echo";
-    // Only wheels: installing them runs none of their code.
+    // Uses only wheels, because installing them runs none of their code.
     let requirements = Path::new(EXAMPLES).join("llm.requirements.txt");
     environment(python()?, &venv, &requirements, &["--only-binary", ":all:"], why)?;
 
@@ -49,7 +50,7 @@ pub(crate) fn demo() -> Result<()> {
     let contract = format!("{EXAMPLES}/echo.contract.json");
     let mut harness = seamgate(["run", "-c", &contract, "--journal", &journal, "--"]);
     harness.args([&llm, "-m", "echo", "-n", "--no-stream", "-d", ":memory:"]);
-    // Keep out the settings and keys of the user.
+    // Do not use the settings and keys of the user.
     harness.env("LLM_USER_PATH", folder.join("user"));
     harness.stdin(File::open(&prompt).context("the prompt")?);
     show(harness, 0)?;
@@ -58,7 +59,7 @@ pub(crate) fn demo() -> Result<()> {
     show_journal(&journal)
 }
 
-/// Returns the first Python here that fits.
+/// Returns the first suitable Python on this machine.
 fn python() -> Result<&'static str> {
     PYTHONS
         .into_iter()

@@ -1,5 +1,5 @@
-//! Checks the manifests for Kubernetes: Kustomize builds them, and Kubernetes' schemas and `tests/deploy/check.py` judge them. Both
-//! programs are pinned by version and digest.
+//! Checks the manifests for Kubernetes. Kustomize builds them, and Kubernetes' schemas and `tests/deploy/check.py`
+//! check them. Both programs are pinned by version and digest.
 
 use std::{
     fs,
@@ -20,13 +20,13 @@ const BASE: &str = "deploy/kubernetes";
 /// The folder of the program that checks, and of the files that pin the others.
 const PINNED: &str = "tests/deploy";
 
-/// The folder where they are installed.
+/// The folder where these programs are installed.
 const FOLDER: &str = "target/deploy";
 
 /// The command line, which must have been built.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// Lints the profiles, builds the base, and checks what comes out. Any finding is an error.
+/// Lints the profiles, builds the base, and checks the result. Any finding is an error.
 pub(crate) fn check() -> Result<()> {
     run(command(SEAMGATE).args(["lint", "--strict"]).args(profiles()?))?;
     if !has_go() || !has_python() {

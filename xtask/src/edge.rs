@@ -1,5 +1,5 @@
-//! The gate over HTTP. It is composed with a validator that holds the example contracts. `wasmtime serve` serves it to the
-//! tests in `tests/edge`.
+//! The gate over HTTP. It is composed with a validator that contains the example contracts. `wasmtime serve` serves it
+//! for the tests in `tests/edge`.
 
 use std::{path::Path, process::Command};
 
@@ -18,28 +18,28 @@ pub(crate) const EDGE: &str = "target/edge/edge.wasm";
 /// A validator with contracts inside.
 const BAKED: &str = "target/edge/gate.wasm";
 
-/// Both in one: what a server runs. `guest/edge/spin.toml` names it too.
+/// The composition of both, which a server runs. `guest/edge/spin.toml` names it too.
 const SERVED: &str = "target/edge/served.wasm";
 
 /// The folder where the server is installed.
 const SERVER: &str = "target/edge/wasmtime";
 
-/// The folder where the server is built. It is removed then.
+/// The folder where the server is built. It is removed afterwards.
 const BUILD: &str = "target/edge/build";
 
-/// The features of Wasmtime's command line that serve.
+/// The features of Wasmtime's command line that serving needs.
 const FEATURES: &str = "run,serve,cranelift,parallel-compilation,pooling-allocator,component-model-async";
 
 pub(crate) fn edge() -> Result<()> {
     run(&mut program()?)
 }
 
-/// Finds how many requests a second are too many, and writes it to a page.
+/// Finds the number of requests per second that is too high, and writes it to a page.
 pub(crate) fn knee(page: &Path) -> Result<()> {
     run(program()?.arg("knee").arg(page))
 }
 
-/// Returns the program that asks, with what it asks.
+/// Returns the program that sends requests, with its arguments.
 fn program() -> Result<Command> {
     build()?;
     install()?;
@@ -56,7 +56,7 @@ pub(crate) fn component() -> Result<()> {
 pub(crate) fn build() -> Result<()> {
     component()?;
     guest::validator()?;
-    // Without the kernel: what is served are verdicts.
+    // The kernel is not needed, because only verdicts are served.
     let bake = ["bake", "schemas/examples", "--component", guest::VALIDATOR_BUILT, "-o", BAKED];
     run(command("target/release/seamgate").args(bake))?;
     cargo(["build", "--release", "--locked", "--example", "compose"])?;

@@ -1,5 +1,5 @@
-//! The fuzz targets of `tests/fuzz`, under libFuzzer. A crate has its source: nothing is installed, and the ordinary compiler
-//! builds it.
+//! The fuzz targets of `tests/fuzz`, run with libFuzzer. A crate contains its source, so nothing is installed, and the
+//! ordinary compiler builds it.
 
 use std::{
     fs, iter,
@@ -15,7 +15,7 @@ use crate::{
     wrapper::instrument,
 };
 
-/// Where programs, findings and the corpus are.
+/// The folder for programs, findings and the corpus.
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
@@ -40,16 +40,17 @@ const TARGETS: [(&str, &str); 18] = [
     (GATE, "text"),
 ];
 
-/// The target that needs Wasmtime. It is a feature, so that the others are built without.
+/// The target that needs Wasmtime. It is a feature, so that the other targets are built without Wasmtime.
 const GATE: &str = "gate";
 
 const FUZZ: &str = "seamgate-fuzz";
 
-/// Packages that are named with the target `gate`, and not built. Cargo then gives Wasmtime and what it needs the features that they
-/// have in the tests, and takes them compiled from there: only crates of the workspace are instrumented.
+/// Packages that are named with the target `gate`, but not built. Because of them, Cargo gives Wasmtime and its
+/// dependencies the same features as in the tests, and reuses their compiled form: only crates of the workspace are
+/// instrumented.
 const SAME_FEATURES: [&str; 3] = ["seamgate-cli", "seamgate-node", "seamgate-tests"];
 
-/// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.
+/// The flags of `cargo fuzz --sanitizer none`: counters at each edge, and traces of comparisons. Overflow is an error.
 const FLAGS: [&str; 7] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -63,7 +64,7 @@ const FLAGS: [&str; 7] = [
 /// The longest input, in bytes.
 const MAX_LENGTH: &str = "-max_len=4096";
 
-/// An input that takes longer, in seconds, is a finding.
+/// The time in seconds after which an input counts as a finding.
 const TIMEOUT: &str = "-timeout=30";
 
 pub(crate) fn names() -> [&'static str; TARGETS.len()] {
@@ -73,13 +74,13 @@ pub(crate) fn names() -> [&'static str; TARGETS.len()] {
 /// How long a target runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
-    /// So many seconds, from the corpus that earlier runs left, with other inputs each time.
+    /// This many seconds, starting from the corpus of earlier runs, with other inputs each time.
     Seconds(u32),
-    /// So many inputs, from the seeds alone. Which ones depends on nothing but the code.
+    /// This many inputs, starting only from the seeds. They depend only on the code.
     Inputs(u32),
 }
 
-/// Runs the named targets, or all of them if none is named, for `span` each.
+/// Runs the named targets, or all targets if none is named, each for `span`.
 pub(crate) fn fuzz(span: Span, named: &[String]) -> Result<()> {
     let is_named = |target: &str| named.is_empty() || named.iter().any(|name| name == target);
     let chosen = TARGETS.into_iter().filter(|(target, _)| is_named(target));
@@ -108,7 +109,7 @@ fn build(has_gate: bool) -> Result<PathBuf> {
     Ok(PathBuf::from("target/release"))
 }
 
-/// Runs a target and returns how many inputs it took.
+/// Runs a target and returns the number of inputs that it processed.
 fn run_target(programs: &Path, target: &str, dictionary: &str, span: Span) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
     let [seeds, found] = ["seeds", "found"].map(folder);
@@ -149,7 +150,7 @@ fn run_target(programs: &Path, target: &str, dictionary: &str, span: Span) -> Re
     Ok(count.with_context(|| format!("{} does not say how many inputs ran", log.display()))?.trim().to_owned())
 }
 
-/// The inputs to start from: all cases, in the form of each target.
+/// Writes the inputs to start from: all cases, in the form of each target.
 fn seeds() -> Result<()> {
     remove(&Path::new(FOLDER).join("seeds"))?;
     let mut number = 0u8;
@@ -169,14 +170,14 @@ fn seeds() -> Result<()> {
                 fs::create_dir_all(&folder)?;
                 fs::write(folder.join(&name), input).context("a seed")
             };
-            // The byte before the text chooses a contract.
+            // The byte before the text selects a contract.
             number = number.wrapping_add(1);
             let chosen = |text: &[u8]| [&[number], text].concat();
             for target in ["extract", "repair", "items", "stream", "sandbox"] {
                 seed(target, &chosen(&outputs[0]))?;
             }
             seed("parse", &outputs[0])?;
-            // Any bytes: each three are a step.
+            // Any bytes are valid: every three of them are a step.
             seed("arena", &outputs[0])?;
             // Any bytes are moves.
             seed(GATE, &outputs[0])?;
@@ -199,7 +200,8 @@ fn seeds() -> Result<()> {
     run_seeds()
 }
 
-/// The runs of `tests/runs`, from their first events; and what the last event does to the state before it.
+/// Writes seeds from the runs of `tests/runs`: their first events, and the effect of the last event on the preceding
+/// state.
 fn run_seeds() -> Result<()> {
     let folder = Path::new(FOLDER).join("seeds/run");
     fs::create_dir_all(&folder)?;
@@ -207,10 +209,10 @@ fn run_seeds() -> Result<()> {
         for case in folders(&group)? {
             let name = format!("{}-{}", file_name(&group), file_name(&case));
             let events = fs::read_to_string(case.join("events.ndjson"))?;
-            // The byte before them chooses no state.
+            // The byte before them selects no state.
             fs::write(folder.join(&name), format!("\0{events}"))?;
             let Ok(state) = fs::read_to_string(case.join("state.json")) else { continue };
-            // Long lines of it are cut.
+            // Long lines of it are truncated.
             let Ok(state) = serde_json::from_str::<Value>(&state) else { continue };
             let last = events.lines().last().unwrap_or_default();
             fs::write(folder.join(format!("{name}-state")), format!("\0!{state}\n{last}\n"))?;
@@ -219,12 +221,12 @@ fn run_seeds() -> Result<()> {
     Ok(())
 }
 
-/// The calls of `tests/calls`, each with its profile.
+/// Writes seeds from the calls of `tests/calls`, each with its profile.
 fn call_seeds() -> Result<()> {
     for group in folders(Path::new("tests/calls"))? {
         for case in folders(&group)? {
             let name = format!("{}-{}", file_name(&group), file_name(&case));
-            // Without line ends, as the target wants them.
+            // The target expects texts without line ends.
             let read = |file: &str| -> Option<String> {
                 let text =
                     fs::read_to_string(case.join(file)).or_else(|_| fs::read_to_string(group.join(file))).ok()?;
@@ -246,7 +248,7 @@ fn call_seeds() -> Result<()> {
     Ok(())
 }
 
-/// What PyRIT's converters made, and ordinary texts.
+/// Writes seeds from the output of PyRIT's converters, and from ordinary texts.
 fn clean_seeds() -> Result<()> {
     let folder = Path::new(FOLDER).join("seeds/clean");
     fs::create_dir_all(&folder)?;
@@ -263,7 +265,7 @@ fn clean_seeds() -> Result<()> {
     Ok(())
 }
 
-/// The patterns of the comparison with V8, each with its first text.
+/// Writes seeds from the patterns of the comparison with V8, each with its first text.
 fn pattern_seeds() -> Result<()> {
     let folder = Path::new(FOLDER).join("seeds/pattern");
     fs::create_dir_all(&folder)?;

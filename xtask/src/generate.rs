@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use crate::run;
 
-/// Writes the generated files, or checks them. A separate package generates them, which no other command needs.
+/// Writes the generated files, or checks them. A separate package generates them, so that other commands need not build
+/// it.
 pub(crate) fn generate(check: bool) -> Result<()> {
     let mut arguments = vec!["run", "--profile", "xtask", "--quiet", "--locked", "--package", "xtask-generate"];
     if check {

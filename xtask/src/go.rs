@@ -1,4 +1,4 @@
-//! The module for Go. It is made of `host/go` and the pausing module, and tested as it is published.
+//! The module for Go. It is built from `host/go` and the pausing module, and tested in its published form.
 
 use std::{
     fs,
@@ -18,14 +18,14 @@ use crate::{
 /// The sources of the module.
 pub(crate) const SOURCES: &str = "host/go";
 
-/// Files that the build puts into the module, with their names there.
+/// Files that the build adds to the module, with their names in it.
 const INSIDE: [(&str, &str); 3] =
     [(PAUSING, "seamgate.wasm"), ("LICENSE-APACHE", "LICENSE-APACHE"), ("LICENSE-MIT", "LICENSE-MIT")];
 
-/// The folder where the module is packed, and a program that imports it.
+/// The folder where the module is packed, and where a program imports it.
 const FOLDER: &str = "target/go";
 
-/// Puts into the sources what the build made. Returns `false` without Go.
+/// Adds the files of the build to the sources. Returns `false` without Go.
 pub(crate) fn prepare() -> Result<bool> {
     if !has_go() {
         say("skipping the module for Go: go is missing");
@@ -35,7 +35,7 @@ pub(crate) fn prepare() -> Result<bool> {
     for (from, name) in INSIDE {
         let to = Path::new(SOURCES).join(name);
         let bytes = fs::read(from).with_context(|| from.to_owned())?;
-        // An unchanged file keeps its time, so Go builds nothing again for it.
+        // An unchanged file keeps its time, so that Go does not build again because of it.
         if fs::read(&to).ok().as_deref() != Some(&bytes) {
             fs::write(&to, bytes).with_context(|| to.display().to_string())?;
         }
@@ -43,19 +43,19 @@ pub(crate) fn prepare() -> Result<bool> {
     Ok(true)
 }
 
-/// `go` in a folder. No setting of the user's changes which versions it takes.
+/// Returns `go` in a folder. The user's settings do not affect which versions it uses.
 pub(crate) fn go(folder: impl AsRef<Path>, arguments: &[&str]) -> Command {
     let mut go = command("go");
     go.args(arguments).current_dir(folder).env("GOFLAGS", "-mod=readonly").env("GOWORK", "off");
     go
 }
 
-/// Builds a program of another project, which the `go.mod` of a folder pins.
+/// Builds a program of another project, which is pinned by the `go.mod` of a folder.
 pub(crate) fn tool(pinned: &str, package: &str, to: &Path) -> Result<()> {
     run(&mut go(pinned, &["build", "-o", &to.display().to_string(), package]))
 }
 
-/// Checks format and lints, runs all tests, and tries out the module as it is published.
+/// Checks format and lints, runs all tests, and tries the module in its published form.
 pub(crate) fn test() -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -65,7 +65,7 @@ pub(crate) fn test() -> Result<()> {
     }
     run(&mut go(SOURCES, &["test", "./..."]))?;
     match has_c() {
-        // The attacks are no race: they take most of the time, and the test before had them.
+        // The attacks cannot race, and take most of the time. The previous test already ran them.
         true => run(&mut go(SOURCES, &["test", "-race", "-skip", "Attacks|Cases|Steps", "./..."]))?,
         false => say("skipping the tests with the race detector: it needs a C compiler"),
     }
@@ -81,7 +81,7 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     run(&mut go(folder, &["tool", &tools, "staticcheck", "./..."]))
 }
 
-/// Measures calls beside other validators.
+/// Compares calls with other validators.
 pub(crate) fn bench() -> Result<()> {
     match prepare()? {
         true => run(&mut go("host/go/benchmarks", &["test", "-run", "^$", "-bench", ".", "-timeout", "30m", "."])),
@@ -97,7 +97,7 @@ pub(crate) fn million() -> Result<()> {
     }
 }
 
-/// Builds the program that `cargo xtask runtimes` asks. Returns `None` without Go.
+/// Builds the program that `cargo xtask runtimes` runs. Returns `None` without Go.
 pub(crate) fn answers() -> Result<Option<PathBuf>> {
     let program = Path::new(FOLDER).join("answers");
     if !prepare()? {
@@ -117,7 +117,7 @@ fn remove_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Packs the module: the same bytes each time. Returns `None` without Go.
+/// Packs the module, with the same bytes each time. Returns `None` without Go.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);
@@ -130,7 +130,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     Ok(Some(to))
 }
 
-/// Writes the module to a folder that `go` takes for a proxy. Returns the zip file in it.
+/// Writes the module to a folder that `go` accepts as a proxy. Returns the zip file in it.
 fn pack() -> Result<PathBuf> {
     let version = env!("CARGO_PKG_VERSION");
     let proxy = Path::new(FOLDER).join("proxy");
@@ -142,7 +142,7 @@ fn pack() -> Result<PathBuf> {
     Ok(proxy.join(format!("seamgate.dev/go/@v/v{version}.zip")))
 }
 
-/// Runs the first program of the README in a module of its own, which takes the packed one from its proxy.
+/// Runs the first program of the README in a separate module, which downloads the packed module from its proxy.
 fn try_out(packed: &Path) -> Result<()> {
     let readme = fs::read_to_string(Path::new(SOURCES).join("README.md"))?;
     let program = readme.split("```go\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -153,15 +153,15 @@ fn try_out(packed: &Path) -> Result<()> {
     fs::create_dir_all(&user)?;
     fs::write(user.join("main.go"), program)?;
     fs::write(user.join("go.mod"), "module example.com/user\n\ngo 1.25.0\n")?;
-    // What it depends on is in the cache since the tests, and a cache of modules is a proxy, too.
+    // The tests have put its dependencies into the cache, and a module cache can serve as a proxy, too.
     let cache = output(command("go").args(["env", "GOMODCACHE"])).context("`go env` fails")?;
     let proxy = format!("file://{},file://{cache}/cache/download", root().join(FOLDER).join("proxy").display());
     let modules = root().join(FOLDER).join("modules");
     let alone = |arguments: &[&str]| {
         let mut go = go(&user, arguments);
-        // In a cache of its own: the user's may have the same version with other bytes.
+        // Uses a separate cache, because the user's may have the same version with other bytes.
         go.env("GOPROXY", &proxy).env("GOSUMDB", "off").env("GOMODCACHE", &modules).env("GOFLAGS", "-modcacherw");
-        // Go keeps what each version of a module imports, and this version was packed with other files before.
+        // Go remembers the imports of each version of a module, but this version was packed with other files before.
         go.env("GODEBUG", "goindex=0");
         go
     };

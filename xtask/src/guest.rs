@@ -1,4 +1,4 @@
-//! Builds the component, and everything for the host that embeds it.
+//! Builds the component, and everything that embeds it in the host.
 
 use std::{fs, path::Path};
 
@@ -10,40 +10,40 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component as the guest's build makes it, with the kernel. Contracts are baked into this one.
+/// The component with the kernel, as the guest's build creates it. Contracts are baked into this one.
 pub(crate) const BUILT: &str = "host/component/built.wasm";
 
-/// Makes components of what the guest's build makes (`xtask/component`).
+/// The program that creates components from the results of the guest's build (`xtask/component`).
 const COMPONENT: &str = "target/release/examples/component";
 
 /// The component that runs without contracts.
 pub(crate) const EMBEDDED: &str = "host/component/harness.wasm";
 
-/// The same for hosts without fuel. It counts for itself.
+/// The same component for hosts without fuel. It counts its own fuel.
 pub(crate) const METERED: &str = "host/component/metered.wasm";
 
-/// The same for hosts that run only core modules (`guest/exports/src/abi.rs`).
+/// The same component for hosts that run only core modules (`guest/exports/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
 
-/// The same for the module for Go: it asks its host for more fuel, so that a host can end a call in the middle.
+/// The same component for the Go module. It asks its host for more fuel, so that a host can end a call in the middle.
 pub(crate) const PAUSING: &str = "host/component/pausing.wasm";
 
-/// The same without vectors, for the package for Java: its runtime compiles none.
+/// The same component without vector instructions, for the Java package, whose runtime does not support them.
 pub(crate) const SCALAR: &str = "host/component/scalar.wasm";
 
-/// The small component, without the kernel, as its build makes it. Contracts are baked into this one.
+/// The small component without the kernel, as its build creates it. Contracts are baked into this one.
 pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
 
-/// The same with everything made that contracts need, as [`EMBEDDED`] has it.
+/// The same component with everything prepared that contracts need, as in [`EMBEDDED`].
 pub(crate) const VALIDATOR: &str = "target/validator/validator.wasm";
 
-/// Apart from the host's: another compiler may build it.
+/// Separate from the host's, because another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
 
-/// Builds the component, and everything that runs on the host, with the component and its machine code inside.
+/// Builds the component, and everything that runs on the host, with the component and its machine code embedded.
 ///
-/// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
-/// same reason no package is named: each on its own would want other features of Wasmtime.
+/// The library itself creates the files that it embeds, and is then built again with them, so that Cranelift is built
+/// only once. For the same reason, no package is named: each by itself would need other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
     let is_first = !Path::new("target/release/seamgate").exists();
     let step = |number: u8, what: &str, minutes: u8| {
@@ -51,13 +51,13 @@ pub(crate) fn build() -> Result<()> {
         say(&format!("build, step {number} of 2: {what}{time}"));
     };
     step(1, "the component and, without output, the library that makes its machine code", 6);
-    // At the same time, because the last step of the guest's build uses one processor. Here the library embeds nothing, and
-    // neither it nor the program is optimised: they run twice.
+    // Runs at the same time, because the last step of the guest's build uses only one processor. The library embeds
+    // nothing here, and neither it nor the program is optimised, because they run only twice.
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
     let once =
         ["seamgate", "seamgate-component"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
     let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
-    // The library takes longer: half of the processors are enough for the guest.
+    // The library takes longer, so half of the processors are enough for the guest.
     let half = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();
     let module = module("seamgate-guest", &["--jobs", &half]);
     finish(library)?;
@@ -67,13 +67,13 @@ pub(crate) fn build() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins"])
 }
 
-/// Builds the small component, without the kernel. No host needs it, so [`build`] does not.
+/// Builds the small component, without the kernel. No host needs it, so [`build`] does not build it.
 pub(crate) fn validator() -> Result<()> {
     component("seamgate-validator", VALIDATOR_BUILT)?;
     run(command(COMPONENT).args(["warm", VALIDATOR_BUILT, VALIDATOR]))
 }
 
-/// Builds the small component, and holds it to its world, its size and all cases.
+/// Builds the small component, and checks its world, its size and all cases.
 pub(crate) fn test_validator() -> Result<()> {
     validator()?;
     let component = fs::canonicalize(VALIDATOR).with_context(|| format!("cannot find {VALIDATOR}"))?;
@@ -88,7 +88,7 @@ fn cases(component: &Path) -> Result<()> {
         .env("SEAMGATE_TEST_COMPONENT", component))
 }
 
-/// Builds a package of this workspace for WebAssembly, and makes it a component.
+/// Builds a package of this workspace for WebAssembly, and converts it to a component.
 pub(crate) fn component(package: &str, to: &str) -> Result<()> {
     run(command(COMPONENT).args(["encode", &module(package, &[])?, to]))
 }
@@ -117,7 +117,7 @@ pub(crate) struct World {
     pub(crate) exports: Vec<String>,
 }
 
-/// Lists the imports and exports of a component, or of a WIT package.
+/// Lists the imports and exports of a component or of a WIT package.
 pub(crate) fn world(component: &Path) -> Result<World> {
     let listed = output(command(COMPONENT).arg("world").arg(component));
     let listed = listed.with_context(|| format!("cannot list the imports and exports of {}", component.display()))?;
@@ -128,7 +128,8 @@ pub(crate) fn world(component: &Path) -> Result<World> {
     Ok(World { imports: named("import"), exports: named("export") })
 }
 
-/// Flags for the compiler, with those that keep the paths of this machine out of the component: every clone builds the same bytes.
+/// Returns flags for the compiler, including those that keep the paths of this machine out of the component, so that
+/// every clone builds the same bytes.
 fn flags(more: &[&str]) -> Result<[String; 2]> {
     let paths = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));
     let more = more.iter().map(|flag| (*flag).to_owned());
@@ -161,7 +162,8 @@ pub(crate) fn cargo_component() -> Result<()> {
     cases(&component)
 }
 
-/// `cargo component` wants this target's folder in the sysroot, even if it builds for another. An empty one will do.
+/// Creates a folder that `cargo component` requires. It needs this target's folder in the sysroot, even if it builds
+/// for another target; an empty folder suffices.
 fn wasip1_folder(mut rustc: std::process::Command) -> Result<()> {
     let sysroot = output(rustc.args(["--print", "sysroot"])).context("`rustc --print sysroot` fails")?;
     let folder = Path::new(&sysroot).join("lib/rustlib/wasm32-wasip1");

@@ -1,4 +1,5 @@
-//! The hooks and the action of this repository, with the real pre-commit, and `init` with Pydantic, pinned by version and digest.
+//! Tests the hooks and the action of this repository with the real pre-commit, and `init` with Pydantic, pinned by
+//! version and digest.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::{
     run::{command, root, run, say},
 };
 
-/// The folder of the program that runs the hooks, and of its requirements.
+/// The folder with the program that runs the hooks, and its requirements.
 const HOOKS: &str = "tests/hooks";
 
 /// The folder of pre-commit and its cache.

@@ -1,4 +1,5 @@
-//! Writes the contents of a published package: a bill of materials (CycloneDX 1.6), and the licences of all components.
+//! Describes the contents of a published package: writes a bill of materials (CycloneDX 1.6), and the licences of all
+//! components.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -14,15 +15,15 @@ use crate::{
     toolchain::TARGET,
 };
 
-/// The file of a package that has the licences of what is inside, and the one that lists it.
+/// The file of a package with the licences of its contents, and the file that lists them.
 pub(crate) const NOTICES: &str = "THIRD-PARTY-NOTICES.txt";
 pub(crate) const MATERIALS: &str = "seamgate.cdx.json";
 
-/// The package that the component is made of.
+/// The package from which the component is built.
 const GUEST: &str = "seamgate-guest";
 
-/// Writes both files for what has the component inside, and a package of the workspace around it for a platform, if
-/// there is one.
+/// Writes both files for a package that contains the component, and, if given, for a package of the workspace that
+/// surrounds it on a platform.
 pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     let mut inside = linked(GUEST, TARGET)?;
     if let Some((package, platform)) = around {
@@ -34,24 +35,25 @@ pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the platform that the compiler builds for here, as it names it.
+/// Returns the platform that the compiler builds for on this machine, in the compiler's notation.
 pub(crate) fn host() -> Result<String> {
     let rustc = output(command("rustc").arg("-vV")).context("rustc does not run")?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     Ok(host.to_owned())
 }
 
-/// A package of the registry that is inside.
+/// A package of the registry that is contained.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
     version: String,
     licence: String,
-    /// The folder of its files.
+    /// The folder with the package's files.
     folder: PathBuf,
 }
 
-/// Returns the packages that are linked into one of the workspace: not those that only build it.
+/// Returns the packages that are linked into a package of the workspace. Packages that are needed only for building it
+/// are excluded.
 fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", platform];
     let metadata = output(command("cargo").args(arguments)).context("`cargo metadata` fails")?;
@@ -81,14 +83,14 @@ fn linked(package: &str, platform: &str) -> Result<BTreeSet<Package>> {
         let package = &packages[id];
         let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
         let [name, version] = ["name", "version"].map(|member| text(&package[member]));
-        // The older form of OR.
+        // The older notation for OR.
         let licence = text(&package["license"]).replace('/', " OR ");
         (!package["source"].is_null()).then_some(Package { name, version, licence, folder })
     };
     Ok(seen.iter().filter_map(package).collect())
 }
 
-/// Returns the texts of all licences, each once, with the packages that it is of.
+/// Returns the texts of all licences, without duplicates, each with the packages that it applies to.
 fn notices(inside: &BTreeSet<Package>) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without: Vec<&Package> = Vec::new();
@@ -113,7 +115,7 @@ fn notices(inside: &BTreeSet<Package>) -> Result<String> {
         out.push_str(&format!("\n{name} {version}: {licence}"));
     }
     for package in without {
-        // Crates of one project; only the first has the text.
+        // Crates of the same project, of which only the first one has the text.
         let same = inside.iter().find(|other| other.licence == package.licence && has_text(&texts, other));
         let same = same.with_context(|| format!("{} has no text of its licence, and no other has it", package.name))?;
         let users = texts.values_mut().find(|users| users.contains(&format!("{} {}", same.name, same.version)));
@@ -132,8 +134,8 @@ fn has_text(texts: &BTreeMap<String, Vec<String>>, package: &Package) -> bool {
     texts.values().any(|users| users.contains(&name))
 }
 
-/// Returns the bill of materials, as CycloneDX 1.6 has it. Without a time and a number of its own, it is the same for
-/// each build.
+/// Returns the bill of materials in the format CycloneDX 1.6. It has no time and no serial number, so that it is the
+/// same for each build.
 fn materials(inside: &BTreeSet<Package>) -> Result<String> {
     let digests = digests(&fs::read_to_string("Cargo.lock")?);
     let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! Installs other programs once, each into a folder of its own, pinned by version and digest.
+//! Installs other programs once, each into a separate folder, pinned by version and digest.
 
 use std::{
     fs,
@@ -20,18 +20,18 @@ pub(crate) fn has_node() -> bool {
     ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
 }
 
-/// Returns whether there is a `go`. Since 1.21, it installs the version that a module asks for.
+/// Returns whether there is a `go`. Since 1.21, it installs the version that a module requires.
 pub(crate) fn has_go() -> bool {
     output(command("go").arg("version")).is_some()
 }
 
-/// Installs the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there.
-/// `what` says so. None of their scripts runs.
+/// Installs the Node packages that `package.json` and `package-lock.json` of a folder pin, unless they are already
+/// installed. `what` describes them in messages. None of their scripts is run.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     packages_with(folder, pinned, &[], what)
 }
 
-/// The same with options of npm.
+/// Does the same with further options of npm.
 pub(crate) fn packages_with(folder: &Path, pinned: &Path, options: &[&str], what: &str) -> Result<()> {
     let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
     let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
@@ -47,7 +47,8 @@ pub(crate) fn packages_with(folder: &Path, pinned: &Path, options: &[&str], what
     done(folder, &pinned)
 }
 
-/// Makes a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
+/// Creates a virtual environment of `python` with everything that a file pins, unless it already exists. `what`
+/// describes it in messages.
 pub(crate) fn environment(
     python: &str,
     folder: &Path,
@@ -72,7 +73,7 @@ pub(crate) fn pip(folder: &Path) -> Command {
     pip
 }
 
-/// Returns whether a folder contains everything that these files pin. If not, it is removed.
+/// Returns whether a folder contains everything that these files pin. If not, removes the folder.
 pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
         return Ok(true);
@@ -81,7 +82,7 @@ pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     Ok(false)
 }
 
-/// The file in a folder that says that all is installed, and what.
+/// The file in a folder that records that everything is installed, and what.
 const DONE: &str = "installed";
 
 pub(crate) fn done(folder: &Path, pinned: &[&Path]) -> Result<()> {

@@ -27,25 +27,25 @@ use crate::{
 /// The page that gets the results.
 const PAGE: &str = "tests/install/README.md";
 
-/// The folder of the roots, and of what the server serves.
+/// The folder for the roots, and for the files that the server serves.
 const FOLDER: &str = "target/install";
 
-/// The longest time from an empty root to the end of the first demo.
+/// The longest permitted time from an empty root to the end of the first demo.
 const ALL: Duration = Duration::from_secs(60);
 
-/// The longest time of a demo, if its commands start the command line itself and no interpreter.
+/// The longest permitted time of a demo whose commands start the command line directly, without an interpreter.
 const DEMO: Duration = Duration::from_secs(3);
 
 /// The requirements on the system.
 const NEEDED: &str = "user namespaces, python3 with venv, node with npm, and curl";
 
-/// How often the demo runs in each root. The shortest time counts.
+/// The number of runs of the demo in each root. The shortest time counts.
 const DEMOS: usize = 3;
 
 /// The home folder in a root.
 const HOME: &str = "/home/user";
 
-/// Measures every way, and fails if one takes longer than it may.
+/// Measures every way, and fails if one takes longer than permitted.
 pub(crate) fn check() -> Result<()> {
     measure().map(drop)
 }
@@ -70,7 +70,7 @@ struct Row {
     bytes: u64,
     install: Duration,
     demo: Duration,
-    /// Whether each command of the demo starts an interpreter first.
+    /// `true` if each command of the demo first starts an interpreter.
     is_interpreted: bool,
 }
 
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-/// Measures every way. Returns `None` if this system lacks what that needs.
+/// Measures every way. Returns `None` if this system does not meet the requirements.
 fn measure() -> Result<Option<Vec<Row>>> {
     let has_curl = output(command("curl").arg("--version")).is_some();
     if !has_python() || !has_node() || !has_curl || contained(Path::new("/"), &[]).is_none() {
@@ -103,7 +103,7 @@ fn measure() -> Result<Option<Vec<Row>>> {
     Ok(Some(rows))
 }
 
-/// `pip install seamgate && seamgate demo`, in a virtual environment, as Debian's pip demands.
+/// Measures `pip install seamgate && seamgate demo`, in a virtual environment, as Debian's pip requires.
 fn pip(folder: &Path, index: &Index) -> Result<Row> {
     let prefix =
         output(command("python3").args(["-c", "import sys; print(sys.base_prefix)"])).context("python3 fails")?;
@@ -128,7 +128,7 @@ fn pip(folder: &Path, index: &Index) -> Result<Row> {
     })
 }
 
-/// `npx seamgate demo`. The first call installs.
+/// Measures `npx seamgate demo`. The first call installs the package.
 fn npx(folder: &Path, index: &Index) -> Result<Row> {
     let prefix = output(command("node").args(["-p", "require('path').resolve(process.execPath, '../..')"]));
     let root = System::new(&folder.join("npx"), Path::new(&prefix.context("node fails")?))?;
@@ -147,12 +147,12 @@ fn npx(folder: &Path, index: &Index) -> Result<Row> {
     })
 }
 
-/// The command line as one file.
+/// Measures the command line as one file.
 fn file(folder: &Path, index: &Index) -> Result<Row> {
     let to = folder.join("file");
     fs::create_dir_all(to.join("tmp"))?;
     let Index { address, program: (name, digest), .. } = index;
-    // In the root, there is nothing that could download.
+    // The root contains nothing that could download.
     let script = r#"curl --fail --silent --show-error --output seamgate "$1"
                     echo "$2  seamgate" | sha256sum --check --quiet
                     chmod +x seamgate"#;
@@ -170,7 +170,7 @@ fn file(folder: &Path, index: &Index) -> Result<Row> {
     })
 }
 
-/// The container image.
+/// Measures the container image.
 fn image(folder: &Path) -> Result<Row> {
     let to = folder.join("image");
     let layout =
@@ -254,14 +254,14 @@ impl Prepared {
     }
 }
 
-/// Returns a command that runs a program in a root, without any variables of this environment but the path.
+/// Returns a command that runs a program in a root, without any variables of this environment except the path.
 fn inside(root: &Path, system: &[PathBuf]) -> Result<Prepared> {
     let mut inside = contained(root, system).context("this system allows no user namespaces")?;
     inside.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").current_dir("/");
     Ok(Prepared(inside))
 }
 
-/// Runs a command to its end, and returns how long it took. Its output is shown only if it fails.
+/// Runs a command to its end, and returns how long it took. Shows its output only if it fails.
 fn timed(what: &str, Prepared(mut command): Prepared) -> Result<Duration> {
     say(what);
     let start = Instant::now();
@@ -272,7 +272,8 @@ fn timed(what: &str, Prepared(mut command): Prepared) -> Result<Duration> {
     Ok(time)
 }
 
-/// Runs the demo several times, and returns the shortest time: other work on this machine only adds to it.
+/// Runs the demo several times, and returns the shortest time, because other work on this machine can only make it
+/// longer.
 fn demo(name: &str, prepare: impl Fn() -> Result<Prepared>) -> Result<Duration> {
     say(&format!("{name}: the demo, {DEMOS} times"));
     let mut shortest = Duration::MAX;
@@ -288,8 +289,7 @@ fn demo(name: &str, prepare: impl Fn() -> Result<Prepared>) -> Result<Duration> 
     Ok(shortest)
 }
 
-/// A package index of Python, a registry of npm, and the command line as a file, on loopback. The server ends when this
-/// is dropped.
+/// A Python package index, an npm registry, and the command line as a file, on loopback. Dropping this ends the server.
 struct Index {
     server: Child,
     address: String,
@@ -302,7 +302,7 @@ struct Index {
 }
 
 impl Index {
-    /// Serves the packages from a folder, at a free port.
+    /// Serves the packages from a folder, on a free port.
     fn serve(folder: &Path) -> Result<Self> {
         let files = folder.join("files");
         fs::create_dir_all(&files)?;
@@ -322,7 +322,7 @@ impl Index {
         let program = found("-x86_64-linux")?;
         let wheel = size(&found("_x86_64.whl")?.0)?;
 
-        // PEP 503. pip compares what it downloads with the digests.
+        // Follows PEP 503. pip compares downloads with the digests.
         let wheels = served.iter().filter(|(name, _)| name.ends_with(".whl"));
         let links: String =
             wheels.map(|(name, digest)| format!("<a href=\"/files/{name}#sha256={digest}\">{name}</a>\n")).collect();
@@ -347,7 +347,7 @@ impl Drop for Index {
     }
 }
 
-/// Starts a server of the files in a folder, and returns its address.
+/// Starts a server for the files in a folder, and returns its address.
 fn start(folder: &Path) -> Result<(Child, String)> {
     let mut server = command("python3")
         .args(["-u", "-m", "http.server", "--bind", "127.0.0.1", "--directory"])
@@ -366,7 +366,7 @@ fn start(folder: &Path) -> Result<(Child, String)> {
     Ok((server, address))
 }
 
-/// Writes what a registry answers about an npm package that is one of the served files.
+/// Writes a registry's answer about an npm package that is one of the served files.
 fn packument(folder: &Path, address: &str, file: &str) -> Result<()> {
     let archive = folder.join("files").join(file);
     let manifest =

@@ -1,4 +1,5 @@
-//! The package for Java. Maven builds it of `host/java` and the module without vectors, from files whose digests are pinned.
+//! The package for Java. Maven builds it from `host/java` and the module without vector instructions, using only files
+//! whose digests are pinned.
 
 use std::{
     fs,
@@ -20,17 +21,17 @@ use crate::{
 /// The sources of the package.
 const SOURCES: &str = "host/java";
 
-/// The digests of all files that Maven takes from its registry, and the projects that need them.
+/// The digests of all files that Maven downloads from its registry, and the projects that need them.
 const CHECKSUMS: &str = "host/java/checksums.txt";
 const PROJECTS: [&str; 3] = ["host/java", "host/java/benchmarks", "docs/recipes/java"];
 
-/// The folder where Maven keeps them: apart from the user's, which may have others.
+/// The folder where Maven keeps these files. It is separate from the user's, which may have other files.
 const REPOSITORY: &str = "target/java/repository";
 
-/// The oldest Java that runs the package.
+/// The oldest version of Java that runs the package.
 const JAVA: u32 = 17;
 
-/// Returns whether there are Maven and a Java that is new enough. If not, says so.
+/// Returns whether Maven and a recent enough Java are installed. If not, reports that.
 fn has_java() -> bool {
     let version = output(command("javac").arg("-version")).unwrap_or_default();
     let major = version.trim_start_matches("javac ").split('.').next().and_then(|major| major.parse::<u32>().ok());
@@ -41,7 +42,7 @@ fn has_java() -> bool {
     has
 }
 
-/// Maven in a folder, with files from the pinned repository alone.
+/// Returns Maven in a folder, with files only from the pinned repository.
 fn mvn(folder: &str, arguments: &[&str]) -> Command {
     let mut mvn = command("mvn");
     let repository = format!("-Dmaven.repo.local={}", root().join(REPOSITORY).display());
@@ -49,7 +50,7 @@ fn mvn(folder: &str, arguments: &[&str]) -> Command {
     mvn
 }
 
-/// Fetches what is pinned, and puts into the sources what the build made. Returns `false` without Java.
+/// Fetches the pinned files, and adds the files of the build to the sources. Returns `false` without Java.
 fn prepare() -> Result<bool> {
     if !has_java() {
         return Ok(false);
@@ -68,7 +69,7 @@ fn prepare() -> Result<bool> {
     Ok(true)
 }
 
-/// Puts licences, and the list of what is inside, into the sources.
+/// Adds licences, and the list of contents, to the sources.
 fn inside() -> Result<()> {
     let inside = Path::new(SOURCES).join("inside");
     inside::write(None, &inside)?;
@@ -78,8 +79,8 @@ fn inside() -> Result<()> {
     Ok(())
 }
 
-/// Fetches what all projects need. Maven fetches a plugin when it runs it, so this builds them. What it builds before
-/// all digests are verified is built again.
+/// Fetches the files that all projects need. Maven fetches a plugin only when it runs it, so this builds the projects.
+/// Everything that is built before all digests are verified is built again.
 fn fetch() -> Result<()> {
     for project in PROJECTS {
         run(&mut mvn(project, &["--quiet", "--strict-checksums", "-DskipTests", "install"]))?;
@@ -102,7 +103,7 @@ fn verify() -> Result<()> {
     Ok(())
 }
 
-/// Returns a line for each file in the repository: its digest and its path, in ascending order of paths.
+/// Returns a line for each file in the repository, with its digest and its path, sorted by path.
 fn digests() -> Result<String> {
     let mut lines = Vec::new();
     let mut open = vec![PathBuf::from(REPOSITORY)];
@@ -123,7 +124,7 @@ fn digests() -> Result<String> {
     Ok(lines.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect())
 }
 
-/// Fetches everything anew, and pins it.
+/// Fetches everything again, and pins it.
 pub(crate) fn pin() -> Result<()> {
     if !has_java() {
         return Ok(());
@@ -137,7 +138,7 @@ pub(crate) fn pin() -> Result<()> {
 /// The plugin that fetches a single file, as `host/java/pom.xml` pins it.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
-/// Fetches a file of Maven's registry that no project needs, into an empty folder. Returns `None` without Java.
+/// Fetches a file that no project needs from Maven's registry into an empty folder. Returns `None` without Java.
 pub(crate) fn file(artifact: &str, digest: &str, folder: &Path) -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);
@@ -148,7 +149,7 @@ pub(crate) fn file(artifact: &str, digest: &str, folder: &Path) -> Result<Option
     let output = format!("-DoutputDirectory={}", std::path::absolute(folder)?.display());
     let copied =
         run(&mut mvn(".", &["--quiet", "--strict-checksums", COPY, &format!("-Dartifact={artifact}"), &output]));
-    // Nothing but what the projects need stays there, and all of that is pinned.
+    // Only files that the projects need stay in the repository, and all of these are pinned.
     remove(&Path::new(REPOSITORY).join(group))?;
     copied?;
     verify()?;
@@ -173,19 +174,19 @@ fn jar() -> PathBuf {
     Path::new(SOURCES).join(format!("target/seamgate-{}.jar", env!("CARGO_PKG_VERSION")))
 }
 
-/// Measures calls beside other validators.
+/// Compares calls with other validators.
 pub(crate) fn bench() -> Result<()> {
-    // HotSpot's second compiler takes longer than the run.
+    // HotSpot's second compiler would take longer than the run.
     benchmark(&["-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Bench"])
 }
 
 /// Judges a million outputs, and fails if the memory grows.
 pub(crate) fn million() -> Result<()> {
-    // A fixed heap, so that the size of the process says what is beside it. As above, one compiler.
+    // The heap is fixed, so that the size of the process shows everything else. As above, only one compiler is used.
     benchmark(&["-Xms128m", "-Xmx128m", "-XX:TieredStopAtLevel=1", "dev.seamgate.benchmarks.Million"])
 }
 
-/// Runs a program of the benchmarks, as the README says that programs run.
+/// Runs a benchmark program in the way that the README describes.
 fn benchmark(arguments: &[&str]) -> Result<()> {
     if !prepare()? {
         return Ok(());
@@ -197,7 +198,7 @@ fn benchmark(arguments: &[&str]) -> Result<()> {
         .current_dir("host/java/benchmarks"))
 }
 
-/// Builds the classes that `cargo xtask runtimes` asks. Returns `false` without Java.
+/// Builds the classes that `cargo xtask runtimes` runs. Returns `false` without Java.
 pub(crate) fn answers() -> Result<bool> {
     let classes = Path::new(SOURCES).join("target/lib");
     if !prepare()? {
@@ -207,7 +208,7 @@ pub(crate) fn answers() -> Result<bool> {
     Ok(true)
 }
 
-/// Copies the package to what is published: the same bytes each time. Returns `None` without Java.
+/// Copies the package to the published files, with the same bytes each time. Returns `None` without Java.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !prepare()? {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The npm packages: `seamgate`, for Node, browsers and Workers, and one with the native addon for each platform. They are made of
-//! `host/js` and the metered component, and tested as packed.
+//! The npm packages: `seamgate`, for Node, browsers and Workers, and a package with the native addon for each platform.
+//! They are built from `host/js` and the metered component, and tested in their packed form.
 
 use std::{
     fs, io,
@@ -20,13 +20,14 @@ use crate::{
 /// The sources of the package, and the files that pin its tools.
 const SOURCES: &str = "host/js";
 
-/// The native addon as Cargo makes it for Linux, and as it is published.
+/// The native addon for Linux, as Cargo builds it and as it is published.
 const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamgate.node"];
 
-/// The platforms that have an addon: a line for each, with its package, and what the compiler calls it.
+/// The platforms that have an addon. Each line has the name of the platform's package, and the compiler's name for the
+/// platform.
 const PLATFORMS: &str = "host/js/platforms.json";
 
-/// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
+/// Tests of the package outside of the Node that runs them. They are the same with each backend.
 const APART: [&str; 9] = [
     "browser.test.mjs",
     "bundlers.test.mjs",
@@ -42,27 +43,27 @@ const APART: [&str; 9] = [
 /// The folder where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
 
-/// Makes the packages, and packs them: the same bytes each time. The first one is `seamgate`. Returns `None` without
+/// Builds and packs the packages, with the same bytes each time. The first one is `seamgate`. Returns `None` without
 /// Node.
 pub(crate) fn package() -> Result<Option<Vec<PathBuf>>> {
     if !has_node() {
         say("skipping the npm package: node with npm is missing");
         return Ok(None);
     }
-    // Always the same packages, so that Wasmtime is not compiled with other features.
+    // Always the same packages, so that Wasmtime is not compiled again with other features.
     cargo(["build", "--release", "--locked", "--lib"])?;
     let made = Path::new(ADDON[0]);
     ensure!(made.exists(), "{} is missing: on this platform, only the workflow of a release builds it", made.display());
     package_of(made, &inside::host()?).map(Some)
 }
 
-/// Makes and packs `seamgate`, and the package of an addon that Cargo made for a platform.
+/// Builds and packs `seamgate`, and the package of an addon that Cargo built for a platform.
 pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
     ensure!(Path::new(METERED).exists(), "{METERED} is missing: run `cargo xtask build`");
     let what = "installing jco, TypeScript, bundlers, a browser and workerd, which make and test the npm package,";
     packages(Path::new(FOLDER), Path::new(SOURCES), what)?;
 
-    // In a copy below the tools, where Node finds them. The sources stay as they are.
+    // Works in a copy below the tools, where Node finds them. The sources are not changed.
     let work = Path::new(FOLDER).join("build");
     remove(&work)?;
     copy(Path::new(SOURCES), &work)?;
@@ -85,7 +86,7 @@ pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(PACKAGES)?;
     let mut packed = Vec::new();
     for (made, name) in [("package", "seamgate".to_owned()), ("addon", format!("seamgate-{platform}"))] {
-        // No script runs: npm packs the files as they are.
+        // No scripts are run: npm packs the files as they are.
         let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
         run(command("npm").args(pack).arg(root().join(PACKAGES)).current_dir(work.join(made)))?;
         let file = Path::new(PACKAGES).join(format!("{name}-{version}.tgz"));
@@ -95,7 +96,7 @@ pub(crate) fn package_of(made: &Path, target: &str) -> Result<Vec<PathBuf>> {
     Ok(packed)
 }
 
-/// Returns what the package of a platform calls it.
+/// Returns the name of a platform in its package.
 fn platform(target: &str) -> Result<String> {
     let platforms: Vec<Value> = serde_json::from_str(&fs::read_to_string(PLATFORMS)?)?;
     let known = platforms.iter().find(|platform| platform["target"] == target);
@@ -104,7 +105,7 @@ fn platform(target: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Builds the package and the addon for this platform, and says how to install them.
+/// Builds the package and the addon for this platform, and prints how to install them.
 pub(crate) fn build() -> Result<()> {
     let packed = package()?.context("the npm package needs node with npm: install them")?;
     let files: Vec<String> = packed.iter().map(|path| path.display().to_string()).collect();
@@ -112,8 +113,7 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// Installs the packed package into a folder of its own, and runs its tests there, in Node, in a browser and in
-/// workerd.
+/// Installs the packed package into a separate folder, and runs its tests there, in Node, in a browser and in workerd.
 pub(crate) fn test() -> Result<()> {
     let Some(packed) = package()? else {
         return Ok(());
@@ -124,7 +124,7 @@ pub(crate) fn test() -> Result<()> {
         ensure!(fs::read(path)? == first, "{}: packing again gives other bytes", path.display());
     }
 
-    // The lints are not for what the build wrote.
+    // The lints do not apply to the files of the build.
     let build = Path::new(FOLDER).join("build");
     for made in ["package", "addon", "inside", "dist", "src/component", "src/native"] {
         remove(&build.join(made))?;
@@ -133,7 +133,7 @@ pub(crate) fn test() -> Result<()> {
 
     let tests = beside_tests(&packed)?;
     page::write(&tests, &tests.join("page"))?;
-    // Chromium is unpacked here.
+    // Chromium is unpacked into this folder.
     let unpacked = root().join(FOLDER).join("browser");
     fs::create_dir_all(&unpacked)?;
     let mut names = Vec::new();
@@ -151,7 +151,7 @@ pub(crate) fn test() -> Result<()> {
         run(&mut node)
     };
     run_with(&names, "native")?;
-    // The fallback has the same tests, but for those that ask something else than the package in this Node.
+    // The fallback runs the same tests, except for those that test something other than the package in this Node.
     names.retain(|name| !APART.iter().any(|apart| name.ends_with(apart)));
     run_with(&names, "webassembly")
 }
@@ -176,12 +176,12 @@ pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
     run(command(biome).args(["check", "--error-on-warnings"]).args(files).current_dir(folder))
 }
 
-/// TypeScript's compiler, after the tools are installed.
+/// Returns TypeScript's compiler. The tools must be installed.
 pub(crate) fn compiler() -> PathBuf {
     root().join(FOLDER).join("node_modules/typescript/bin/tsc")
 }
 
-/// Measures calls, beside Ajv.
+/// Compares calls with Ajv.
 pub(crate) fn bench() -> Result<()> {
     match package()? {
         Some(packed) => run(command("node").arg("benchmarks/calls.mjs").current_dir(beside_tests(&packed)?)),
@@ -200,28 +200,28 @@ fn beside_tests(packed: &[PathBuf]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs the packages into a folder of its own.
+/// Installs the packages into a separate folder.
 pub(crate) fn install(packed: &[PathBuf], folder: &Path) -> Result<()> {
     install_with(packed, folder, &[])
 }
 
 /// Installs the packages as npm does on Windows with x86-64.
 pub(crate) fn install_for_windows(packed: &[PathBuf], folder: &Path) -> Result<()> {
-    // A package that is named is refused elsewhere, whatever system is named: `--force` takes it.
+    // npm rejects a named package for another platform, no matter which system is specified. `--force` overrides this.
     install_with(packed, folder, &["--os=win32", "--cpu=x64", "--force"])
 }
 
 fn install_with(packed: &[PathBuf], folder: &Path, options: &[&str]) -> Result<()> {
     remove(folder)?;
     fs::create_dir_all(folder)?;
-    // Without this file, npm would take the folder around it for the package.
+    // Without this file, npm would use the enclosing folder as the package.
     fs::write(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
     let install = ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
     let packed = packed.iter().map(|path| root().join(path));
     run(command("npm").args(install).args(options).args(packed).current_dir(folder))
 }
 
-/// Copies the files of a folder that git knows or would add.
+/// Copies the files of a folder that git tracks or would add.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let listed = output(command("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).arg(from));
     let listed = listed.with_context(|| format!("git does not list {}", from.display()))?;

@@ -1,5 +1,5 @@
-//! `seamgate mcp` between real clients and real servers, under load, and against the attacks of AgentDojo. What is installed is pinned by
-//! version and digest.
+//! Runs `seamgate mcp` between real clients and real servers, under load, and against the attacks of AgentDojo.
+//! Everything that is installed is pinned by version and digest.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -21,13 +21,13 @@ const SOURCES: &str = "tests/mcp";
 /// The folder where clients and servers are installed.
 const FOLDER: &str = "target/mcp";
 
-/// The command line, as the build leaves it.
+/// The command line, as the build creates it.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// The page that gets AgentDojo's table.
+/// The page with AgentDojo's table.
 const PAGE: &str = "docs/mcp-security.md";
 
-/// A part that can be run, by name.
+/// A part that can be run by its name.
 type Part = (&'static str, fn() -> Result<()>);
 const PARTS: [Part; 6] = [
     ("differential", differential),
@@ -42,14 +42,14 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Runs the part of this name, or all of them.
+/// Runs the part with this name, or all parts.
 pub(crate) fn mcp(named: Option<&str>) -> Result<()> {
     let chosen = PARTS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// Some clients and servers with and without the gate, and some messages for decoders, in less than two minutes. The command line must have
-/// been built.
+/// Tests some clients and servers with and without the gate, and some messages for decoders, in less than two minutes.
+/// The command line must have been built.
 pub(crate) fn small() -> Result<()> {
     if !has_python() || !has_node() {
         say("skipping clients, servers and decoders: they need node with npm, and python3 with its module venv");
@@ -69,7 +69,7 @@ fn differential() -> Result<()> {
     run(compare.arg("--write").arg(page))
 }
 
-/// Returns the command for the comparison, after installing what it needs.
+/// Returns the command for the comparison, after installing everything that it needs.
 fn compare() -> Result<Command> {
     let [clients, servers] = ["clients", "servers"].map(python);
     let (node, modules) = node("node", &["sdk.mjs", "client.mjs", "stateless.mjs"])?;
@@ -87,11 +87,12 @@ fn compare() -> Result<Command> {
     Ok(compare)
 }
 
-/// Installs the packages for Node, and copies programs from a folder of the sources. Returns Node, and the folder of the packages.
+/// Installs the packages for Node, and copies programs from a folder of the sources. Returns Node, and the folder of
+/// the packages.
 fn node(sources: &str, programs: &[&str]) -> Result<(PathBuf, PathBuf)> {
     let folder = Path::new(FOLDER).join("node");
     packages(&folder, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
-    // Beside the packages, where Node finds them.
+    // Placed beside the packages, where Node finds them.
     for name in programs {
         fs::copy(Path::new(SOURCES).join(sources).join(name), folder.join(name))?;
     }
@@ -113,7 +114,8 @@ fn decoders() -> Result<()> {
     run(&mut decode)
 }
 
-/// Compares what decoders read, with what that needs installed and built. Without Go, its decoders are left out.
+/// Returns the command that compares what decoders read, after installing and building everything that it needs.
+/// Without Go, its decoders are omitted.
 fn decode() -> Result<Command> {
     let clients = python("clients")?;
     let (node, modules) = node("decoders", &["canonical.mjs", "read.mjs", "serve.mjs"])?;
@@ -134,7 +136,7 @@ fn decode() -> Result<Command> {
     if has_go() {
         let program = root().join(FOLDER).join("decoders-go");
         let sources = Path::new(SOURCES).join("decoders/go");
-        // Only what go.sum has.
+        // Uses only the modules in go.sum.
         let build = ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o"];
         run(command("go").arg("-C").arg(sources).args(build).arg(&program).arg("."))?;
         places(&mut decode, [("go", program)]);
@@ -144,20 +146,20 @@ fn decode() -> Result<Command> {
     Ok(decode)
 }
 
-/// Runs the protocol's own suite for servers and for clients, and writes its tables of `tests/mcp/README.md`.
+/// Runs the protocol's own suite for servers and for clients, and writes the suite's tables in `tests/mcp/README.md`.
 fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");
     packages(&folder, &sources, "installing the conformance suite, with a Node that runs it")?;
-    // Beside the packages, where Node finds them.
+    // Placed beside the packages, where Node finds them.
     for name in ["authorize.mjs", "server.mjs", "stateless.mjs"] {
         fs::copy(sources.join(name), folder.join(name))?;
     }
     let modules = root().join(folder).join("node_modules");
-    // If there is none for this system, the system's own is used.
+    // If there is none for this system, the system's own Node is used.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
     let node = nodes.into_iter().find(|path| path.exists()).unwrap_or_else(|| "node".into());
-    // Both tables are written, also if the first has a failure.
+    // Both tables are written, even if there are failures in the first.
     let parts = ["conformance/compare.py", "conformance/clients.py"].map(|name| {
         let mut part = script("python3", name);
         places(
@@ -174,14 +176,14 @@ fn conformance() -> Result<()> {
     parts.into_iter().collect()
 }
 
-/// Returns the command for a script that imports the shared modules. It would leave folders beside what it imports.
+/// Returns the command for a script that imports the shared modules, and that writes no cache folders beside them.
 fn script(python: impl AsRef<OsStr>, name: &str) -> Command {
     let mut script = command(python);
     script.env("PYTHONPATH", SOURCES).arg("-B").arg(Path::new(SOURCES).join(name));
     script
 }
 
-/// Creates a virtual environment of this name. Returns the folder of its programs.
+/// Creates a virtual environment with this name. Returns the folder of its programs.
 fn python(name: &str) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join(name);
     let requirements = Path::new(SOURCES).join(name).join("requirements.txt");
@@ -200,7 +202,7 @@ fn agentdojo() -> Result<()> {
     })
 }
 
-/// Runs a part of the program that measures, and writes its table of `tests/mcp/README.md`.
+/// Runs a part of the measuring program, and writes its table in `tests/mcp/README.md`.
 fn program(part: &str) -> Result<()> {
     cargo(["build", "--release", "--locked", "--example", "mcp"])?;
     run(command("target/release/examples/mcp").arg(part))

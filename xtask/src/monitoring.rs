@@ -1,5 +1,5 @@
-//! Checks the files for Prometheus, Grafana and the OpenTelemetry Collector. Prometheus and what reads its formats are
-//! pinned by version and digest.
+//! Checks the files for Prometheus, Grafana and the OpenTelemetry Collector. Prometheus and the parsers of its formats
+//! are pinned by version and digest.
 
 use std::{env, path::Path};
 
@@ -14,14 +14,14 @@ use crate::{
 /// The folder of the programs that check, and of the files that pin the others.
 const PINNED: &str = "tests/monitoring";
 
-/// The folder where they are installed.
+/// The folder where these programs are installed.
 const FOLDER: &str = "target/monitoring";
 
 /// The command line, which must have been built.
 const SEAMGATE: &str = "target/release/seamgate";
 
-/// Checks the files, and then runs Prometheus with them: what it counts of 5,000 calls must be what their journals
-/// contain, and of 100,000 requests for verdicts what the answers say.
+/// Checks the files, and then runs Prometheus with them. Its counts for 5,000 calls must match the journals of the
+/// calls, and its counts for 100,000 requests for verdicts must match the answers.
 pub(crate) fn check() -> Result<()> {
     let is_debian = ["apt-get", "dpkg-deb"].iter().all(|tool| output(command(tool).arg("--version")).is_some());
     if !is_debian || !cfg!(all(target_os = "linux", target_arch = "x86_64")) || !has_python() {

@@ -1,5 +1,5 @@
-//! Writes OCI image layouts of what is published: each component and the WIT package as a Wasm OCI artifact, and the
-//! command line as a container image. A layout is one tar file, whose bytes depend on its contents alone.
+//! Writes OCI image layouts of the published files: each component and the WIT package as a Wasm OCI artifact, and the
+//! command line as a container image. A layout is one tar file, whose bytes depend only on its contents.
 //!
 //! - Layouts: the OCI image specification 1.1.
 //! - Artifacts: [Wasm OCI Artifact layout](https://tag-runtime.cncf.io/wgs/wasm/deliverables/wasm-oci-artifact/) of CNCF's
@@ -26,13 +26,13 @@ use crate::{
     run::{root, say},
 };
 
-/// The end of a layout's file name.
+/// The suffix of a layout's file name.
 pub(crate) const EXTENSION: &str = ".oci.tar";
 
-/// The end of the name of the command line for the container image: it needs no other file.
+/// The suffix of the name of the command line for the container image. It needs no other files.
 const PROGRAM: &str = "-x86_64-linux";
 
-/// [`EPOCH`], the time of all files, as JSON has it.
+/// [`EPOCH`], the time of all files, in the notation of JSON documents.
 const CREATED: &str = "1980-01-01T00:00:00Z";
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -84,7 +84,7 @@ fn artifact(name: &str, component: Vec<u8>, world: &guest::World) -> Result<Vec<
         "layerDigests": [layer["digest"]],
         "component": { "exports": world.exports, "imports": world.imports },
     });
-    // `oras pull` names the file so.
+    // `oras pull` gives the file this name.
     layer["annotations"] = json!({ TITLE: name });
     let config = blobs.add(WASM_CONFIG, serde_json::to_vec(&config)?);
     let title = name.trim_end_matches(&format!("-{}.wasm", env!("CARGO_PKG_VERSION")));
@@ -118,8 +118,8 @@ fn image(program: &[u8], notices: &Path) -> Result<Vec<u8>> {
             "Entrypoint": ["/seamgate"],
             "WorkingDir": "/",
             "Labels": annotations,
-            // An extension of Docker. `inspect` runs the built-in component in its sandbox, as each verdict does. It asks no
-            // gate that runs in the container: the command line has no client for that.
+            // An extension of Docker. `inspect` runs the built-in component in its sandbox, as each verdict does. It
+            // does not contact a gate that runs in the container, because the command line has no client for that.
             "Healthcheck": { "Test": ["CMD", "/seamgate", "inspect"], "Interval": 30 * seconds, "Timeout": 10 * seconds },
         },
         "rootfs": { "type": "layers", "diff_ids": [unpacked] },
@@ -131,7 +131,7 @@ fn image(program: &[u8], notices: &Path) -> Result<Vec<u8>> {
     blobs.layout(&config, &layer, &annotations, Some(json!({ "architecture": "amd64", "os": "linux" })))
 }
 
-/// Returns what a registry shows. The description and the licences are those of `wkg.toml`.
+/// Returns the annotations that a registry shows. The description and the licences are those in `wkg.toml`.
 fn annotations(title: &str) -> Result<Value> {
     let metadata = fs::read_to_string(root().join("wkg.toml")).context("wkg.toml")?;
     let value = |name: &str| -> Result<String> {
@@ -152,7 +152,7 @@ fn annotations(title: &str) -> Result<Value> {
     Ok(annotations)
 }
 
-/// Returns the digest of bytes, as descriptors have it.
+/// Returns the digest of bytes in the form for descriptors.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(bytes)))
 }
@@ -246,12 +246,12 @@ impl Tar {
     }
 }
 
-/// Returns whether a layout is the container image, by its name.
+/// Returns whether a layout is the container image, judging by its name.
 pub(crate) fn is_image(layout: &Path) -> bool {
     layout.to_string_lossy().ends_with(&format!("{PROGRAM}{EXTENSION}"))
 }
 
-/// Unpacks the layer of the container image into a folder. Returns how its containers run.
+/// Unpacks the layer of the container image into a folder. Returns the configuration with which its containers run.
 pub(crate) fn unpack(layout: &Path, folder: &Path) -> Result<Value> {
     let bytes = fs::read(layout).with_context(|| layout.display().to_string())?;
     let Layout { layer, mut config, .. } = parse(&bytes)?;
@@ -278,7 +278,8 @@ pub(crate) fn read(path: &Path) -> Result<Layout> {
     parse(&bytes).with_context(|| path.display().to_string())
 }
 
-/// Reads a layout. Fails unless every descriptor has the size and the digest of its blob, and names every blob.
+/// Parses a layout. Fails unless every descriptor has the size and the digest of its blob, and every blob has a
+/// descriptor.
 fn parse(layout: &[u8]) -> Result<Layout> {
     let mut files = BTreeMap::new();
     let mut archive = tar::Archive::new(layout);

@@ -1,6 +1,6 @@
-//! Checks the layouts of `cargo xtask package`: a second build has the same digests, and ORAS pushes each to a registry
-//! on loopback and pulls the same bytes. `wkg` gets each component that ORAS pushed, and ORAS what `wkg` pushed. All
-//! programs are pinned by version and digest.
+//! Checks the layouts of `cargo xtask package`: a second build must have the same digests, and ORAS pushes each to a
+//! registry on loopback and must pull the same bytes. `wkg` gets each component that ORAS pushed, and ORAS gets those
+//! that `wkg` pushed. All programs are pinned by version and digest.
 
 use std::{
     collections::BTreeSet,
@@ -29,16 +29,16 @@ const PINNED: &str = "tests/oci";
 /// The folder where `wkg` is installed.
 const WKG: &str = "target/oci/wkg";
 
-/// The folder where `wkg` is built. It is removed then.
+/// The folder where `wkg` is built. It is removed afterwards.
 const BUILD: &str = "target/oci/build";
 
-/// The folder of the programs, the registry and what is pulled from it.
+/// The folder for the programs, the registry and the pulled files.
 const FOLDER: &str = "target/oci";
 
 /// How long the registry may take to start.
 const START: Duration = Duration::from_secs(30);
 
-/// Checks every layout in the folder of packages. `cargo xtask package` makes them.
+/// Checks every layout in the folder of packages, which `cargo xtask package` creates.
 pub(crate) fn check() -> Result<()> {
     let packages = Path::new(PACKAGES);
     let files: Vec<PathBuf> = published(packages)?.into_iter().map(|(name, _)| packages.join(name)).collect();
@@ -84,7 +84,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Runs the health check of the container image in a folder that has only the files of the image.
+/// Runs the health check of the container image in a folder that contains only the files of the image.
 fn health(image: &Path) -> Result<()> {
     let folder = Path::new(FOLDER).join("image");
     remove(&folder)?;
@@ -99,27 +99,27 @@ fn health(image: &Path) -> Result<()> {
     run(rooted.arg(program).args(arguments))
 }
 
-/// A registry on loopback. It ends when this is dropped.
+/// A registry on loopback. Dropping this ends it.
 struct Registry {
     child: Child,
     address: String,
 }
 
 impl Registry {
-    /// Starts a registry with an empty folder, at a free port.
+    /// Starts a registry with an empty folder, on a free port.
     fn start(program: &Path, folder: &Path) -> Result<Self> {
         let store = folder.join("store");
         remove(&store)?;
         fs::create_dir_all(&store)?;
         let (settings, log) = (folder.join("registry.json"), folder.join("registry.log"));
-        // JSON is YAML, too.
+        // JSON is valid YAML.
         let text = serde_json::json!({
             "version": "0.1",
             "storage": { "filesystem": { "rootdirectory": store } },
             "http": { "addr": "127.0.0.1:0" },
         });
         fs::write(&settings, text.to_string())?;
-        // Without traces: it would send them to a collector.
+        // Without tracing, because the registry would send traces to a collector.
         let child = command(program)
             .arg("serve")
             .arg(&settings)
@@ -155,7 +155,7 @@ impl Drop for Registry {
     }
 }
 
-/// ORAS, and the registry that it talks to.
+/// ORAS, and the registry that it uses.
 struct Client<'a> {
     oras: PathBuf,
     registry: &'a str,
@@ -163,7 +163,7 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// ORAS with a folder for credentials that is empty: it sends none.
+    /// Returns ORAS with an empty folder for credentials, so that it sends none.
     fn oras(&self, verb: &str) -> Command {
         let mut oras = command(&self.oras);
         oras.args([verb, "--no-tty"]).env("DOCKER_CONFIG", self.folder.join("credentials"));
@@ -200,10 +200,10 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Pushes a layout with one changed byte. ORAS must refuse it.
+    /// Pushes a layout with one changed byte, which ORAS must reject.
     fn refuses_a_changed_byte(&self, path: &Path) -> Result<()> {
         let mut layout = fs::read(path)?;
-        // The tar file ends with two empty blocks of 512 bytes; before them is the last blob.
+        // The tar file ends with two empty blocks of 512 bytes, preceded by the last blob.
         let last = layout.iter().rposition(|byte| *byte != 0).context("an empty file")?;
         layout[last] ^= 1;
         let changed = self.folder.join(format!("changed{EXTENSION}"));
@@ -216,7 +216,7 @@ impl Client<'_> {
     }
 }
 
-/// `wkg`, and the registry that it talks to.
+/// `wkg`, and the registry that it uses.
 struct Wkg<'a> {
     program: PathBuf,
     registry: &'a str,
@@ -230,7 +230,7 @@ impl<'a> Wkg<'a> {
         if !installed(Path::new(WKG), &pinned)? {
             let source = source::program("wkg", "loading the source of wkg")?;
             say(&format!("building wkg into {WKG}: this takes four minutes or more, once"));
-            // Not optimised, because it runs for seconds.
+            // Not optimised, because it runs only for seconds.
             run(command("cargo")
                 .args(["install", "--locked", "--no-track", "--debug", "--path"])
                 .arg(&source)
@@ -245,7 +245,7 @@ impl<'a> Wkg<'a> {
         Ok(wkg)
     }
 
-    /// `wkg` in a folder of its own, with a cache and credentials that are empty.
+    /// Returns `wkg` in a separate folder, with an empty cache and without credentials.
     fn wkg(&self, arguments: &[&str]) -> Command {
         let mut wkg = command(&self.program);
         wkg.args(arguments)
@@ -257,7 +257,7 @@ impl<'a> Wkg<'a> {
         wkg
     }
 
-    /// Writes a configuration in which the packages `seamgate:NAME` are the repositories `PREFIXseamgate/NAME`.
+    /// Writes a configuration in which the packages `seamgate:NAME` are in the repositories `PREFIXseamgate/NAME`.
     fn configure(&self, prefix: &str) -> Result<PathBuf> {
         let registry = self.registry;
         let to = self.folder.join("config.toml");
@@ -271,7 +271,7 @@ impl<'a> Wkg<'a> {
         Ok(to)
     }
 
-    /// Gets a package by its name and the version. It must have the bytes of a file.
+    /// Gets a package by its name and version. It must have the bytes of a file.
     fn gets(&self, prefix: &str, name: &str, wanted: &Path) -> Result<()> {
         let to = self.folder.join("got.wasm");
         let package = format!("seamgate:{name}@{}", env!("CARGO_PKG_VERSION"));
@@ -284,8 +284,8 @@ impl<'a> Wkg<'a> {
         Ok(())
     }
 
-    /// Gets the component that ORAS pushed, by its reference and by its name. Pushes the file, for ORAS to pull: both
-    /// tools must describe the same layer, and the same imports and exports.
+    /// Gets the component that ORAS pushed, by its reference and by its name. Then pushes the file, and pulls it with
+    /// ORAS. Both tools must describe the same layer, and the same imports and exports.
     fn exchanges(&self, client: &Client<'_>, layout: &Path) -> Result<()> {
         let version = env!("CARGO_PKG_VERSION");
         let name = layout.file_name().and_then(|name| name.to_str()).context("a file")?.trim_end_matches(EXTENSION);
@@ -312,12 +312,12 @@ impl<'a> Wkg<'a> {
         Ok(())
     }
 
-    /// Publishes the WIT package under the name that it has inside. Gets the same bytes.
+    /// Publishes the WIT package under the name that it contains, and gets the same bytes back.
     fn publishes_the_wit_package(&self) -> Result<()> {
         let package = root().join(PACKAGES).join(format!("seamgate-wit-{}.wasm", env!("CARGO_PKG_VERSION")));
-        // It has the component of the same name, which comes from another repository.
+        // The cache has the component with the same name, which comes from another repository.
         remove(&self.folder.join("cache"))?;
-        // The description and the licences.
+        // This file has the description and the licences.
         fs::copy("wkg.toml", self.folder.join("wkg.toml"))?;
         run(self.wkg(&["publish", "--config"]).arg(self.configure("wit/")?).arg(&package))?;
         self.gets("wit/", "validator", &package)
@@ -328,7 +328,7 @@ impl<'a> Wkg<'a> {
 type Description = (Value, [BTreeSet<String>; 2]);
 
 impl Client<'_> {
-    /// Returns what the registry says about a component.
+    /// Returns the registry's description of a component.
     fn describes(&self, reference: &str) -> Result<Description> {
         let fetch = |verb: &[&str]| -> Result<Value> {
             let text = output(command(&self.oras).args(verb).args(["--plain-http", reference]));
@@ -344,13 +344,13 @@ impl Client<'_> {
     }
 }
 
-/// Returns the name of the repository for a layout: without the version and what follows it.
+/// Returns the name of the repository for a layout, without the version and everything after it.
 fn repository(name: &str) -> String {
     let (before, _) = name.split_once(&format!("-{}", env!("CARGO_PKG_VERSION"))).unwrap_or((name, ""));
     before.replacen('-', "/", 1)
 }
 
-/// Returns the reference of a layout with the tag that all have.
+/// Returns the reference of a layout with the tag that all layouts have.
 fn tagged(layout: &Path) -> String {
     format!("{}:{}", layout.display(), env!("CARGO_PKG_VERSION"))
 }

@@ -1,4 +1,4 @@
-//! Builds what is published into `target/package`, reproducibly, with digests.
+//! Builds the published files into `target/package`, reproducibly, with digests.
 
 use std::{
     collections::BTreeMap,
@@ -20,14 +20,14 @@ use crate::{
     run::{PACKAGES, cargo, command, output, rooted, run, say},
 };
 
-/// The packages that are inside, with their digests.
+/// The file with the contained packages and their digests.
 const LOCK: &str = "Cargo.lock";
 
-/// The digests, as `sha256sum --check` reads them.
+/// The file with the digests, in the format of `sha256sum --check`.
 pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
-/// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
-/// line is made of, and the command line.
+/// The published crates, each after its dependencies: the library with the component inside, the crates of the command
+/// line, and the command line.
 const CRATES: [&str; 12] = [
     "seamgate",
     "seamgate-text",
@@ -43,7 +43,7 @@ const CRATES: [&str; 12] = [
     "seamgate-cli",
 ];
 
-/// Builds everything that is published, and prints its digests.
+/// Builds all published files, and prints their digests.
 pub(crate) fn package() -> Result<()> {
     let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
@@ -74,7 +74,7 @@ pub(crate) fn package() -> Result<()> {
         made.push(program);
     }
     made.extend(oci::write(&made, &inside, folder)?);
-    // What the bills of materials are held to.
+    // The bills of materials are checked against this file.
     fs::copy(LOCK, inside.join(LOCK)).context(LOCK)?;
     made.extend([inside::NOTICES, inside::MATERIALS, LOCK].map(|name| inside.join(name)));
     made.extend(js::package()?.into_iter().flatten());
@@ -89,19 +89,19 @@ pub(crate) fn package() -> Result<()> {
         }
         false => say("skipping the Python wheel: python3 with its module venv is missing"),
     }
-    // Of what was made before, nothing may stay.
+    // No earlier files may stay.
     fs::write(folder.join(DIGESTS), "")?;
     digests(folder, &made)
 }
 
-/// Packs the wheel and the addon of libraries that were built on another platform.
+/// Packs the wheel and the addon from libraries that were built on another platform.
 pub(crate) fn pack(target: &str, python_library: &Path, addon: &Path) -> Result<()> {
     let mut made = vec![python::native_of(python_library, target)?];
     made.extend(js::package_of(addon, target)?.into_iter().skip(1));
     digests(Path::new(PACKAGES), &made)
 }
 
-/// Writes what the command line has inside on this platform, and under which licences.
+/// Writes the contents of the command line on this platform, and their licences.
 pub(crate) fn materials(folder: &Path) -> Result<()> {
     inside::write(Some(("seamgate-cli", &inside::host()?)), folder)
 }
@@ -114,7 +114,8 @@ fn wit(folder: &Path, version: &str) -> Result<[PathBuf; 2]> {
 }
 
 fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
-    // Unverified: a build of what was packed would compile Cranelift again. Dirty: git ignores the components inside.
+    // Without verification, because building the packed crates would compile Cranelift again. With uncommitted files,
+    // because git ignores the components inside.
     let mut arguments = vec!["package", "--no-verify", "--allow-dirty", "--locked", "--quiet"];
     for name in CRATES {
         arguments.extend(["--package", name]);
@@ -124,7 +125,7 @@ fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
     Ok(CRATES.map(path).to_vec())
 }
 
-/// Returns the command line as one file that needs nothing else, not even a C library. Returns `None` except on Linux
+/// Returns the command line as one file that needs no other file, not even a C library. Returns `None` except on Linux
 /// with x86-64.
 fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
@@ -132,12 +133,15 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     cargo(["build", "--release", "--locked"])?;
-    // Linked once more, from what was just built. By `cargo rustc` it would be built with other features of Wasmtime, which takes minutes.
+    // Links the existing build once more. `cargo rustc` would build it with other features of Wasmtime, which takes
+    // minutes.
     let linked = folder.join("tmp-program");
     run(command("rustc")
         .args(["host/cli/src/main.rs", "--crate-name", "seamgate", "--edition", "2024"])
         .args(["--extern", "seamgate_cli=target/release/libseamgate_cli.rlib", "-Ldependency=target/release/deps"])
-        .args(["-Copt-level=3", "-Ctarget-feature=+crt-static", "-Cstrip=symbols", "-o"])
+        .args(["-Copt-level=3", "-Ctarget-feature=+crt-static", "-Cstrip=symbols"])
+        // host/cli/build.rs says why.
+        .args(["-Clink-arg=-Wl,-O0,--build-id=none", "-o"])
         .arg(&linked))?;
     let to = folder.join(format!("seamgate-{version}-x86_64-linux"));
     paths::write_without(&linked, &to)?;
@@ -148,7 +152,7 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(to))
 }
 
-/// Says in the notices that the file has the C library inside, too.
+/// Adds to the notices that the file also contains the C library.
 fn c_library(program: &Path, notices: &Path) -> Result<()> {
     let version = output(command("getconf").arg("GNU_LIBC_VERSION")).context("which C library this is")?;
     let name = program.file_name().context("a file")?.display();
@@ -162,7 +166,8 @@ fn c_library(program: &Path, notices: &Path) -> Result<()> {
     fs::write(notices, text).with_context(|| notices.display().to_string())
 }
 
-/// Judges an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
+/// Judges an output with the command line in a root folder that contains nothing else: no library, no device, no
+/// `/proc`.
 fn try_out(program: &Path) -> Result<()> {
     let empty = Path::new(PACKAGES).join("tmp-root");
     remove(&empty)?;
@@ -195,7 +200,7 @@ pub(crate) fn published(folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(text.lines().filter_map(pair).collect())
 }
 
-/// Writes the digests of files, beside those that are there of other files, and prints all.
+/// Writes the digests of files, in addition to the existing digests of other files, and prints all.
 pub(crate) fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
     let to = folder.join(DIGESTS);
     let before = if to.exists() { published(folder)? } else { Vec::new() };

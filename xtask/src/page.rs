@@ -13,10 +13,10 @@ use crate::{
     run::{command, run, say},
 };
 
-/// The sources of the page, and what serves it.
+/// The sources of the page, and its server.
 const SOURCES: &str = "host/js/browser";
 
-/// The page as it can be put on any server of files.
+/// The page, which any static file server can serve.
 const PAGE: &str = "target/page";
 
 /// Contracts, schemas and outputs.
@@ -25,7 +25,7 @@ const EXAMPLES: &str = "schemas/examples";
 struct Example {
     title: &'static str,
     contract: &'static str,
-    /// A file; without one, the output is an empty object.
+    /// The file with the output. Without one, the output is an empty object.
     output: Option<&'static str>,
 }
 
@@ -54,8 +54,7 @@ impl Example {
     }
 }
 
-/// Writes the page, with the package that is installed in a folder, and serves it on this machine until it is
-/// interrupted.
+/// Writes the page, with the package that is installed in a folder, and serves it on this machine until interrupted.
 pub(crate) fn serve(installed: &Path) -> Result<()> {
     write(installed, Path::new(PAGE))?;
     say(&format!("{PAGE} can be copied to any server of files"));
@@ -73,7 +72,7 @@ pub(crate) fn write(installed: &Path, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns a contract with its schema inside, each line as it stands in its file.
+/// Returns a contract with its schema inside. Each line is as in its file.
 fn contract(name: &str) -> Result<String> {
     let contract = text(&format!("{name}.contract.json"))?;
     let parsed: Value = serde_json::from_str(&contract).with_context(|| name.to_owned())?;
@@ -89,7 +88,7 @@ fn text(name: &str) -> Result<String> {
     fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// Copies the files of a folder that have one of these extensions, and those of the folders in it.
+/// Copies the files of a folder and its subfolders that have one of these extensions.
 fn copy(from: &Path, to: &Path, extensions: &[&str]) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {

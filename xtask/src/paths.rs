@@ -1,4 +1,4 @@
-//! Keeps the folders of this machine out of what is published.
+//! Keeps the folder names of this machine out of the published files.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::run::root;
 
-/// Returns the folders whose names compilers write into what they make, each with a word for it: the sources of
+/// Returns the folders whose names compilers write into their output, each with a word to replace it: the sources of
 /// packages, and this repository.
 pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     let cargo = match std::env::var_os("CARGO_HOME") {
@@ -20,8 +20,8 @@ pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
     Ok([(cargo.join("registry/src"), "registry"), (root(), "seamgate")])
 }
 
-/// Writes machine code that was built for a platform as it is published: without the names of these folders, except for macOS. There
-/// the linker signs what it writes, so the workflow has the compiler leave them out.
+/// Writes machine code that was built for a platform in its published form, without the names of these folders. For
+/// macOS, it is unchanged, because the linker signs its output; there, the workflow has the compiler omit the names.
 pub(crate) fn publish(from: &Path, to: &Path, target: &str) -> Result<()> {
     if !target.ends_with("-apple-darwin") {
         return write_without(from, to);
@@ -33,10 +33,10 @@ pub(crate) fn publish(from: &Path, to: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes machine code of the host without the names of these folders: messages of panics have them.
+/// Writes machine code of the host without the names of these folders, which occur in messages of panics.
 ///
-/// The compiler would leave them out by a flag, but a flag belongs to each crate: Wasmtime would be compiled twice, for
-/// those who develop and for those who publish. So something else of the same length replaces them, because a message
+/// The compiler could omit them with a flag, but flags apply to each crate, so Wasmtime would be compiled twice: for
+/// development and for publishing. Instead, each name is replaced by other text of the same length, because a message
 /// contains the length of its text.
 pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     let mut code = fs::read(from).with_context(|| from.display().to_string())?;
@@ -49,11 +49,11 @@ pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, code).with_context(|| to.display().to_string())
 }
 
-/// Puts a word in the place of a path, wherever it stands.
+/// Replaces each occurrence of a path by a word.
 fn replace(code: &mut [u8], path: &[u8], word: &str) -> Result<()> {
     let Some(first) = path.first() else { return Ok(()) };
     let mut at = 0;
-    // The standard library looks for the byte: this code is not optimised.
+    // Searches for the byte with the standard library, because this code is not optimised.
     loop {
         let skipped = code.get(at..).unwrap_or_default().skip_until(*first)?;
         if skipped == 0 {
@@ -77,7 +77,7 @@ mod tests {
         let mut code = b"/a/b/c/x.rs\0/a/b/c//a/b/d /a/b/".to_vec();
         replace(&mut code, b"/a/b/c", "here").expect("no error");
         assert_eq!(code, b"here__/x.rs\0here__//a/b/d /a/b/");
-        // A word that is longer is cut.
+        // A word that is too long is truncated.
         replace(&mut code, b"/a/b", "elsewhere").expect("no error");
         assert_eq!(code, b"here__/x.rs\0here__/else/d else/");
     }

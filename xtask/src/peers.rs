@@ -1,4 +1,4 @@
-//! Compares verdicts and matches with those of other programs, the peers. Each is a function here.
+//! Compares verdicts and matches with those of other programs, the peers. Each peer is a function here.
 
 use std::{
     fs::{self, File},
@@ -16,13 +16,13 @@ use crate::{
 /// The folder where peers are installed, and where inputs and answers are written.
 const FOLDER: &str = "target/peers";
 
-/// The files that pin the peers, and the programs that ask them.
+/// The files that pin the peers, and the programs that run them.
 const SOURCES: &str = "tests/peers";
 
-/// Pairs of patterns and texts for V8.
+/// The number of pairs of patterns and texts for V8.
 const PATTERNS: &str = "100000";
 
-/// Schemas for each validator, with four documents each.
+/// The number of schemas for each validator. Each has four documents.
 const SCHEMAS: &str = "6000";
 
 /// The peers by name.
@@ -33,14 +33,14 @@ pub(crate) fn names() -> [&'static str; PEERS.len()] {
     PEERS.map(|(name, _)| name)
 }
 
-/// Compares with the peer named, or with all of them.
+/// Compares with the named peer, or with all of them.
 pub(crate) fn peers(named: Option<&str>, arguments: &[String]) -> Result<()> {
     let chosen = PEERS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, peer)| peer(arguments))
 }
 
-/// Compares patterns with V8: random pairs from a seed, or those of a file. With `table`, rewrites the table that the
-/// tests hold.
+/// Compares patterns with V8: random pairs from a seed, or those in a file. With `table`, rewrites the table that the
+/// tests use.
 fn patterns(arguments: &[String]) -> Result<()> {
     ensure!(has_node(), "V8 runs in Node; install node with npm");
     cargo(["build", "--release", "--locked", "--package", "seamgate-tests", "--example", "patterns"])?;
@@ -70,17 +70,17 @@ fn to_file(command: &mut Command, path: &Path) -> Result<()> {
     run(command.stdout(file))
 }
 
-/// Hyperjump's validator, on schemas that are mostly references.
+/// Compares with Hyperjump's validator, on schemas that consist mostly of references.
 fn hyperjump(arguments: &[String]) -> Result<()> {
     by_node("hyperjump", arguments)
 }
 
-/// Ajv, on all keywords.
+/// Compares with Ajv, on all keywords.
 fn ajv(arguments: &[String]) -> Result<()> {
     by_node("ajv", arguments)
 }
 
-/// Python's `jsonschema`, on all keywords.
+/// Compares with Python's `jsonschema`, on all keywords.
 fn jsonschema(arguments: &[String]) -> Result<()> {
     ensure!(has_python(), "jsonschema needs python3 with its module venv; install it");
     let folder = Path::new(FOLDER).join("python");
@@ -95,7 +95,7 @@ fn by_node(name: &str, arguments: &[String]) -> Result<()> {
     let folder = Path::new(FOLDER).join("node");
     let sources = Path::new(SOURCES).join("node");
     packages(&folder, &sources, "installing Ajv and Hyperjump")?;
-    // Beside the packages, where Node finds them.
+    // Placed beside the packages, where Node finds it.
     let program = folder.join(name).with_extension("mjs");
     fs::copy(sources.join(name).with_extension("mjs"), &program)?;
     compare(name, arguments, Path::new("node"), &program)

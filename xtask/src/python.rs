@@ -19,23 +19,24 @@ use crate::{
 /// The sources of the package.
 const PACKAGE: &str = "host/python";
 
-/// The environment that builds and tests it.
+/// The environment in which it is built and tested.
 const FOLDER: &str = "target/python";
 
-/// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
+/// The time of all files in the wheel, which is the earliest that its format allows. It is fixed, so that the same
+/// files result in the same bytes.
 pub(crate) const EPOCH: &str = "315532800";
 
-/// The native half as Cargo makes it.
+/// The native library, as Cargo builds it.
 const NATIVE: &str = "target/release/libseamgate_python.so";
 
-/// The same as it is published, without its ending.
+/// The native library in its published form, without its file extension.
 const PUBLISHED: &str = "target/native/seamgate_python";
 
-/// The package of the workspace that it is.
+/// The package of the workspace with the native library.
 const NATIVE_PACKAGE: &str = "seamgate-python";
 
-/// Builds both wheels as they are published, with what is inside listed in each: the native one for this platform,
-/// which older systems can load, too, and the one for all others.
+/// Builds both wheels in their published form, each with a list of its contents: the native wheel for this platform,
+/// which older systems can load, too, and the wheel for all other platforms.
 pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     if is_native() {
@@ -46,7 +47,7 @@ pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
     Ok(wheels)
 }
 
-/// Returns the native half linked once more, with an older C library than this system's.
+/// Links the native library again, for an older C library than this system's.
 fn for_older_systems() -> Result<PathBuf> {
     let zig = zig::install(std::env::consts::ARCH)?;
     let folder = Path::new("target/native");
@@ -77,7 +78,7 @@ fn for_older_systems() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Returns whether this command builds the native half for this platform: on Linux with x86-64.
+/// Returns whether this command builds the native library for this platform: on Linux with x86-64.
 fn is_native() -> bool {
     let is_native = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
     if !is_native {
@@ -91,12 +92,13 @@ fn native() -> Result<Option<PathBuf>> {
     if !is_native() {
         return Ok(None);
     }
-    // All that runs on the host: this package alone would want other features of Wasmtime, and build it again.
+    // Everything that runs on the host, because this package by itself would need other features of Wasmtime, and
+    // compile it again.
     cargo(["build", "--release", "--locked"])?;
     native_of(Path::new(NATIVE), &inside::host()?).map(Some)
 }
 
-/// Builds the native wheel of a library that Cargo made for a platform.
+/// Builds the native wheel from a library that Cargo built for a platform.
 pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
     let ending = made.extension().with_context(|| format!("{} has no ending", made.display()))?;
     let library = std::path::absolute(PUBLISHED)?.with_extension(ending);
@@ -112,11 +114,11 @@ fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
 
-/// Returns the systems that a library for a platform runs on, as wheels name them.
+/// Returns the systems that a library for a platform runs on, in the notation of wheels.
 fn platform(library: &Path, target: &str) -> Result<String> {
     Ok(match target {
         "x86_64-pc-windows-gnu" | "x86_64-pc-windows-msvc" => "win_amd64".to_owned(),
-        // The oldest that the compiler builds for.
+        // The oldest system that the compiler builds for.
         "aarch64-apple-darwin" => "macosx_11_0_arm64".to_owned(),
         "x86_64-apple-darwin" => "macosx_10_12_x86_64".to_owned(),
         _ => {
@@ -126,7 +128,8 @@ fn platform(library: &Path, target: &str) -> Result<String> {
     })
 }
 
-/// Returns the systems that a library for Linux runs on: those whose C library has every version of a symbol that it asks for.
+/// Returns the systems that a library for Linux runs on: those whose C library has every version of a symbol that it
+/// requires.
 fn manylinux(library: &[u8]) -> Result<String> {
     let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
     let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
@@ -161,7 +164,7 @@ fn wheel(around: Option<(&str, &str)>, environment: impl FnOnce(&mut std::proces
     Ok(wheel)
 }
 
-/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter; `None` without
+/// Builds the wheel for this platform, and installs it into the environment. Returns the interpreter, or `None` without
 /// Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
@@ -174,8 +177,8 @@ pub(crate) fn install() -> Result<Option<PathBuf>> {
     Ok(Some(interpreter()))
 }
 
-/// Returns the folder where the wheel for all platforms is unpacked beside the native one, for a process that has it
-/// first on its path.
+/// Returns a folder with the unpacked wheel for all platforms, for a process that has this folder first on its path.
+/// The native wheel stays installed.
 pub(crate) fn unpack_pure() -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("pure");
     remove(&folder)?;
@@ -184,8 +187,8 @@ pub(crate) fn unpack_pure() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs the wheel that was built last for this platform into an environment, which already has its dependencies,
-/// pinned by digest.
+/// Installs the wheel that was built last for this platform into an environment, which already has the wheel's
+/// dependencies, pinned by digest.
 pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
     let native = format!("_{}.whl", std::env::consts::ARCH);
     let is_native = |path: &PathBuf| path.to_string_lossy().ends_with(&native);
@@ -202,7 +205,7 @@ pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
     put_in(environment, wheels.first().context("no wheel is built")?)
 }
 
-/// Builds the wheels for this machine and for all platforms, and says how to install one.
+/// Builds the wheels for this machine and for all platforms, and prints how to install one.
 pub(crate) fn build() -> Result<()> {
     ensure!(has_python(), "the wheels need python3 with its module venv: install them");
     let pure = pure()?;
@@ -216,10 +219,10 @@ fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     run(pip(environment).args(options).arg(wheel))
 }
 
-/// What of the second kernel, in Python, is compared with the first.
+/// The parts of the second kernel, written in Python, that are compared with the first.
 const TWIN: [&str; 3] = ["--cases", "--random 2000 --seed 1", "--runs 2000 --seed 1"];
 
-/// Builds both wheels, installs each, and runs format, lints, types and tests: the tests with both.
+/// Builds both wheels, installs each, and runs format, lints, types and tests. The tests run with both wheels.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
@@ -242,8 +245,8 @@ report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here:
 assert report.success and report.data == 4, report
 print('xtask:', seamgate.__version__, seamgate.backend)";
 
-/// Installs each wheel into an environment that contains nothing but the wheel's dependencies, and uses it: the
-/// library, and the command line if the wheel has it.
+/// Installs each wheel into an environment that contains only the wheel's dependencies, and uses it: the library, and
+/// the command line if the wheel has it.
 pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     for wheel in wheels {
         let clean = Path::new(FOLDER).join("clean");
@@ -251,7 +254,7 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
         run(command("python3").args(["-m", "venv"]).arg(&clean))?;
         let is_pure = wheel.to_string_lossy().ends_with("-any.whl");
         if is_pure {
-            // What it needs, pinned: the native one needs nothing.
+            // The wheel's dependencies, pinned. The native wheel has none.
             let pinned = fs::read_to_string(Path::new(PACKAGE).join("requirements.txt"))?;
             let wasmtime = pinned.split("\n").skip_while(|line| !line.starts_with("wasmtime=="));
             let lines: Vec<&str> = wasmtime.take_while(|line| line.starts_with([' ', 'w'])).collect();
@@ -260,7 +263,7 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
             run(pip(&clean).args(["install", "--quiet", "--require-hashes", "--requirement"]).arg(only))?;
         }
         run(pip(&clean).args(["install", "--quiet", "--no-index"]).arg(wheel))?;
-        // Each compiles what it needs: nothing of an earlier trial is there.
+        // Each compiles what it needs, because it has nothing from an earlier trial.
         let cache = std::env::current_dir()?.join(&clean).join("cache");
         run(command(clean.join("bin/python")).args(["-c", TRIAL]).env("XDG_CACHE_HOME", &cache))?;
         if !is_pure {
@@ -278,13 +281,13 @@ pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Measures calls beside validators for Python.
+/// Compares calls with validators for Python.
 pub(crate) fn bench() -> Result<()> {
     calls(&[])
 }
 
-/// Measures one warm call beside the fastest validator for Python, and writes the ratio into a file. No file is left
-/// without Python.
+/// Compares one warm call with the fastest validator for Python, and writes the ratio to a file. Without Python, there
+/// is no file.
 pub(crate) fn figure(to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_file(to)?;
@@ -302,14 +305,14 @@ fn calls(arguments: &[&Path]) -> Result<()> {
     run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")).args(arguments))
 }
 
-/// Returns a module of the environment as a command. It leaves no files in the folder of the package.
+/// Returns a module of the environment as a command. The command leaves no files in the folder of the package.
 pub(crate) fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");
     tool
 }
 
-/// Returns the interpreter of the environment, after it is installed.
+/// Returns the interpreter of the environment, after installing it.
 fn installed() -> Result<PathBuf> {
     let requirements = Path::new(PACKAGE).join("requirements.txt");
     let why = "installing what builds and tests the Python package";

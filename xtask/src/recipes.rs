@@ -1,4 +1,4 @@
-//! The recipes of docs/recipes, with the frameworks that they are for, pinned by version and digest.
+//! Tests the recipes of docs/recipes, with the frameworks that they are for, pinned by version and digest.
 
 use std::{
     fs,
@@ -36,13 +36,13 @@ const TYPED: [&str; 8] = [
 /// The folder where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
-/// The program that reads the spans of a trace with OpenTelemetry's own messages.
+/// The program that parses the spans of a trace with OpenTelemetry's own messages.
 const SPANS: &str = "tests/otlp";
 
-/// The program that reads receipts with libraries of others.
+/// The program that parses receipts with third-party libraries.
 const RECEIPTS: &str = "tests/receipts";
 
-/// Runs the tests of all recipes, each with the package as it is published.
+/// Runs the tests of all recipes, each with the package in its published form.
 pub(crate) fn test() -> Result<()> {
     in_go()?;
     let python = in_python()?;
@@ -77,7 +77,7 @@ fn types(tools: &Path) -> Result<()> {
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// Reads what seamgate writes with the libraries of others, in Python: the spans of a trace, and receipts.
+/// Parses seamgate's output with third-party libraries in Python: the spans of a trace, and receipts.
 fn read_elsewhere() -> Result<()> {
     if !has_python() {
         say("skipping spans and receipts that others read: python3 with its module venv is missing");
@@ -95,7 +95,7 @@ fn read_elsewhere() -> Result<()> {
     Ok(())
 }
 
-/// Returns the interpreter that has the tools; none without Python.
+/// Returns the interpreter that has the tools, or `None` without Python.
 fn in_python() -> Result<Option<PathBuf>> {
     let Some(tools) = python::install()? else {
         return Ok(None);
@@ -109,7 +109,7 @@ fn in_python() -> Result<Option<PathBuf>> {
     environment("python3", &folder, &Path::new(RECIPES).join("requirements.txt"), &["--only-binary", ":all:"], what)?;
     python::install_wheel(&folder)?;
     let python = root().join(folder).join("bin/python");
-    // The user's own cache is left alone.
+    // The user's own cache is not used.
     let cache = root().join(FOLDER).join("cache");
     let tests = ["unittest", "--verbose", "test_ask", "test_clients", "test_fastapi", "test_recipes"];
     let seamgate = root().join("target/release/seamgate");
@@ -118,7 +118,7 @@ fn in_python() -> Result<Option<PathBuf>> {
     Ok(Some(tools))
 }
 
-/// Runs the recipes in Go, if it is there.
+/// Runs the recipes in Go, if it is installed.
 fn in_go() -> Result<()> {
     let folder = Path::new(RECIPES).join("go");
     if !go::prepare()? {
@@ -128,7 +128,7 @@ fn in_go() -> Result<()> {
     run(&mut go::go(folder, &["test", "./..."]))
 }
 
-/// Returns whether there is Node.
+/// Runs the recipes in Node. Returns whether there is Node.
 fn in_node() -> Result<bool> {
     let Some(packed) = js::package()? else {
         return Ok(false);
@@ -139,7 +139,7 @@ fn in_node() -> Result<bool> {
         Path::new(RECIPES),
         "installing the clients and frameworks of the recipes in Node, and Pyright,",
     )?;
-    // Below the framework, where Node finds it.
+    // Placed below the framework, where Node finds it.
     let below = folder.join("recipes");
     js::install(&packed, &below)?;
     let mut scripts = Vec::new();
@@ -157,7 +157,7 @@ fn in_node() -> Result<bool> {
     js::check(&below, &scripts)?;
     let tests = scripts.into_iter().filter(|name| name.ends_with(".test.mjs"));
     run(command("node").arg("--test").args(tests).current_dir(below))?;
-    // Those on Restate are a program of their own, which is killed.
+    // The recipe for Restate is tested by a separate program, which is killed.
     scale::few_runs(&packed)?;
     Ok(true)
 }

@@ -1,4 +1,5 @@
-//! Checks what a release says: its tag, and its notes from the changelog. Adds its digests to the action for GitHub.
+//! Checks the tag of a release, and extracts its notes from the changelog. Adds the digests of a release to the action
+//! for GitHub.
 
 use std::{fs, path::Path};
 
@@ -17,8 +18,8 @@ pub(crate) fn add_digests(sums: &Path) -> Result<()> {
     fs::write(INSTALLED, with_digests(&known, &sums, env!("CARGO_PKG_VERSION"))?).context(INSTALLED)
 }
 
-/// Returns the known lines, and after them those of the command lines of a version. Fails if there is none, or if a known line
-/// has another digest for the same file.
+/// Returns the known lines, followed by those for the command lines of a version. Fails if there are none, or if a
+/// known line has another digest for the same file.
 fn with_digests(known: &str, sums: &str, version: &str) -> Result<String> {
     let before = format!("seamgate-{version}-");
     let is_program = |name: &str| {
@@ -43,8 +44,8 @@ fn with_digests(known: &str, sums: &str, version: &str) -> Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// Prints the changelog's section about the version that a tag names, which must be this one. `base` is the address that
-/// relative links belong to.
+/// Prints the changelog's section about the version in a tag, which must be this version. `base` is the address to
+/// which relative links are resolved.
 pub(crate) fn print_notes(tag: &str, base: Option<&str>) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     ensure!(tag.strip_prefix('v') == Some(version), "the tag is {tag}, and Cargo.toml has the version {version}");
@@ -66,7 +67,7 @@ fn notes(changelog: &str, version: &str) -> Result<String> {
     Ok(section)
 }
 
-/// Returns a text whose relative links have an address before them.
+/// Returns a text with an address prepended to its relative links.
 fn with_base(text: &str, base: &str) -> String {
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_owned();

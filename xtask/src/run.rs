@@ -1,4 +1,4 @@
-//! Runs programs, and says so.
+//! Runs programs, and reports which ones.
 
 use std::{
     ffi::OsStr,
@@ -14,14 +14,15 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// The folder of published packages. Cargo puts crates there too.
+/// The folder of published packages. Cargo writes crates to it, too.
 pub(crate) const PACKAGES: &str = "target/package";
 
 pub(crate) fn say(what: &str) {
     eprintln!("xtask: {what}");
 }
 
-/// Returns a command without the variables of the surrounding `cargo run`: they belong to another build.
+/// Returns a command without the environment variables of the enclosing `cargo run`, because they belong to another
+/// build.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -33,12 +34,12 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Runs a command to its end. The error of a failure names it.
+/// Runs a command to its end. If it fails, the error names it.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     finish(start(command)?)
 }
 
-/// A command that runs.
+/// A running command.
 pub(crate) struct Started {
     line: String,
     child: Child,
@@ -52,7 +53,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Started> {
     Ok(Started { line, child })
 }
 
-/// Waits for the end of a command. The error of a failure names it.
+/// Waits for the end of a command. If it fails, the error names it.
 pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
     let status = child.wait().with_context(|| format!("cannot run {line}"))?;
     if !status.success() {
@@ -67,8 +68,8 @@ pub(crate) fn output(command: &mut Command) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Returns a command that runs a program with a folder as its root, without rights of the system. `None` if this system allows no
-/// user namespaces.
+/// Returns a command that runs a program with a folder as its root, without system privileges. `None` if this system
+/// allows no user namespaces.
 pub(crate) fn rooted(folder: &Path) -> Option<Command> {
     let unshare = || {
         let mut unshare = command("unshare");
@@ -81,9 +82,9 @@ pub(crate) fn rooted(folder: &Path) -> Option<Command> {
     Some(rooted)
 }
 
-/// Returns a command that runs a program as a container runtime does: the folder is its root, with `/proc` and `/dev`
-/// in it. `system` names folders of this system that the root also has, read-only, at the same paths. `None` if this
-/// system allows no user namespaces.
+/// Returns a command that runs a program in the way of a container runtime: the folder is its root, with `/proc` and
+/// `/dev` in it. `system` names folders of this system that are also in the root, read-only, at the same paths. `None`
+/// if this system allows no user namespaces.
 pub(crate) fn contained(folder: &Path, system: &[PathBuf]) -> Option<Command> {
     const SCRIPT: &str = r#"
         root=$1

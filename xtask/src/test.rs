@@ -1,4 +1,4 @@
-//! Runs the tests and counts them, because a suite that runs too few has lost its cases.
+//! Runs the tests and counts them, because a suite that runs too few tests has lost its cases.
 
 use std::{
     collections::BTreeMap,
@@ -13,18 +13,18 @@ use crate::run::{command, run, say};
 
 const ALL: [&str; 4] = ["test", "--release", "--locked", "--no-fail-fast"];
 
-/// The folder with a folder for each test binary, and in it a file or a folder for each module.
+/// The folder with a folder for each test binary. That folder has a file or a folder for each module.
 const BINARIES: &str = "tests/tests";
 
 /// The binary whose modules are suites of folders.
 const SUITES: &str = "suites";
 
-/// Runs the tests that arguments of `cargo test` choose.
+/// Runs the tests that arguments of `cargo test` select.
 pub(crate) fn some(arguments: &[String]) -> Result<()> {
     run(command("cargo").args(ALL).args(arguments))
 }
 
-/// Rewrites everything that tests expect: the results of all suites, and what single tests of other binaries write.
+/// Rewrites all expected results: those of all suites, and those of individual tests in other binaries.
 pub(crate) fn bless() -> Result<()> {
     let suites = ["--test=suites"].as_slice();
     let others = ["--test=core", "--test=kernel", "--test=command_line", "--test=mcp", "--test=repository", "--"];
@@ -35,11 +35,12 @@ pub(crate) fn bless() -> Result<()> {
     Ok(())
 }
 
-/// Runs all tests. Each module must pass a test, and a suite of folders as many as it has cases.
+/// Runs all tests. Each module must pass at least one test, and a suite of folders must pass as many as it has cases.
 pub(crate) fn all() -> Result<()> {
     let (reader, writer) = pipe()?;
     say("cargo test --release --locked --no-fail-fast");
-    // One pipe for both: the name of a binary is on standard error, its results are on standard output.
+    // Uses one pipe for both streams: the name of a binary is on standard error, and its results are on standard
+    // output.
     let mut child = command("cargo").args(ALL).stdout(writer.try_clone()?).stderr(writer).spawn()?;
     let mut counts = Counts::default();
     for line in BufReader::new(reader).split(b'\n') {
@@ -58,7 +59,7 @@ pub(crate) fn all() -> Result<()> {
     Ok(())
 }
 
-/// Returns the modules with tests, as `BINARY/MODULE`. Tests of the binary's own file are in the module `main`.
+/// Returns the modules with tests, as `BINARY/MODULE`. Tests in the binary's own file are in the module `main`.
 fn modules() -> Result<Vec<String>> {
     let mut modules = Vec::new();
     for binary in entries(BINARIES)? {
@@ -77,7 +78,7 @@ fn modules() -> Result<Vec<String>> {
     Ok(modules)
 }
 
-/// Returns the number of cases of each suite of folders.
+/// Returns the number of cases in each suite of folders.
 fn cases() -> Result<[(&'static str, usize); 9]> {
     let in_groups = |suite: &str| -> Result<usize> {
         let folder = Path::new("tests").join(suite);
@@ -94,14 +95,14 @@ fn cases() -> Result<[(&'static str, usize); 9]> {
         ("calls", in_groups("calls")?),
         ("cases", cases),
         ("cli", entries("tests/cli")?.len()),
-        // One of the components is put into another.
+        // One of the components is plugged into another.
         ("components", entries("tests/components")?.len() - 1),
-        // Beside their server.
+        // All except the server.
         ("gate", entries("tests/gate")?.len() - 1),
         ("hostile", in_groups("hostile")?),
-        // Attacks, too, but not all of them can be a request.
+        // Includes attacks, but not all of them can be a request.
         ("module", cases),
-        // Each run as it is, and at random.
+        // Each run is played unchanged, and with random changes.
         ("runs", 2 * in_groups("runs")?),
     ])
 }
@@ -112,10 +113,10 @@ fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// The most lines of what failed tests said that an error repeats.
+/// The maximum number of lines of failed tests' output that an error repeats.
 const REPEATED: usize = 100;
 
-/// The number of tests of each module that passed, and what those that failed said, from the output of `cargo test`.
+/// The number of passed tests in each module, and the output of failed tests, read from the output of `cargo test`.
 #[derive(Default)]
 struct Counts {
     binary: Option<String>,
@@ -128,8 +129,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Returns the names of the tests that failed, and what they said, cut. Cargo fails without a failed test if one ended its
-    /// process, or if something did not compile.
+    /// Returns the names of the failed tests, and their output, truncated. Cargo fails without a failed test if a test
+    /// ended its process, or if something did not compile.
     fn failures(&self) -> String {
         let Counts { failed, said, .. } = self;
         if failed.is_empty() && said.is_empty() {
@@ -144,14 +145,14 @@ impl Counts {
         format!("failed: {names}{repeated}{cut}")
     }
 
-    /// Keeps the names of failed tests, and what stands below `failures:` for each of them.
+    /// Collects the names of failed tests, and the text below `failures:` for each of them.
     fn read_failure(&mut self, line: &str) {
         let binary = self.binary.as_deref().unwrap_or("unit tests");
         if let Some(name) = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED")) {
             self.failed.push(format!("{binary} {name}"));
         }
         match line {
-            // A test ended the process of all.
+            // A test ended the process of all tests.
             _ if line.starts_with("process didn't exit successfully") => self.said.push(line.to_owned()),
             "failures:" => self.is_saying = !self.is_saying,
             _ if line.starts_with("test result: ") => self.is_saying = false,
@@ -169,7 +170,7 @@ impl Counts {
         }
         let Some(binary) = &self.binary else { return };
         if binary == SUITES {
-            // A suite says its name, and then how many tests it passed.
+            // A suite prints its name, followed by the number of tests that it passed.
             if let Some(name) = line.strip_prefix("Suite ") {
                 self.suite = Some(format!("{binary}/{name}"));
             }

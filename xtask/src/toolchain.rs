@@ -1,5 +1,5 @@
-//! The compiler that builds the component: the ordinary one, if it has the WebAssembly target or may add it. Otherwise
-//! Debian's, with the source of its library.
+//! The compiler that builds the component. It is the ordinary compiler if that has the WebAssembly target or may add
+//! it, and otherwise Debian's, with the source of its standard library.
 
 use std::{
     io::{IsTerminal, stdin},
@@ -13,25 +13,25 @@ use crate::run::{cargo, command, output, run, say};
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Debian's compiler, the source of its library, and its linker.
+/// Debian's packages with the compiler, the source of its standard library, and its linker.
 const DEBIAN: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22"];
 
 /// A compiler that can build for WebAssembly.
 pub(crate) enum Toolchain {
-    /// The one that `cargo` uses here.
+    /// The compiler that `cargo` uses on this machine.
     Ordinary,
-    /// Debian's, which also builds the standard library.
+    /// Debian's compiler. The standard library is then built, too.
     Debian,
 }
 
 impl Toolchain {
-    /// Finds a compiler. If there is none, says so and installs one.
+    /// Finds a compiler. If there is none, reports that and installs one.
     pub(crate) fn find() -> Result<Self> {
         if has_target() {
             say("building the component with the installed toolchain");
             return Ok(Toolchain::Ordinary);
         }
-        // This variable forbids to add toolchains.
+        // This variable forbids adding toolchains.
         let may_add = std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0");
         if may_add && output(command("rustup").arg("--version")).is_some() {
             say(&format!("adding the target {TARGET} with rustup: the component is built for it"));
@@ -45,7 +45,7 @@ impl Toolchain {
         Ok(Toolchain::Debian)
     }
 
-    /// `cargo`, configured to build for the target.
+    /// Returns `cargo`, configured to build for the target.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = command(match self {
             Toolchain::Ordinary => "cargo",
@@ -55,8 +55,8 @@ impl Toolchain {
         cargo
     }
 
-    /// Flags for its compiler. A panic is a trap, whose words nobody reads: where the standard library is built anyway, they are
-    /// left out of it, which makes the component 6 % smaller.
+    /// Returns flags for the compiler. A panic is a trap, whose message is never shown. If the standard library is
+    /// built anyway, the messages are omitted from it, which makes the component 6 % smaller.
     pub(crate) fn flags(&self) -> &'static [&'static str] {
         match self {
             Toolchain::Ordinary => &[],
@@ -71,26 +71,26 @@ impl Toolchain {
         })
     }
 
-    /// Has a program that calls a compiler call this one.
+    /// Configures a program that calls a compiler to call this one.
     pub(crate) fn configure(&self, program: &mut Command) {
         if let Toolchain::Debian = self {
             // `cargo component` runs `rustc` by its name.
             let path = std::env::var("PATH").unwrap_or_default();
-            // To build the standard library is unstable. Debian's release compiler does it with these variables.
+            // Building the standard library is unstable. With these variables, Debian's release compiler does it.
             program
                 .env("PATH", format!("/usr/bin:{path}"))
                 .env("CARGO", "/usr/bin/cargo")
                 .env("RUSTC", "/usr/bin/rustc")
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
-                // No traces: there is nowhere to print them.
+                // Without backtraces, because there is nowhere to print them.
                 .env("CARGO_UNSTABLE_BUILD_STD_FEATURES", "")
                 .env_remove("RUSTUP_TOOLCHAIN");
         }
     }
 }
 
-/// Installs Debian's compiler, unless it is there.
+/// Installs Debian's compiler, unless it is already installed.
 pub(crate) fn debian() -> Result<()> {
     if has_debian() { Ok(()) } else { install_debian() }
 }
@@ -121,7 +121,8 @@ fn install_debian() -> Result<()> {
     Ok(())
 }
 
-/// Installs packages of Debian. On a terminal, a person is asked first. Without the rights for it, says what to run.
+/// Installs packages of Debian. On a terminal, asks the user first. Without the necessary privileges, prints the
+/// command to run.
 fn install(packages: &[&str]) -> Result<()> {
     let options = ["install", "--yes", "--quiet", "--no-install-recommends"];
     let line = format!("apt-get {} {}", options.join(" "), packages.join(" "));
@@ -154,7 +155,7 @@ pub(crate) const FORMAT: Tool = Tool { name: "fmt", package: "rustfmt-web" };
 pub(crate) const LINTS: Tool = Tool { name: "clippy", package: "rust-web-clippy" };
 
 impl Tool {
-    /// Runs the command, of Debian if the toolchain of this machine lacks it. Installs that first if need be.
+    /// Runs the command. If the toolchain of this machine lacks it, uses that of Debian, and installs it if necessary.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
         let Tool { name, package } = self;
         if output(command("cargo").args([name, "--version"])).is_some() {
@@ -169,7 +170,7 @@ impl Tool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path =
             std::env::join_paths([Path::new("/usr/bin").to_owned()].into_iter().chain(std::env::split_paths(&path)))?;
-        // Its compiler is another version: it would build everything anew in the folder of the other one.
+        // Its compiler has another version, and would build everything again in the other one's folder.
         let mut debian = command("/usr/bin/cargo");
         run(debian.arg(name).args(arguments).env("PATH", path).env("CARGO_TARGET_DIR", "target/debian"))
     }

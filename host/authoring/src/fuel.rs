@@ -1,4 +1,4 @@
-//! Finds the keyword of a contract that takes most of the fuel.
+//! Finds the keyword of a contract that uses the most fuel.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use seamgate::{Fault, FuelUse, Gate, Limits, Options};
 use seamgate_text::escaped;
 use serde_json::Value;
 
-/// The keywords that can take much fuel for one value. Each other keyword takes little.
+/// The keywords that can use a lot of fuel for one value. All other keywords use little.
 const COSTLY: &[&str] = &[
     "$dynamicRef",
     "$ref",
@@ -30,14 +30,14 @@ const COSTLY: &[&str] = &[
     "uniqueItems",
 ];
 
-/// The search tries no further contract after this time.
+/// The time after which the search tries no further contracts.
 const MAX_TIME: Duration = Duration::from_secs(3);
 
-/// Returns a hint for a fault of fuel: the keyword that takes most of it, and the option that raises the limit.
+/// Returns a hint for a fault about fuel: the keyword that uses the most, and the option that raises the limit.
 ///
-/// `contract` is the text of the contract, and `judge` repeats the call that failed on another gate, and returns the fuel that it
-/// used. The search calls it again and again for at most three seconds, each time with another keyword left out. Other faults
-/// have no hint.
+/// `contract` is the text of the contract. `judge` repeats the failed call on another gate, and returns the fuel that
+/// it used. The search calls it repeatedly for at most three seconds, each time with another keyword removed. Other
+/// faults have no hint.
 pub fn hint(fault: &Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Option<String> {
     let Fault::OutOfFuel { limit, used_by, .. } = fault else { return None };
     let limits = match used_by {
@@ -82,7 +82,7 @@ impl<J: Fn(&Gate) -> Option<u64>> Search<J> {
         found
     }
 
-    /// Tries the contract without each outermost costly keyword within a value.
+    /// Tries the contract without each of the outermost costly keywords within a value.
     fn step(&mut self, within: &str) -> Option<(String, u64)> {
         let mut keywords = Vec::new();
         outermost(self.contract.pointer(within)?, within, &mut keywords);
@@ -102,7 +102,7 @@ impl<J: Fn(&Gate) -> Option<u64>> Search<J> {
         None
     }
 
-    /// Makes the call with the contract as it is now.
+    /// Makes the call with the present form of the contract.
     fn attempt(&self) -> Option<u64> {
         let mut gate = Gate::with(Options::default().limits(self.limits.clone())).ok()?;
         gate.register(&self.contract.to_string()).ok()?;
@@ -110,7 +110,8 @@ impl<J: Fn(&Gate) -> Option<u64>> Search<J> {
     }
 }
 
-/// Collects the costly keywords within a value that are within no other, each by its parent's JSON Pointer and its name.
+/// Collects the costly keywords within a value that are not inside another one. Each has its parent's JSON Pointer and
+/// its name.
 fn outermost(value: &Value, at: &str, found: &mut Vec<(String, &'static str)>) {
     match value {
         Value::Object(members) => {

@@ -1,12 +1,12 @@
 //! Tools for authors of contracts.
 //!
 //! - [`init`] starts a contract from a JSON Schema, from example outputs, or from a Pydantic model.
-//! - [`diff`] compares two versions of a contract, and finds out whom the change breaks.
+//! - [`diff`] compares two versions of a contract, and determines whom the change breaks.
 //! - [`export`] writes the part of a contract's schema that a provider's constrained decoding enforces.
 //! - [`examples`] reads example outputs, and compares their verdicts with those that the author expects.
 //! - [`contract_errors`] locates the errors of a contract or a profile in its files.
 //! - [`types`] reduces a contract to the schema that a generator of types reads.
-//! - [`fuel`] finds the keyword of a contract that takes most of the fuel.
+//! - [`fuel`] finds the keyword of a contract that uses the most fuel.
 //!
 //! ```
 //! use seamgate_authoring::diff::{Answer, Contract, compare};

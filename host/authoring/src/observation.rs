@@ -3,9 +3,9 @@
 use seamgate::{Confidence, Observation};
 use serde::Deserialize;
 
-/// An observation as `schemas/request.schema.json` describes it, for files that hold what an agent saw.
+/// An observation as `schemas/request.schema.json` describes it, for files with the observations of an agent.
 ///
-/// Members that are left out have the value that allows least: low confidence, not complete, no kinds.
+/// Omitted members have the value that allows the least: low confidence, not complete, no kinds.
 ///
 /// ```
 /// # use seamgate::Observation;

@@ -111,7 +111,7 @@ fn start(arguments: &Arguments, folder: &Path) -> Result<Status> {
     let servers = arguments.servers.as_deref().map(|file| ("--servers".to_owned(), file));
     let context = arguments.context.iter().map(|(name, file)| (format!("--context {name}"), file.as_path()));
     let named = profiles.chain(servers).chain(context).chain(input::of_lists(&arguments.list));
-    // Without a terminal, nobody answers there.
+    // Without a terminal, nobody can answer questions.
     let answers = io::stdin().is_terminal().then(|| input::standard("the answers of a person"));
     input::read_once(answers.into_iter().chain(named))?;
     let principal = principal(arguments.principal.as_deref())?;
@@ -165,7 +165,7 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
     })
 }
 
-/// Says which profiles have changed since the run began, and how to use them as they are now.
+/// Reports which profiles have changed since the run began, and how to use their current versions.
 fn tell_changed(plan: &Plan, folder: &Path) {
     let changed: Vec<_> =
         plan.profiles.iter().filter_map(|copy| Some((copy.path.as_path(), copy.difference()?))).collect();
@@ -189,7 +189,7 @@ fn header(argument: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads members that the user adds to each request.
+/// Parses the members that the user adds to each request.
 fn members(text: &str) -> Result<BTreeMap<String, Json>> {
     let members: BTreeMap<String, Json> =
         serde_json::from_str(text).context("--model-body: expected a JSON object, as {\"temperature\":0}")?;
@@ -217,7 +217,7 @@ fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
     Ok(ModelPlan::Command(words))
 }
 
-/// Goes on with a run until it ends or waits.
+/// Continues a run until it ends or waits.
 fn go_on(
     shared: &agent::Context,
     opened: Opened,
@@ -230,7 +230,7 @@ fn go_on(
             error => error,
         })?;
         let status = ended(end, folder)?;
-        // A request to a server cannot be ended. Nobody waits for its answer.
+        // A request to a server cannot be cancelled, and nobody waits for its answer.
         if shared.is_slow_to_end() {
             shared.servers.end();
             std::process::exit(i32::from(status.code()));
@@ -315,7 +315,8 @@ fn value(file: &Path) -> Result<Json> {
     serde_json::from_slice(input::without_mark(&bytes)).with_context(context)
 }
 
-/// Returns the lists of a run, by name. A name that the profile lacks is a mistake: the list would check nothing.
+/// Returns the lists of a run, by name. A name that the profile lacks is rejected, because such a list would check
+/// nothing.
 pub(crate) fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<String, Vec<String>>> {
     let mut seen = BTreeSet::new();
     let one = |(name, file): &(String, PathBuf)| {

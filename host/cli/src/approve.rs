@@ -1,4 +1,4 @@
-//! `seamgate approve`: a person decides about a call that a run asks for.
+//! `seamgate approve`: a person decides about a call for which a run requests approval.
 
 use std::{
     cell::Cell,
@@ -30,16 +30,16 @@ use self::remember::Remember;
 mod list;
 mod remember;
 
-/// The lines that somebody may type on the terminal before they decide.
+/// The maximum number of lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
 
-/// The most sessions whose calls are looked up, the most last keys of a run that are named, and the most calls that are
-/// described.
+/// The maximum number of sessions whose calls are looked up, of a run's most recent keys that are named, and of calls
+/// that are described.
 const MAX_SESSIONS: usize = 5;
 const MAX_LAST: usize = 5;
 const MAX_OUTCOMES: usize = 20;
 
-/// The longest arguments of a call, in bytes: what an event may have.
+/// The longest arguments of a call, in bytes. An event may contain no more.
 const MAX_ARGUMENTS: usize = 1024 * 1024;
 
 pub(crate) const HELP: &str = "\
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
 }
 
-/// Makes a key, and says where it belongs.
+/// Creates a key, and prints where it belongs.
 fn new_key(file: &Path) -> Result<Status> {
     let public = SigningKey::create(file)?;
     print(&format!("{public}\n"))?;
@@ -175,7 +175,7 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
     }
     let (remember, covered) = arguments.remember.of(one)?.unzip();
     let rows = || ask_rows(&one.ask, &one.folder);
-    // The terminal shows them itself when it asks.
+    // The terminal prompt shows them itself.
     if arguments.yes || arguments.token.is_some() || !is_terminal() {
         rows().iter().for_each(|row| say(row));
     }
@@ -201,7 +201,7 @@ fn decide_in(arguments: &Arguments, folder: &Path) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Changes the arguments of a call. Returns the call as it waits after that, if it does.
+/// Changes the arguments of a call. Returns the call as it then waits, if it still does.
 fn edit(arguments: &Arguments, one: &Waiting, file: &Path) -> Result<Option<Waiting>> {
     let context = || format!("--arguments {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_ARGUMENTS).with_context(context)?).with_context(context)?;
@@ -218,7 +218,7 @@ fn edit(arguments: &Arguments, one: &Waiting, file: &Path) -> Result<Option<Wait
     Ok(waiting.into_iter().find(|other| other.folder == one.folder && other.ask.key == one.ask.key))
 }
 
-/// Returns the principal who decides here, if they may decide about a call.
+/// Returns the principal who decides, provided that they may decide about a call.
 fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
     let principal = principal(arguments.principal.as_deref())?;
     if !ask.by.contains(&principal) {
@@ -231,10 +231,10 @@ fn allowed(arguments: &Arguments, ask: &Ask) -> Result<String> {
     Ok(principal)
 }
 
-/// Describes what became of a call that does not wait, or of all calls that needed approval, a line each.
+/// Describes the outcome of a call that does not wait, or of all calls that needed approval, one per line.
 fn outcomes(folder: &Path, key: Option<&str>, now: u64) -> String {
     let mut runs = if has_journal(folder) { vec![folder.to_owned()] } else { runs_in(folder, has_journal) };
-    // Runs that continue come last, and are kept.
+    // Runs that continue come last, so that they are kept.
     runs.sort_by_key(|run| Plan::is_in(run));
     let older = runs.len().saturating_sub(MAX_SESSIONS);
     runs.drain(..older);
@@ -316,7 +316,7 @@ fn said(
     Ok(Some(event))
 }
 
-/// Returns the key with which a principal signs: the one that is named, or one that the SSH agent holds.
+/// Returns the key with which a principal signs: the one named on the command line, or one that the SSH agent holds.
 fn signer(file: Option<&Path>, principal: &str, keys: &[String]) -> Result<SigningKey> {
     let name = escape_terminal(principal);
     match file {
@@ -383,7 +383,7 @@ fn asked(
     Ok(decision.flatten())
 }
 
-/// Returns whether a folder has journals, or belongs to one, but no run that can continue.
+/// Returns whether a folder has journals, or belongs to one, but has no run that can continue.
 fn has_ended(folder: &Path) -> bool {
     !Plan::is_in(folder) && (has_journal(folder) || !runs_in(folder, has_journal).is_empty())
 }

@@ -89,7 +89,7 @@ fn subjects(files: &[PathBuf]) -> Result<Vec<Subject>> {
     files.iter().map(one).collect()
 }
 
-/// Verifies the receipt. `None` if it does not hold, after saying so.
+/// Verifies the receipt. If it is invalid, reports that and returns `None`.
 fn verified(file: &Path, keys: Trusted) -> Result<Option<(Vec<u8>, Report)>> {
     let receipt = read(file)?;
     let report = verify(&receipt, Gate::new()?, &Expected { keys, profile: None });

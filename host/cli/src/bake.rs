@@ -1,4 +1,4 @@
-//! `seamgate bake`: makes a component with contracts inside.
+//! `seamgate bake`: creates a component with contracts inside.
 
 use std::{
     fs,
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
         Err(error) => return Err(error.into()),
     };
-    // This checks that it answers before it is written, and keeps its code for the next start.
+    // Creating a gate checks that the component works before it is written, and caches its code for the next start.
     let gate = Gate::with(Options::default().component(baked.clone()))?;
     let inspection = gate.inspect().map_err(FaultError)?;
     write(&arguments.output, baked.as_bytes())
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Writes the whole file or nothing.
+/// Writes the file atomically.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");

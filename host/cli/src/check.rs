@@ -144,7 +144,7 @@ fn threads(jobs: Option<u16>) -> usize {
 }
 
 impl Arguments {
-    /// Clap makes sure that there is one where one is needed.
+    /// Returns the contracts. Clap ensures that the option is present if it is required.
     fn contracts(&self) -> &Path {
         self.contract.as_deref().unwrap_or(Path::new("."))
     }
@@ -161,7 +161,7 @@ impl Arguments {
         }
     }
 
-    /// Returns the inputs that hold for every output.
+    /// Returns the inputs that apply to every output.
     fn inputs(&self) -> impl Iterator<Item = input::Named<'_>> {
         let named = [("-c", &self.contract), ("--schema", &self.schema), ("--evidence", &self.evidence)];
         let named = named.into_iter().filter_map(|(name, file)| Some((name.to_owned(), file.as_deref()?)));
@@ -252,7 +252,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
             (Ok(verdict), None) if is_picture => print(&format!("{}\n", diagnostic::verdict(verdict, &output, &name)))?,
             (Ok(verdict), None) => line(&name, "report", &verdict.report.to_json())?,
             (Err(error), None) => {
-                // The other files are judged all the same.
+                // The other files are judged nevertheless.
                 if let (Some(FaultError(fault)), false) = (error.downcast_ref(), is_picture) {
                     line(&name, "fault", &fault.to_json())?;
                 }
@@ -336,7 +336,7 @@ fn one(
     (agent, file): (&str, Input<'_>),
     is_picture: bool,
 ) -> Result<Status> {
-    // A stream has lines of several kinds, so each says what it is.
+    // A stream has lines of several kinds, so each line names its kind.
     let line = |kind: &str, json: String| match arguments.stream {
         true => print_json(&format!("{{\"{kind}\":{json}}}")),
         false => print_json(&json),
@@ -345,7 +345,7 @@ fn one(
     let verdict = match judge(arguments, gate, given, (agent, file), is_picture, &mut output) {
         Ok(verdict) => verdict,
         Err(error) => {
-            // A program that reads JSON gets a fault as JSON, too.
+            // A program that reads JSON gets the fault as JSON, too.
             if let (Some(FaultError(fault)), false) = (error.downcast_ref(), is_picture) {
                 line("fault", fault.to_json())?;
             }
@@ -360,7 +360,7 @@ fn one(
     Ok(verdict.report.disposition.into())
 }
 
-/// Judges the output, and puts the bytes that were read into `output`.
+/// Judges the output, and stores the bytes that were read in `output`.
 fn judge(
     arguments: &Arguments,
     gate: &Gate,

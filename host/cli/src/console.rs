@@ -14,18 +14,18 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a document in JSON. On a terminal, characters that cannot be seen or that a terminal obeys are escaped, which
-/// leaves the values as they are. Elsewhere each byte is as it was.
+/// Writes a JSON document. On a terminal, invisible and control characters are escaped, which does not change the
+/// values. Elsewhere, the bytes are unchanged.
 pub(crate) fn print_json(json: &str) -> Result<()> {
     if stdout().is_terminal() { print(&visible_json(json)) } else { print(json) }
 }
 
-/// Prints a text as [`print`] does, but nothing at all if it is empty: no finding is no line.
+/// Prints a text as [`print`] does, but prints nothing at all if it is empty.
 pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }
 
-/// Returns how many contracts and profiles there are, leaving out a kind of which there are none.
+/// Describes the number of contracts and profiles. Omits a kind of which there are none.
 pub(crate) fn held(contracts: usize, profiles: usize) -> String {
     match (contracts, profiles) {
         (contracts, 0) => count(contracts, "contract"),

@@ -17,7 +17,7 @@ use crate::{
     input,
 };
 
-/// The whole text of contracts by their agents.
+/// The complete texts of contracts by their agents.
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Returns a gate with the contracts that `-c` names.
@@ -25,7 +25,8 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     Ok(read(contracts, &Limits::default())?.0)
 }
 
-/// Returns a gate with the one contract that `--agent` names or that there is, and its whole text.
+/// Returns a gate with only one contract and its complete text: the contract of the agent that `--agent` names, or the
+/// only contract.
 pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, String)> {
     let (gate, mut texts) = read(contracts, &Limits::default())?;
     let agent = agent(named, &gate, contracts)?;
@@ -38,7 +39,7 @@ pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, Strin
     }
 }
 
-/// Returns a gate with the contracts that `-c` names, and their texts where it names no component.
+/// Returns a gate with the contracts that `-c` names, and, unless it names a component, their texts.
 pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
     let is_standard = input::is_standard(contracts);
     if !is_standard
@@ -52,7 +53,7 @@ pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
         }
         return Ok((gate, texts));
     }
-    // A pipe can be read only once: its first bytes show which of both it is.
+    // A pipe can be read only once, so its first bytes determine its kind.
     let bytes = input::named_by_magic(contracts, WASM, [MAX_FILE, Component::MAX_BYTES]);
     let path = if is_standard { Path::new("standard input") } else { contracts };
     match bytes {
@@ -79,7 +80,7 @@ fn with_component(path: &Path, wasm: Vec<u8>, limits: &Limits) -> Result<Gate> {
     Gate::with(options.component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
 }
 
-/// Returns a gate with a contract that is nothing but the schema in a file, with its agent and its text.
+/// Returns a gate with a contract that consists only of the schema in a file, with the contract's agent and text.
 pub(crate) fn read_schema(path: &Path, limits: &Limits) -> Result<(Gate, (String, String))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.split('.').next().unwrap_or_default();
@@ -113,18 +114,18 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-/// Registers a contract. Returns its agent, and its whole text.
+/// Registers a contract. Returns its agent, and its complete text.
 fn register(gate: &mut Gate, path: &Path, source: &ContractSource) -> Result<(String, String)> {
     let info = gate.register(source.text()).map_err(|fault| unusable(fault, source, path))?;
     Ok((info.agent, source.text().to_owned()))
 }
 
-/// Returns whether a file is a profile, by its name.
+/// Returns whether a file is a profile, judging by its name.
 pub(crate) fn is_profile(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".profile.json")
 }
 
-/// Returns the contracts of a folder, and its profiles. One of both must be there.
+/// Returns the contracts and the profiles of a folder. Fails if there is neither.
 pub(crate) fn of_folder(folder: &Path) -> Result<(Documents, Documents), FileError> {
     let profiles = read_profiles(folder)?;
     match read_contracts(folder) {
@@ -133,7 +134,7 @@ pub(crate) fn of_folder(folder: &Path) -> Result<(Documents, Documents), FileErr
     }
 }
 
-/// Documents with the files that they come from.
+/// Documents, with the files that they come from.
 type Documents = Vec<(PathBuf, String)>;
 
 /// Returns the contracts of a gate: those from disk, or those in the component.

@@ -1,4 +1,4 @@
-//! `seamgate demo`: what seamgate does, as commands that anybody can run again.
+//! `seamgate demo`: shows what seamgate does, with commands that anybody can repeat.
 
 use std::{
     env,
@@ -40,10 +40,10 @@ const FILES: [(&str, &str); 6] = [
 const SERVERS: &str = "support.servers.json";
 const HOSTILE: &str = "hostile.contract.json";
 
-/// How often the references of the hostile contract double: far more often than the fuel of a verdict lasts.
+/// How often the references of the hostile contract double. The fuel of a verdict is used up long before that.
 const DOUBLINGS: usize = 40;
 
-/// A command, and what it shows.
+/// A command, and what it demonstrates.
 struct Scene {
     about: &'static str,
     arguments: &'static [&'static str],
@@ -154,14 +154,14 @@ Then go on with your own:
     Ok(Status::Accepted)
 }
 
-/// Returns the words by which this process was started, without `demo` and what follows. In the packages for Python and
-/// Node they begin with the interpreter and a script.
+/// Returns the words with which this process was started, up to `demo`. In the packages for Python and Node, they begin
+/// with the interpreter and a script.
 fn this_command(words: Vec<OsString>) -> Result<Vec<OsString>> {
     let end = words.iter().rposition(|word| word == DEMO).context("cannot tell how seamgate was started")?;
     if end <= 1 {
         return Ok(vec![env::current_exe().context("cannot find this program")?.into()]);
     }
-    // The scenes run in another folder.
+    // The scenes run in another folder, so relative paths would not work.
     let absolute = |word: &OsString| match Path::new(word).exists() {
         true => path::absolute(word).map_or_else(|_| word.clone(), PathBuf::into_os_string),
         false => word.clone(),
@@ -179,7 +179,7 @@ fn write_files(folder: &Path, this: &[OsString]) -> Result<()> {
     Ok(())
 }
 
-/// Returns a servers file in which this program is each tool.
+/// Returns a servers file in which this program serves as every tool.
 fn servers(this: &[OsString]) -> Result<Value> {
     let words = this.iter().map(|word| word.to_str()).collect::<Option<Vec<_>>>();
     let Some(words) = words else { bail!("the path of this program is not Unicode") };
@@ -206,7 +206,7 @@ fn hostile_contract() -> Value {
     })
 }
 
-/// Returns a command as one would type it.
+/// Returns a command as a user would type it.
 fn shown(arguments: &[&str]) -> String {
     let word = |word: &&str| match word.starts_with('-') {
         true => (*word).to_owned(),
@@ -216,8 +216,8 @@ fn shown(arguments: &[&str]) -> String {
     [String::from("seamgate")].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command in the folder. What it writes goes to standard output, messages too, so that the order is the same in
-/// a pipe. Returns its exit status, or -1 if a signal ended it.
+/// Runs a command in the folder. All its output, including messages, is written to standard output, so that the order
+/// is the same in a pipe. Returns its exit status, or -1 if a signal ended it.
 fn output_of(this: &[OsString], folder: &Path, arguments: &[&str]) -> Result<i32> {
     let Some((program, start)) = this.split_first() else { bail!("cannot tell how seamgate was started") };
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! Diagnostics: a text with what is wrong under its spans. Draws verdicts as a whole.
+//! Diagnostics: draws a text with its mistakes below their spans, and complete verdicts.
 
 use std::ops::Range;
 
@@ -6,25 +6,26 @@ use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet, Title
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 use seamgate_text::{count, escape_terminal, without_hidden};
 
-/// The most violations, quarantined items and changes that are shown. The report has all.
+/// The maximum number of violations, quarantined items and changes that are shown. The report contains all of them.
 const MAX_SHOWN: usize = 12;
 
-/// The most bytes of a change that are shown, before and after.
+/// The most bytes shown of a change, before and after.
 const MAX_CHANGE: usize = 48;
 
-/// The most items that have a mark.
+/// The maximum number of items that get a mark.
 const MAX_MARKS: usize = 200;
 
-/// The most lines of a document that are shown.
+/// The maximum number of lines shown of a document.
 const MAX_LINES: usize = 40;
 
-/// The most bytes of a line that are shown before and after a violation.
+/// The most bytes of a line that are shown on each side of a violation.
 const AROUND: usize = 60;
 
 /// Draws a verdict on `output`, which came from `name`.
 pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     let report = &verdict.report;
-    // Spans are offsets into the raw bytes. If those are not UTF-8, the only span ends before the first bad byte.
+    // Spans are offsets into the raw bytes. If the bytes are not UTF-8, the only span ends before the first invalid
+    // byte.
     let text = String::from_utf8_lossy(output);
     let mut picture = String::new();
     let violations = report.violations();
@@ -60,7 +61,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     picture
 }
 
-/// Returns an item in quarantine, with its reason and its first violation.
+/// Describes a quarantined item, with its reason and its first violation.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
     let title = Level::WARNING.primary_title(escape_terminal(&title)).id(item.reason.as_str());
@@ -80,7 +81,7 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     drawing.under(title)
 }
 
-/// Returns the changes before the verdict, a line each.
+/// Describes the changes before the verdict, one per line.
 fn changes(changes: &[Change], text: &str) -> String {
     let mut out = format!("\x1b[1;33m{}\x1b[0m before the verdict:\n", count(changes.len(), "change"));
     for change in changes.iter().take(MAX_SHOWN) {
@@ -138,14 +139,14 @@ fn items(report: &Report) -> Option<String> {
     Some(format!("items {marks}{more}  {counts}\n"))
 }
 
-/// Returns how many items a document has where another one of them was at `pointer`.
+/// Returns the number of items in the part of a document that contained another item at `pointer`.
 fn kept(document: &str, pointer: &str) -> Option<usize> {
     let document: serde_json::Value = serde_json::from_str(document).ok()?;
     let (list, _) = pointer.rsplit_once('/')?;
     document.pointer(list)?.as_array().map(Vec::len)
 }
 
-/// Returns the mark of an item in quarantine.
+/// Returns the mark of a quarantined item.
 fn letter(item: &Quarantined) -> char {
     item.reason.as_str().chars().next().unwrap_or('?').to_ascii_uppercase()
 }
@@ -171,7 +172,7 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
 #[derive(Default)]
 pub(crate) struct Drawing {
     elements: Vec<Element<'static>>,
-    /// The place as the renderer writes it, and as it is. They differ where the beginning of a line is not shown.
+    /// The place as the renderer writes it, and the actual place. They differ if the beginning of a line is not shown.
     place: Option<[String; 2]>,
 }
 
@@ -194,7 +195,7 @@ impl Drawing {
         self.elements.push(element.into());
     }
 
-    /// Renders all of it under a title.
+    /// Renders all elements under a title.
     pub(crate) fn under(self, title: Title) -> String {
         let group = title.elements(self.elements);
         let drawn = Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group]);
@@ -205,7 +206,7 @@ impl Drawing {
     }
 }
 
-/// The part of the text around a span to show.
+/// The part of the text around a span that is shown.
 struct Window {
     source: String,
     /// The place of the span in `source`.
@@ -253,8 +254,8 @@ impl Window {
     }
 }
 
-/// Returns JSON with indentation, cut to what fits a screen. The input has no optional white space; strings do not
-/// change.
+/// Indents JSON, and truncates it to the size of a screen. The input has no optional white space. Strings are
+/// unchanged.
 fn pretty(document: &str) -> String {
     let mut out = String::new();
     let mut depth = 0_usize;

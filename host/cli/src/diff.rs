@@ -1,4 +1,4 @@
-//! `seamgate diff`: what changed from one contract to another, and whom that breaks.
+//! `seamgate diff`: describes what changed between two contracts, and whom that breaks.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,10 @@ use crate::{
     status::Status,
 };
 
-/// The limit of a value, in bytes. A longer one is truncated.
+/// The longest value that is shown completely, in bytes. Longer values are truncated.
 const MAX_VALUE: usize = 60;
 
-/// The limit of a document, in bytes. A longer one is truncated.
+/// The longest document that is shown completely, in bytes. Longer documents are truncated.
 const MAX_DOCUMENT: usize = 400;
 
 pub(crate) const HELP: &str = "\
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let old = Contract::read(&arguments.old).map_err(with_status)?;
     let new = Contract::read(&arguments.new).map_err(with_status)?;
     let mut differences = Vec::new();
-    // Two files are compared whatever their agents are named.
+    // Two files are compared even if the names of their agents differ.
     if let ([old], [new], false) = (&old[..], &new[..], arguments.old.is_dir() || arguments.new.is_dir()) {
         differences.push(compare(old, new).map_err(with_status)?);
     } else {

@@ -12,7 +12,7 @@ use seamgate_text::also;
 
 use crate::format::drawn;
 
-/// A fault as a person reads it: with everything that is wrong, one line each.
+/// A fault for a person, with all its violations, one per line.
 #[derive(Debug)]
 pub(crate) struct FaultError(pub(crate) Fault);
 
@@ -35,7 +35,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// Returns an error as a person reads it. A fault has its code before it, whichever command met it.
+/// Formats an error for a person. The code of a fault comes first, in every command.
 pub(crate) fn told(error: &Error) -> String {
     if let Some(seamgate_runner::Error::Fault(fault)) = error.downcast_ref() {
         return format!("error[{}]: {error:#}", fault.code());
@@ -47,9 +47,9 @@ pub(crate) fn told(error: &Error) -> String {
     }
 }
 
-/// Returns the error of a verdict that failed. If all its fuel was used, a hint names the keyword that took most.
+/// Returns the error for a missing verdict. If all its fuel was used, a hint names the keyword that used the most.
 ///
-/// `judge` repeats the call that failed on another gate, and returns the fuel that it used.
+/// `judge` repeats the failed call on another gate, and returns the fuel that it used.
 pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Error {
     let hint = fuel::hint(&fault, contract, judge);
     let error = Error::from(FaultError(fault));
@@ -59,10 +59,10 @@ pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&G
     }
 }
 
-/// The errors of a contract, drawn in the text of its file. A person sees this in place of a message.
+/// The errors of a contract, drawn in the text of its file. A person sees this instead of a message.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    /// The file, for messages in one line.
+    /// The file, for messages on one line.
     file: String,
     pub(crate) drawing: String,
 }
@@ -101,7 +101,7 @@ fn with_drawing(error: ContractError) -> Error {
     }
 }
 
-/// Standard output cannot be written. Nobody has the verdict.
+/// Standard output cannot be written, so nobody receives the verdict.
 #[derive(Debug)]
 pub(crate) struct Unwritten(io::Error);
 
@@ -138,7 +138,7 @@ impl fmt::Display for NoVerdict {
 
 impl std::error::Error for NoVerdict {}
 
-/// Returns the error for a profile that a library cannot use as commands print it. Other errors stay as they are.
+/// Converts a library's error about an unusable profile to the error that commands print. Other errors are unchanged.
 pub(crate) fn of_library(error: Error) -> Error {
     if !matches!(error.downcast_ref(), Some(seamgate_runner::Error::Profile { .. })) {
         return error;

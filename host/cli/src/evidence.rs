@@ -1,4 +1,4 @@
-//! `--evidence FILE`: what the agent saw, for the claims of a contract's `evidence`.
+//! `--evidence FILE`: the observations of the agent, for the claims of a contract's `evidence`.
 
 use std::path::Path;
 
@@ -8,12 +8,13 @@ use seamgate_authoring::ObservationDocument;
 
 use crate::input;
 
-/// The observations of the command line. The file is read once, so the claims of every output are held to the same ones.
+/// The observations of the command line. The file is read once, so that the claims of every output are checked against
+/// the same observations.
 #[derive(Default)]
 pub(crate) struct Evidence(Option<Vec<Observation>>);
 
 impl Evidence {
-    /// Reads the observations of a file, a JSON list. Without a file there are none.
+    /// Reads the observations in a file, which is a JSON list. Without a file, there are none.
     pub(crate) fn read(file: Option<&Path>) -> Result<Self> {
         let Some(file) = file else {
             return Ok(Evidence(None));

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         })?;
         print_json(&document)?;
     } else {
-        // Where nothing is exported, only its reasons count.
+        // If nothing is exported, only the reasons for that are shown.
         let shown: Vec<&Rule> = if is_exported { exported.rules.iter().collect() } else { obstacles.clone() };
         shown.iter().for_each(|rule| say(&told(rule)));
         if is_exported {
@@ -117,7 +117,7 @@ struct Document<'e> {
     rules: Vec<serde_json::Value>,
 }
 
-/// Describes a rule for a person, in one line. Names the keyword where the place does not end with it.
+/// Describes a rule for a person, on one line. Names the keyword if the place does not end with it.
 fn told(rule: &Rule) -> String {
     let effect = rule.effect.as_str().replace('_', " ");
     let keyword = match rule.keyword.is_empty() || rule.pointer.ends_with(&format!("/{}", rule.keyword)) {

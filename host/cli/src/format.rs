@@ -24,18 +24,18 @@ pub(crate) enum Format {
     Junit,
 }
 
-/// One thing that was looked at: a file, a case, an output.
+/// One thing that was checked: a file, a case or an output.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) name: String,
     pub(crate) findings: Vec<Finding>,
-    /// `true` if it failed, which decides the exit status.
+    /// `true` if the check failed, which decides the exit status.
     pub(crate) failed: bool,
     pub(crate) elapsed: Duration,
 }
 
-/// Returns all findings in `format`. `suite` is the command that found them: `seamgate lint`. `summary` is the last
-/// line for people.
+/// Writes all findings in `format`. `suite` is the command that found them, such as `seamgate lint`. `summary` is the
+/// last line for people.
 pub(crate) fn written(format: Format, suite: &str, checked: &[Checked], summary: &str) -> String {
     match format {
         Format::Text => text(checked, summary),
@@ -50,7 +50,7 @@ fn findings(checked: &[Checked]) -> impl Iterator<Item = &Finding> {
     checked.iter().flat_map(|one| &one.findings)
 }
 
-/// Returns a finding with its line, drawn.
+/// Draws a finding with its line.
 pub(crate) fn drawn(finding: &Finding) -> String {
     let level = match finding.level {
         Level::Error => Severity::ERROR,
@@ -76,12 +76,12 @@ pub(crate) fn drawn(finding: &Finding) -> String {
     drawing.under(level.primary_title(escape_terminal(&title)).id(escape_terminal(&finding.code)))
 }
 
-/// Returns whether a text fits beside a mark.
+/// Returns whether a text is short enough to be placed beside a mark.
 fn is_short(text: &str) -> bool {
     text.chars().count() <= 60 && !text.contains('\n')
 }
 
-/// Returns the place and what is wrong there.
+/// Returns the place of a finding, and the problem at this place.
 fn sentence(finding: &Finding) -> String {
     match finding.path.as_str() {
         "" => finding.message.clone(),
@@ -130,7 +130,7 @@ fn json(checked: &[Checked]) -> String {
     .to_string()
 }
 
-/// `::error file=…,line=…::…`: a command a line, its values escaped.
+/// Writes workflow commands, `::error file=…,line=…::…`, one per line, with escaped values.
 fn github(checked: &[Checked]) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -236,7 +236,7 @@ fn junit(suite: &str, checked: &[Checked]) -> String {
         out.push_str(">\n");
         let lines: String = one.findings.iter().map(line).collect::<Vec<_>>().join("\n");
         if one.failed {
-            // The worst is what a table of failures shows.
+            // A table of failures shows the most severe finding.
             let worst = one.findings.iter().rev().max_by_key(|finding| finding.level);
             let (message, code) = worst.map_or((String::new(), ""), |worst| (sentence(worst), &worst.code));
             let (message, code) = (escaped(&message), escaped(code));
@@ -250,7 +250,7 @@ fn junit(suite: &str, checked: &[Checked]) -> String {
     out
 }
 
-/// Returns a finding on one line, as compilers write it.
+/// Returns a finding on one line, in the style of compilers.
 fn line(finding: &Finding) -> String {
     let place = match finding.location.lines() {
         Some(lines) => format!("{}:{}:{}", finding.location.file, lines.line, lines.column),
@@ -259,7 +259,7 @@ fn line(finding: &Finding) -> String {
     format!("{place}: {}[{}]: {}", finding.level.as_str(), finding.code, whole(finding))
 }
 
-/// Returns a text in XML 1.0, without the characters that it cannot have.
+/// Escapes a text for XML 1.0, and removes the characters that XML does not allow.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     };
     let setting = setting(arguments, path)?;
     let mut input = Vec::new();
-    // One byte more than the limit shows that it is too long.
+    // One byte more than the limit shows that the input is too long.
     std::io::stdin().lock().take(MAX_FILE as u64 + 1).read_to_end(&mut input).context("cannot read standard input")?;
     let answer = respond(&setting, harness, &input);
     if let Some(why) = answer.failure {
@@ -142,7 +142,7 @@ fn install(arguments: &Install) -> Result<Status> {
     let file = file.clone().unwrap_or_else(|| Place::of(*harness));
     let mut command = ["seamgate", "hook", harness.word(), "-p"].map(str::to_owned).to_vec();
     if let Some(profile) = profile {
-        // A profile that cannot be used would deny all calls.
+        // A profile that cannot be used would deny all calls, so check it first.
         let text = read_profile(profile)?;
         let mut gate = seamgate::Gate::new()?;
         gate.register_profile(&text).map_err(|fault| crate::error::unusable_profile(fault, profile))?;
@@ -180,7 +180,7 @@ fn install(arguments: &Install) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Writes the whole file or nothing. A link stays: its target is replaced, with its permissions.
+/// Writes the file atomically. If it is a link, the link stays, and its target is replaced with the same permissions.
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = match file.symlink_metadata() {
         Ok(_) => file.canonicalize()?,

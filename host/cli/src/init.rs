@@ -1,4 +1,4 @@
-//! `seamgate init`: a contract to start from, with its schema and an example output that passes.
+//! `seamgate init`: creates a contract to start from, with its schema and an example output that passes.
 
 use std::path::PathBuf;
 

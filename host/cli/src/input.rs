@@ -1,4 +1,4 @@
-//! Reads the inputs that a command line names: files, pipes, or standard input. Each is read once.
+//! Reads the inputs that a command line names: files, pipes, or standard input. Each is read only once.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use seamgate::{Fault, Limits, read_named};
 
 use crate::error::FaultError;
 
-/// The word for standard input in place of a file.
+/// The name that stands for standard input in place of a file.
 const STANDARD: &str = "-";
 
 /// Returns the name of an input for a person.
@@ -20,25 +20,25 @@ pub(crate) fn name(file: Option<&Path>) -> String {
         .map_or_else(|| "standard input".to_owned(), |file| file.display().to_string())
 }
 
-/// Returns whether a command line means standard input by this file.
+/// Returns whether a file name on the command line stands for standard input.
 pub(crate) fn is_standard(file: &Path) -> bool {
     file == Path::new(STANDARD)
 }
 
-/// An input that a command line names: the option that names it, and the file.
+/// An input of a command line: the option that names it, and the file.
 pub(crate) type Named<'a> = (String, &'a Path);
 
-/// Returns the standard input of a command that reads it without being asked to, for [`read_once`].
+/// Returns standard input as an input for [`read_once`], for a command that reads it by default.
 pub(crate) fn standard(what: &str) -> Named<'static> {
     (what.to_owned(), Path::new(STANDARD))
 }
 
-/// Returns the options that name lists, for [`read_once`].
+/// Returns the options that name lists, as inputs for [`read_once`].
 pub(crate) fn of_lists(lists: &[(String, std::path::PathBuf)]) -> impl Iterator<Item = Named<'_>> {
     lists.iter().map(|(name, file)| (format!("--list {name}"), file.as_path()))
 }
 
-/// Rejects two inputs that are the same pipe, or both standard input: whoever reads second finds nothing.
+/// Rejects two inputs that are the same pipe, or both standard input, because the second reader would find nothing.
 pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Result<()> {
     let mut before: Vec<(String, Vec<Stream>)> = Vec::new();
     for (what, file) in inputs {
@@ -56,18 +56,18 @@ pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Resu
     Ok(())
 }
 
-/// Bytes that are gone when they are read.
+/// An input whose bytes can be read only once.
 #[derive(PartialEq)]
 enum Stream {
     Standard,
-    /// A pipe or a socket, by its device and its number there.
+    /// A pipe or a socket, by its device number and inode number.
     #[cfg(unix)]
     Pipe(u64, u64),
 }
 
 impl Stream {
-    /// Returns the streams that a file is: none if it can be read again. Standard input may be a pipe that has a name,
-    /// too.
+    /// Returns the streams that a file name denotes. There are none if the file can be read again. Standard input may
+    /// be a pipe that also has a name.
     fn of(file: &Path) -> Vec<Stream> {
         let mut streams = Vec::new();
         if is_standard(file) {
@@ -89,19 +89,19 @@ impl Stream {
     }
 }
 
-/// Returns another handle of standard input.
+/// Returns another handle to standard input.
 #[cfg(unix)]
 fn standard_file() -> io::Result<fs::File> {
     use std::os::fd::AsFd;
     Ok(fs::File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Reads a whole file or pipe that the user named; by `-`, standard input.
+/// Reads a complete file or pipe that the user named. `-` stands for standard input.
 pub(crate) fn named(file: &Path, limit: usize) -> io::Result<Vec<u8>> {
     if is_standard(file) { read_all(io::stdin().lock(), Vec::new(), limit) } else { read_named(file, limit) }
 }
 
-/// Reads a file or pipe that the user named, if it begins with `magic` up to the larger limit. Opens it once.
+/// Reads a file or pipe that the user named. If it begins with `magic`, the larger limit applies. Opens it only once.
 pub(crate) fn named_by_magic(file: &Path, magic: &[u8], [limit, larger]: [usize; 2]) -> io::Result<Vec<u8>> {
     let (mut input, length): (Box<dyn Read>, _) = if is_standard(file) {
         (Box::new(io::stdin().lock()), None)
@@ -110,7 +110,7 @@ pub(crate) fn named_by_magic(file: &Path, magic: &[u8], [limit, larger]: [usize;
         let length = seamgate::length(&file)?;
         (Box::new(file), length)
     };
-    // One byte more than the file has shows its end.
+    // One byte more than the file has detects its end.
     let mut start = Vec::with_capacity(length.map_or(0, |length| length.min(larger) + 1));
     input.by_ref().take(magic.len() as u64).read_to_end(&mut start)?;
     let limit = if start == magic { larger } else { limit };
@@ -130,7 +130,7 @@ fn too_large(bytes: &str, limit: usize) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("the file has {bytes} bytes; the limit is {limit}"))
 }
 
-/// Returns a text without the mark that some editors put before it.
+/// Returns a text without the byte order mark that some editors write at its beginning.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
@@ -146,7 +146,7 @@ pub(crate) fn open(file: Option<&Path>) -> Result<(Box<dyn Read>, Option<usize>)
     Ok((Box::new(file), length))
 }
 
-/// Returns a whole output. Reads nothing of a file that is too large, and no pipe beyond the limit.
+/// Reads a complete output. Reads nothing of a file that is too large, and nothing of a pipe beyond the limit.
 pub(crate) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     let limit = Limits::default().output_bytes;
     let too_large = |bytes, more| FaultError(Fault::InputTooLarge { bytes, limit, more });

@@ -1,4 +1,4 @@
-//! `seamgate inspect`: lists what a component holds.
+//! `seamgate inspect`: lists the contents of a component.
 
 use std::{
     io::{IsTerminal, Write},

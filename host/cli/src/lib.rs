@@ -1,5 +1,5 @@
-//! The command line `seamgate`, which checks the output of an agent before strict code reads it. A library, so that the native
-//! packages for Python and Node have it without a second binary.
+//! The command line `seamgate`, which checks the output of an agent before strict code reads it. It is a library, so
+//! that the native packages for Python and Node contain it without a second binary.
 
 mod agent;
 mod approve;
@@ -141,7 +141,7 @@ enum Command {
 }
 
 impl Command {
-    /// Returns the name, as users write it.
+    /// Returns the name of the command, as users write it.
     fn name(&self) -> &'static str {
         match self {
             Command::Demo(_) => "demo",
@@ -181,7 +181,7 @@ fn has_color() -> bool {
     says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")
 }
 
-/// Parses the arguments. Where they are invalid, or ask for help, the process ends here.
+/// Parses the arguments. If they are invalid or request help, exits the process.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = Arguments::command();
@@ -203,13 +203,13 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     error.exit()
 }
 
-/// Runs the command line. The first of the arguments is the name that the program was started by. Where they are
-/// invalid, or ask for help, the process ends here.
+/// Runs the command line. The first argument is the name with which the program was started. If the arguments are
+/// invalid or request help, exits the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
 
-/// Runs the command line for a caller that ends the process itself. Returns the exit status.
+/// Runs the command line for a caller that exits the process itself. Returns the exit status.
 pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status_with(arguments, None)
 }
@@ -225,7 +225,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         say_with(Level::Error, &format!("seamgate: {}", escape_terminal(&format!("{error:#}"))), &[]);
         return Status::Usage.code();
     }
-    // Those that start programs, or in which a person decides.
+    // Commands that start programs, or in which a person decides.
     if matches!(
         command,
         Command::Run(_)

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             findings.retain(|finding| finding.level != Level::Hint);
             hidden += all - findings.len();
         }
-        // The worst first, each kind in the order of the file.
+        // The most severe first. Findings of the same level stay in the order of the file.
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         let fails = |finding: &Finding| arguments.strict || finding.level == Level::Error;
         let failed = findings.iter().any(fails);
@@ -93,7 +93,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if checked.iter().any(|one| one.failed) { Status::Usage } else { Status::Accepted })
 }
 
-/// Returns the files of a path, each with whether a folder has it; or the folder that cannot be read.
+/// Returns the files of a path, each with whether it was found in a folder. Returns an error for a folder that cannot
+/// be read.
 fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
     if !path.is_dir() {
         return vec![Ok((path.to_owned(), false))];
@@ -121,7 +122,7 @@ fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
 }
 
 fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
-    // What the user names may be a pipe.
+    // A file that the user names may be a pipe.
     if of_folder && let Err(error) = open_regular(OpenOptions::new().read(true), path) {
         let (code, location) = ("unreadable".to_owned(), Location::file(path.display().to_string()));
         let message = error.to_string();
@@ -144,7 +145,7 @@ fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether a profile is one of `seamgate mcp`: it names servers, and the client asks the model.
+/// Returns whether a profile is meant for `seamgate mcp`: it names servers, and the client asks the model.
 fn is_of_mcp_gate(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Profile {

@@ -12,7 +12,7 @@ use seamgate_text::{escape_terminal, say};
 
 use crate::{contracts, input};
 
-/// The lists of the command line. Each file is read once, so every output is held to the same values.
+/// The lists of the command line. Each file is read once, so that every output is checked against the same values.
 #[derive(Default)]
 pub(crate) struct Lists(Vec<(String, Vec<String>)>);
 
@@ -23,7 +23,7 @@ pub(crate) fn parse(argument: &str) -> Result<(String, PathBuf), String> {
 }
 
 impl Lists {
-    /// Reads the lists. A name that no contract has is a mistake: the list would check nothing.
+    /// Reads the lists. A name that no contract uses is rejected, because such a list would check nothing.
     pub(crate) fn read(gate: &Gate, lists: &[(String, PathBuf)]) -> Result<Self> {
         let known = match lists {
             [] => BTreeSet::new(),
@@ -55,7 +55,7 @@ impl Lists {
     }
 }
 
-/// The mark that some editors put before a text. It belongs to no value.
+/// The byte order mark that some editors write at the beginning of a text. It belongs to no value.
 const MARK: char = '\u{feff}';
 
 /// Reads the values of a list: the lines of its file.
@@ -70,7 +70,7 @@ pub(crate) fn read(name: &str, file: &Path) -> Result<Vec<String>> {
     Ok(values)
 }
 
-/// Describes a list that cannot be what its author meant.
+/// Returns a warning about a list that is probably not what its author meant.
 fn warning(values: &[String]) -> Option<String> {
     if values.is_empty() {
         return Some("is empty: this list allows no value".to_owned());
@@ -78,7 +78,7 @@ fn warning(values: &[String]) -> Option<String> {
     if values.iter().all(String::is_empty) {
         return Some("has only empty lines: this list allows only an empty string".to_owned());
     }
-    // As where two files with a mark each are put together.
+    // For example, if two files were concatenated that each begin with the mark.
     let marked = values.iter().position(|value| value.starts_with(MARK))?;
     Some(format!(
         "has a byte order mark (U+FEFF) at the start of line {}: it is part of that value; remove it",

@@ -16,7 +16,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-/// The variable that says the format where the option does not.
+/// The variable that sets the format if the option does not.
 const VARIABLE: &str = "SEAMGATE_LOG_FORMAT";
 
 /// The form of messages on standard error.
@@ -28,7 +28,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Begins the log of a command.
+/// Starts the log of a command.
 pub(crate) fn begin(format: Option<LogFormat>, command: &str) -> Result<()> {
     let format = match (format, std::env::var(VARIABLE).unwrap_or_default().as_str()) {
         (Some(format), _) => format,
@@ -44,7 +44,7 @@ pub(crate) fn begin(format: Option<LogFormat>, command: &str) -> Result<()> {
         return Ok(());
     }
     let Ok(filter) = filter.parse::<Targets>() else {
-        // It may be meant for another program.
+        // The variable may be meant for another program.
         warn(&escape_terminal(&format!(
             "seamgate: RUST_LOG is ignored: it must be a level or TARGET=LEVEL,…, not {filter:?}"
         )));
@@ -54,7 +54,7 @@ pub(crate) fn begin(format: Option<LogFormat>, command: &str) -> Result<()> {
         LogFormat::Text => tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).boxed(),
         LogFormat::Json => Lines.boxed(),
     };
-    // A package that calls the command line twice has a log already.
+    // If a package calls the command line twice, it already has a log.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
     Ok(())
 }

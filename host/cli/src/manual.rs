@@ -1,4 +1,4 @@
-//! `seamgate completions` and `seamgate man`: what shells and readers of manuals know of this command line.
+//! `seamgate completions` and `seamgate man`: completions for shells, and pages of the manual.
 
 use anyhow::{Result, bail};
 use clap::Command;

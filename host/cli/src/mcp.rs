@@ -93,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
 }
 
-/// Asks a server for its tools. If it fails to start, the error names the variables that it does not get, and `remedy` says how it
-/// gets them.
+/// Requests a server's tools. If the server fails to start, the error names the variables that it does not get, and
+/// `remedy` explains how to pass them on.
 fn list(launch: &Launch, remedy: &str) -> Result<Listing> {
     launch.list().map_err(|error| {
         let withheld = launch.withheld().map(|names| {
@@ -133,7 +133,7 @@ fn setting(arguments: &Arguments) -> Result<Setting> {
     input::read_once(named.chain(input::of_lists(&arguments.list)))?;
     let text = read_profile(path)?;
     let servers = arguments.servers.as_deref().map_or(Reach::Command(&arguments.server), Reach::File);
-    // The user who starts a client may have no name here. That approves nothing.
+    // The user who starts a client may have no name on this machine. Such a principal cannot approve anything.
     let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
     let mut setting = Setting::new(path, &text, servers, principal)?;
     setting.lists = read_lists(&arguments.list, setting.list_names())?;

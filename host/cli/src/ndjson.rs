@@ -1,4 +1,4 @@
-//! `seamgate check --ndjson`: reads one request a line, writes one answer a line, in order, in constant memory.
+//! `seamgate check --ndjson`: reads one request per line and writes one answer per line, in order, in constant memory.
 
 use std::{
     borrow::Cow,
@@ -26,18 +26,19 @@ use crate::{
     textfile::{Textfile, Words, Worker},
 };
 
-/// Batches to read ahead for each worker: enough to keep it busy, few enough to save memory.
+/// The number of batches to read ahead for each worker: enough to keep it busy, few enough to save memory.
 const READ_AHEAD: usize = 4;
 
-/// The most requests of a batch, and the bytes that end one. Handing requests over one by one took a fifth of the time, in the
-/// kernel's scheduler. A batch also ends where the next request is not there yet, so that a slow producer gets each answer at once.
+/// The maximum number of requests in a batch, and the number of bytes that ends a batch. Passing requests on one by one
+/// took a fifth of the time, in the kernel's scheduler. A batch also ends if the next request has not arrived yet, so
+/// that a slow producer gets each answer at once.
 const BATCH_REQUESTS: usize = 32;
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// The interval at which the file of `--metrics` is written.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Requests, or answers, that follow each other, and their place in the order.
+/// A sequence of requests or answers, and its position in the order.
 struct Batch<T> {
     number: usize,
     of: Vec<T>,
@@ -45,7 +46,7 @@ struct Batch<T> {
 
 struct Line {
     text: Vec<u8>,
-    /// Its length, if that is over the limit. `text` is then empty.
+    /// The length of the request if it exceeds the limit. `text` is then empty.
     too_long: Option<usize>,
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn run(file: Option<&Path>, options: &Options) -> Result<Status> {
     })
 }
 
-/// Returns the words that labels of metrics can have.
+/// Returns the words that may occur in labels of metrics.
 fn words(gate: &Gate) -> Result<Words> {
     let baked = gate.baked_contracts().map_err(FaultError)?;
     let agents = gate.contracts().chain(&baked).map(|contract| contract.agent.clone()).collect();
@@ -123,7 +124,7 @@ fn words(gate: &Gate) -> Result<Words> {
     })
 }
 
-/// Writes the counts until the end. A file that cannot be written changes no verdict.
+/// Writes the counts periodically until the end. A file that cannot be written does not change any verdict.
 fn keep(metrics: &Textfile, ended: &Receiver<()>) {
     let mut has_failed = false;
     loop {
@@ -145,7 +146,8 @@ fn keep(metrics: &Textfile, ended: &Receiver<()>) {
     }
 }
 
-/// Bounds how many batches reading is ahead of writing. Otherwise one slow request would fill the memory with later answers.
+/// Bounds how many batches reading is ahead of writing. Otherwise, later answers would fill the memory during one slow
+/// request.
 struct Window {
     state: Mutex<(usize, bool)>,
     moved: Condvar,
@@ -200,13 +202,14 @@ fn read(
 
 struct Requests<R> {
     input: BufReader<R>,
-    /// Blank lines before `next`. They are answered once a request follows: at the end they are not requests.
+    /// The number of blank lines before `next`. They are answered only if a request follows, because at the end they do
+    /// not count as requests.
     blank: usize,
     next: Option<Line>,
 }
 
 impl<R: Read> Requests<R> {
-    /// Returns the next requests; empty at the end.
+    /// Returns the next requests. Empty at the end.
     fn batch(&mut self) -> Result<Vec<Line>> {
         let mut of = Vec::new();
         let mut bytes = 0;
@@ -245,11 +248,11 @@ fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// Returns the next line without its end. `None` at the end.
+/// Returns the next line without its line end. `None` at the end.
 fn read_line(input: &mut impl BufRead) -> Result<Option<Line>> {
     let limit = Limits::default().output_bytes;
     let mut text = Vec::new();
-    // The line end is not a part of the request. One byte more than the limit shows that a line is too long.
+    // The line end is not part of the request. One byte more than the limit shows that a line is too long.
     let read = input.take(limit as u64 + 1).read_until(b'\n', &mut text).context("cannot read the requests")?;
     if read == 0 {
         return Ok(None);
@@ -286,7 +289,7 @@ fn work(
     }
 }
 
-/// Returns the line that answers the line of a request, without its end.
+/// Returns the answer to a request, as a line without its line end.
 pub(crate) fn line(gate: &Gate, request: &str) -> String {
     answer(gate, None, Line { text: request.as_bytes().to_vec(), too_long: None }, None).text
 }
@@ -346,14 +349,14 @@ fn id(request: &str) -> String {
     }
 }
 
-/// A report, as far as the exit status needs it.
+/// The parts of a report that the exit status depends on.
 #[derive(Deserialize)]
 struct Report<'a> {
     #[serde(borrow)]
     disposition: Cow<'a, str>,
 }
 
-/// A report, as far as metrics need it.
+/// The parts of a report that metrics need.
 #[derive(Deserialize)]
 struct Counted<'a> {
     #[serde(borrow)]
@@ -376,14 +379,14 @@ struct Violated<'a> {
     keyword: Cow<'a, str>,
 }
 
-/// A fault, as far as metrics need it.
+/// The parts of a fault that metrics need.
 #[derive(Deserialize)]
 struct Faulted<'a> {
     #[serde(borrow)]
     fault: Cow<'a, str>,
 }
 
-/// The part of an answer that says how it ended.
+/// An answer that has a disposition.
 trait Disposed {
     fn disposition(&self) -> &str;
 }
@@ -423,7 +426,7 @@ fn status<'a, R: Disposed + Deserialize<'a>>(answer: &'a str) -> (Status, Option
     }
 }
 
-/// Counts an answer, and returns its exit status. What is neither a verdict nor a fault is not counted.
+/// Counts an answer, and returns its exit status. Answers that are neither verdicts nor faults are not counted.
 fn counted(answer: &seamgate::Answer, worker: Worker<'_>) -> Status {
     let (status, report, fault) = status::<Counted>(&answer.json);
     if let Some(Counted { disposition, agent, error }) = report {
@@ -448,7 +451,7 @@ fn write(
     let mut next = 0;
     let mut sum = Sum::default();
     loop {
-        // Write all answers that are there before waiting for more.
+        // Write all available answers before waiting for more.
         let batch = match answers.try_recv() {
             Ok(batch) => batch,
             Err(_) => {

@@ -3,8 +3,8 @@
 use seamgate::RetryNotice;
 use seamgate_text::{escape_terminal, warn};
 
-/// Prints a warning about a journal to standard error, with the paths and texts in it escaped. Says nothing if the run only
-/// continues.
+/// Prints a journal's warning to standard error, with the paths and texts in it escaped. Prints nothing if the run
+/// merely continues.
 pub fn print_warning(notice: &RetryNotice) {
     let name = |path: &std::path::Path| format!("the journal {}", path.display());
     let text = match notice {

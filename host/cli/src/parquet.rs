@@ -1,5 +1,6 @@
-//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them because it has a library
-//! for Parquet; this is the command line around it. `seamgate runs export --parquet` writes rows by the same library.
+//! `seamgate check --parquet`: judges the outputs in a Parquet file. The Python package does the work, because it has a
+//! library for Parquet; this is the command line for it. `seamgate runs export --parquet` writes rows with the same
+//! library.
 
 use std::{
     io::{self, IsTerminal},
@@ -16,11 +17,11 @@ use crate::{
     status::{Status, Sum},
 };
 
-/// A Parquet file to judge, and where the result goes.
+/// A Parquet file to judge, and the file for the result.
 pub struct Job {
     /// The file with the outputs.
     pub input: PathBuf,
-    /// The file that gets its columns and those of the verdicts.
+    /// The file for its columns and those of the verdicts.
     pub output: PathBuf,
     /// The contract, as one document.
     pub contract: String,
@@ -34,12 +35,12 @@ pub struct Job {
     pub threads: usize,
 }
 
-/// The progress of a job: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got
-/// a fault.
+/// The progress of a job: the number of rows in the file, and how many of them were accepted, refused, partial,
+/// rejected, or got a fault.
 pub struct Progress {
-    /// The rows of the file.
+    /// The number of rows in the file.
     pub rows: u64,
-    /// Accepted, refused, partial, rejected and without a verdict, so far.
+    /// The number of rows so far that were accepted, refused, partial, rejected, and without a verdict.
     pub kinds: [usize; 5],
 }
 
@@ -54,13 +55,13 @@ pub enum Ended {
 /// A function that judges Parquet files and reports its progress.
 pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
 
-/// The rows cannot be made: the file is not written.
+/// The rows cannot be created, so the file is not written.
 pub struct NoRows;
 
-/// A function that returns the next rows as NDJSON, and nothing after the last.
+/// A function that returns the next rows as NDJSON, and `None` after the last row.
 pub type NextRows<'n> = &'n mut dyn FnMut() -> Result<Option<String>, NoRows>;
 
-/// A function that writes rows of calls to a Parquet file. The file is there either whole or not at all.
+/// A function that writes rows of calls to a Parquet file. The file appears either completely or not at all.
 pub type WriteRows<'w> = &'w dyn Fn(&Path, NextRows<'_>) -> Result<(), Ended>;
 
 /// A library for Parquet.
@@ -71,7 +72,7 @@ pub struct Library<'l> {
     pub write: WriteRows<'l>,
 }
 
-/// The error without a library.
+/// The error message if there is no library.
 pub(crate) const NO_LIBRARY: &str = "this program has no library for Parquet; the Python package has the same command \
     with one. Install it (pip install 'seamgate[parquet]'), and run the 'seamgate' that it brings";
 

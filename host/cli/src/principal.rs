@@ -1,16 +1,16 @@
-//! Finds out for whom a command works.
+//! Determines the principal for whom a command works.
 
 use anyhow::{Context, Result};
 
-/// Variables that name the user, the first that is set and not empty first. Windows sets the last.
+/// Variables that name the user, in order of precedence. Windows sets the last one.
 const VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 
-/// Returns the name given, or the user's: from the environment, or, where it names nobody, as in many containers, services and
-/// jobs, from the accounts of this machine.
+/// Returns the given name, or the user's name from the environment. If the environment names nobody, as in many
+/// containers, services and jobs, uses the accounts of this machine.
 ///
 /// # Errors
 ///
-/// If there is no name, or the one given is empty.
+/// There is no name, or the given name is empty.
 pub(crate) fn principal(given: Option<&str>) -> Result<String> {
     let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let user = || VARIABLES.into_iter().find_map(variable).or_else(account);
@@ -18,7 +18,7 @@ pub(crate) fn principal(given: Option<&str>) -> Result<String> {
     name.context("neither USER nor an account of this machine says who you are: name yourself with --as NAME")
 }
 
-/// Returns the name that `/etc/passwd` has for the user of this process. It does not find accounts of a directory service: the C
+/// Returns the user of this process according to `/etc/passwd`. It does not find accounts of a directory service: the C
 /// library would load a shared library for them, and a static program cannot rely on one.
 #[cfg(unix)]
 fn account() -> Option<String> {
@@ -37,7 +37,8 @@ fn account() -> Option<String> {
     None
 }
 
-/// Returns the name of a user in a file of accounts (`passwd(5)`): the first whose third field is the number.
+/// Returns the name of a user in a file of accounts (`passwd(5)`): the first entry whose third field is the user's
+/// number.
 #[cfg(unix)]
 fn name_of(user: u32, accounts: &str) -> Option<&str> {
     accounts.lines().find_map(|line| {

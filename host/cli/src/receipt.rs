@@ -179,7 +179,7 @@ pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<String> {
     Ok(shell_word(output))
 }
 
-/// Refuses to replace a file.
+/// Checks that a file does not exist, so that it is not replaced.
 fn is_new(output: &Path) -> Result<()> {
     match output.exists() {
         true => bail!("{}: the file exists: name a new one", output.display()),
@@ -237,7 +237,7 @@ fn verify_file(arguments: &Verify) -> Result<Status> {
     })
 }
 
-/// Prints a report, as JSON or as text.
+/// Prints a report as JSON or as text.
 fn print<R: serde::Serialize>(report: &R, is_json: bool, text: impl Fn(&R) -> String) -> Result<()> {
     let text = match is_json {
         true => serde_json::to_string(report)?,
@@ -252,7 +252,7 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>> {
     input::named(file, MAX_RECEIPT).with_context(|| input::name(Some(file)))
 }
 
-/// Reads the options --key.
+/// Parses the options `--key`.
 pub(crate) fn trusted(keys: &[String]) -> Result<Trusted> {
     match keys.iter().any(|key| key == "any") {
         true => Ok(Trusted::Any),

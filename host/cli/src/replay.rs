@@ -1,4 +1,4 @@
-//! `seamgate replay`: what recorded runs would come to under another profile.
+//! `seamgate replay`: shows how recorded runs would be decided under another profile.
 
 use std::{
     io::Write,
@@ -43,7 +43,7 @@ struct Counts {
     runs: usize,
     calls: usize,
     differ: usize,
-    /// By decision: allow, approval, deny, and not reached.
+    /// The number of calls by decision: allow, approval, deny, and not reached.
     before: [usize; 4],
     after: [usize; 4],
 }
@@ -112,7 +112,7 @@ fn write(out: &mut impl Write, folder: &Path, replay: &Replay, is_all: bool) -> 
 /// The words for decisions, in the order of the table.
 const WORDS: [&str; 4] = ["runs", "asks", "denied", "not reached"];
 
-/// Returns the place of a decision in the table.
+/// Returns the column of a decision in the table.
 fn place(permit: Option<Permit>) -> usize {
     match permit {
         Some(Permit::Allow) => 0,

@@ -1,4 +1,4 @@
-//! `seamgate run`: the harness step around an agent that is a program.
+//! `seamgate run`: runs an agent that is a program, and judges its output.
 
 use std::{
     ffi::OsString,
@@ -30,10 +30,10 @@ use crate::{
     status::Status,
 };
 
-/// Violations of an attempt to show. The journal has all.
+/// The maximum number of an attempt's violations that are shown. The journal has all of them.
 const MAX_SHOWN: usize = 5;
 
-/// The longest text to read from `SEAMGATE_FINISH_FILE`, in bytes: more than any word has.
+/// The longest text to read from `SEAMGATE_FINISH_FILE`, in bytes. Every valid word is shorter.
 const MAX_FINISH: u64 = 64;
 
 pub(crate) const HELP: &str = "\
@@ -146,7 +146,7 @@ fn journalled<'g>(
             warning => print_warning(warning),
         });
     attempts.journalled(&journal).map_err(|error| match error {
-        // The journal is wrong, as if one of its lines could not be read.
+        // The journal is wrong, just as if one of its lines could not be read.
         RunError::Fault(fault @ Fault::BadRequest { .. }) => anyhow!("the journal {}: {fault}", path.display()),
         error => told(error),
     })
@@ -180,25 +180,26 @@ fn prompt() -> Result<Vec<u8>> {
     Ok(prompt)
 }
 
-/// The agent, and what all attempts share.
+/// The agent, and the settings that all attempts share.
 struct Agent<'a> {
     arguments: &'a Arguments,
     prompt: Vec<u8>,
-    /// The agent's last output that was judged here.
+    /// The agent's last output that this process judged.
     last_output: Vec<u8>,
     /// The number of consecutive failures of the agent.
     failures: u32,
     signals: Signals,
 }
 
-/// The wait after the first failure of the agent. Each further one is twice as long, up to the longest.
+/// The wait after the agent's first failure, and the longest wait. Each further wait is twice as long as the previous
+/// one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Makes one attempt: runs the agent, and judges its output. Returns a status if a signal ended the run.
 fn attempt(agent: &mut Agent, attempts: &mut JournalledAttempts, feedback: &str) -> Result<Option<Status>> {
     let (number, most) = (attempts.attempts().count() + 1, attempts.attempts().most());
-    // Dropping the folder removes whatever the agent put into it.
+    // Dropping the folder removes everything that the agent wrote to it.
     let folder = ExchangeDir::new(&agent.signals)
         .map_err(|error| NoVerdict(format!("cannot make a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
@@ -238,7 +239,7 @@ enum AgentResult {
     Output(Produced),
     /// This signal ended the run.
     Signal(u8),
-    /// The agent's output, its exit status if it had one, and why there is no verdict.
+    /// The agent's output, its exit status if there is one, and the reason why there is no verdict.
     Failure { output: Vec<u8>, exit: Option<i32>, error: Error },
     /// The reason why the agent cannot be run. Running it again does not help.
     NotStarted(Error),
@@ -335,7 +336,7 @@ impl Agent<'_> {
     }
 }
 
-/// Appends a part after a blank line, whether or not the text before it ends with a line end.
+/// Appends a part after a blank line, whether or not the preceding text ends with a line end.
 fn push_part(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(match text.last() {
         None => b"",
@@ -345,10 +346,10 @@ fn push_part(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(part);
 }
 
-/// The file into which the agent may write why its model stopped.
+/// The file to which the agent may write why its model stopped.
 const FINISH: &str = "finish.txt";
 
-/// Returns why the agent's model stopped, from the agent's file.
+/// Returns the reason why the agent's model stopped, from the agent's file.
 fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     let mut word = String::new();
     let file = open_regular(fs::File::options().read(true), &folder.join(FINISH));
@@ -362,17 +363,17 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     }
 }
 
-/// Shows what an attempt lacks, by itself or with those before.
+/// Shows the mistakes of an attempt, both by itself and together with the previous ones.
 fn show(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
     show_report(report, &format!("attempt {number} of {most}"));
-    // Say if the merge with the attempts before used nothing of it.
+    // Report if the merge with the previous attempts used nothing of this one.
     if let Some(why) = attempts.report().and_then(|together| together.merged.last()).and_then(unused) {
         say(&format!("  attempt {number} {why}"));
     }
 }
 
-/// Returns why an attempt added nothing, or not all of its items, to those before.
+/// Returns the reason why an attempt added nothing, or not all of its items, to the previous ones.
 fn unused(step: &MergeStep) -> Option<String> {
     match step.outcome {
         MergeOutcome::Unused => Some("adds nothing: it has no items, or none was missing".to_owned()),
@@ -406,7 +407,7 @@ fn show_report(report: &Report, of: &str) {
     }
 }
 
-/// Prints the valid document, or says why there is none.
+/// Prints the valid document, or the reason why there is none.
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
     let status = Status::of_run(stop, attempts);

@@ -1,4 +1,4 @@
-//! `seamgate runs`: the runs of a folder as an archive.
+//! `seamgate runs`: treats the runs in a folder as an archive.
 
 mod export;
 mod list;
@@ -57,7 +57,7 @@ struct Found {
 }
 
 impl Found {
-    /// Fails if there is no run.
+    /// Returns an error if there is no run.
     fn must_have_runs(&self, dir: &Path) -> Result<()> {
         if self.runs.is_empty() && self.is_whole {
             bail!("{}: there is no run in it: name the folder of a run, or one that holds runs", dir.display());
@@ -66,14 +66,14 @@ impl Found {
     }
 }
 
-/// Finds the runs of a folder, and says which folders cannot be read. There must be one.
+/// Finds the runs in a folder, and reports which folders cannot be read. Returns an error if there is no run.
 fn find(dir: &Path) -> Result<Found> {
     let found = look(dir)?;
     found.must_have_runs(dir)?;
     Ok(found)
 }
 
-/// Finds the runs of a folder, and says which folders cannot be read.
+/// Finds the runs in a folder, and reports which folders cannot be read.
 fn look(dir: &Path) -> Result<Found> {
     if !dir.is_dir() {
         let why = if dir.exists() { "must be a folder" } else { "there is no such folder" };
@@ -87,7 +87,7 @@ fn look(dir: &Path) -> Result<Found> {
     Ok(Found { runs, leftovers, is_whole: unreadable.is_empty() })
 }
 
-/// Returns the name of a run: the path of its folder in the folder that was named.
+/// Returns the name of a run: the path of its folder relative to the folder on the command line.
 fn name_in(dir: &Path, run: &Path) -> String {
     match run.strip_prefix(dir) {
         Ok(name) if !name.as_os_str().is_empty() => name.to_string_lossy().into_owned(),
@@ -95,7 +95,7 @@ fn name_in(dir: &Path, run: &Path) -> String {
     }
 }
 
-/// Fails for a folder that is not that of a run.
+/// Returns an error for a folder that is not that of a run.
 fn must_be_run(run: &Path) -> Result<()> {
     match has_journal(run) {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! `seamgate serve`: a page and metrics of a folder of runs.
+//! `seamgate serve`: serves a page and metrics about a folder of runs.
 
 use std::{net::SocketAddr, path::PathBuf};
 

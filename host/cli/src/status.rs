@@ -1,4 +1,4 @@
-//! Exit statuses: promises to scripts.
+//! Exit statuses, on which scripts may rely.
 
 use seamgate::{Attempts, Disposition, Fault, Stop};
 use seamgate_runner::Error;
@@ -10,7 +10,7 @@ pub(crate) const HELP: &str = "\
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict,
 6 waits for a person";
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Accepted,
@@ -33,14 +33,14 @@ impl From<Disposition> for Status {
             Disposition::Accepted => Status::Accepted,
             Disposition::Partial => Status::Partial,
             Disposition::Refused => Status::Refused,
-            // A word of a later version is not a success.
+            // An unknown word of a later version does not count as success.
             _ => Status::Rejected,
         }
     }
 }
 
 impl Status {
-    /// Returns how `seamgate run` ends.
+    /// Returns the status of `seamgate run`.
     pub(crate) fn of_run(stop: Stop, attempts: &Attempts) -> Self {
         match attempts.exit_status(stop) {
             0 => Status::Accepted,
@@ -56,7 +56,7 @@ impl Status {
         Status::Signal(u8::try_from(signal).unwrap_or(127))
     }
 
-    /// Returns the number that a script sees.
+    /// Returns the number of the exit status.
     pub(crate) fn code(self) -> u8 {
         match self {
             Status::Accepted => 0,
@@ -66,7 +66,7 @@ impl Status {
             Status::Refused => 4,
             Status::Fault => 5,
             Status::Waits => 6,
-            // A shell shows the same for a program that SIGPIPE ended.
+            // A shell shows the same number for a program that SIGPIPE ended.
             Status::BrokenPipe => 141,
             Status::Signal(signal) => 128_u8.saturating_add(signal),
         }
@@ -108,7 +108,7 @@ impl Status {
 pub(crate) struct Sum([usize; 5]);
 
 impl Sum {
-    /// From the best to the worst, with the word for each.
+    /// The kinds from the best to the worst, with a word for each.
     const KINDS: [(Status, &str); 5] = [
         (Status::Accepted, "accepted"),
         (Status::Refused, "refused"),
@@ -128,13 +128,13 @@ impl Sum {
         self.0[kind] += 1;
     }
 
-    /// Returns the status of all together.
+    /// Returns the status for all verdicts together.
     pub(crate) fn worst(&self) -> Status {
         let kinds = Self::KINDS.iter().zip(self.0).rev();
         kinds.into_iter().find(|(_, number)| *number > 0).map_or(Status::Accepted, |((kind, _), _)| *kind)
     }
 
-    /// Returns the numbers in words, leaving out those that are zero.
+    /// Describes the numbers in words. Omits those that are zero.
     pub(crate) fn told(&self, noun: &str) -> String {
         let all = count(self.0.iter().sum(), noun);
         let kinds = Self::KINDS.iter().zip(self.0).filter(|(_, number)| *number > 0);

@@ -1,4 +1,4 @@
-//! `seamgate check --stream`: progress on an output that is still coming.
+//! `seamgate check --stream`: reports progress on an output that is still arriving.
 
 use std::io::Read;
 
@@ -11,11 +11,11 @@ use crate::{
     error::FaultError,
 };
 
-/// Characters of an item to show.
+/// The maximum number of characters shown of an item.
 const MAX_ITEM: usize = 100;
 
-/// Reads an output to its end, and reports progress after each piece: in words, or as lines of JSON. Puts the bytes
-/// that the gate took into `output`.
+/// Reads an output to its end, and reports progress after each piece, in words or as lines of JSON. Appends the bytes
+/// that the gate accepted to `output`.
 pub(crate) fn follow(
     session: &mut Session,
     (mut input, length): (impl Read, Option<usize>),
@@ -42,7 +42,7 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// Returns the fault with the length of the whole input, if that is known.
+/// Adds the length of the whole input to a fault, if it is known.
 fn whole(fault: Fault, length: Option<usize>) -> Fault {
     match (fault, length) {
         (Fault::InputTooLarge { bytes, limit, .. }, Some(length)) => {
@@ -55,12 +55,12 @@ fn whole(fault: Fault, length: Option<usize>) -> Fault {
 struct Reporter {
     in_words: bool,
     completeness: Completeness,
-    /// The reporter has reported a dead end.
+    /// `true` if a dead end was reported.
     is_dead: bool,
 }
 
 impl Reporter {
-    /// Reports what is new.
+    /// Reports the progress since the last report.
     fn report(&mut self, progress: &Progress, output: &[u8]) -> Result<()> {
         let changed = progress.completeness != self.completeness;
         let dead_end = progress.dead_end.as_ref().filter(|_| !self.is_dead);
@@ -92,7 +92,7 @@ impl Reporter {
 
 /// Returns the beginning of an item on one line.
 fn shown(item: &[u8]) -> String {
-    // Pretty-printed text has much white space, so cut first at more bytes than are shown.
+    // Pretty-printed text has a lot of white space, so first truncate it to more bytes than are shown.
     let text = String::from_utf8_lossy(&item[..item.len().min(16 * MAX_ITEM)]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = text.chars().take(MAX_ITEM).collect();

@@ -1,4 +1,4 @@
-//! `seamgate test`: holds contracts to example outputs with the verdicts that their author expects.
+//! `seamgate test`: checks contracts against example outputs, whose verdicts their author has specified.
 
 use std::{
     fs,
@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
 struct Outcome {
     file: PathBuf,
     output: Arc<str>,
-    /// The word of the verdict that came out.
+    /// The word for the actual verdict.
     word: String,
-    /// The differences from the expected verdict; empty if the example passes.
+    /// The differences from the expected verdict. Empty if the example passes.
     differences: Vec<String>,
-    /// The piece of the output that its first violation is about.
+    /// The span of the output that the first violation is about.
     span: Option<Span>,
     written: bool,
     elapsed: Duration,
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         bail!("there is no NAME.contract.json; `seamgate init` makes one");
     }
     let mut outcomes = Vec::new();
-    // Contracts that cannot be used, and those that nothing is expected of.
+    // Contracts that cannot be used, and contracts without examples.
     let mut others = Vec::new();
     let mut errors = 0;
     for path in &contracts {
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 let message = format!("has no examples: put outputs into {}", examples::folder(path).display());
                 vec![of_file(path, Level::Hint, "no_examples", message)]
             }
-            // The others are tested all the same.
+            // The other contracts are tested nevertheless.
             Err(findings) => {
                 errors += findings.len();
                 findings
@@ -197,7 +197,7 @@ fn shown(path: &Path) -> String {
     escape_terminal(&path.display().to_string())
 }
 
-/// Returns the outcomes for a person, a line each, with what differs.
+/// Describes the outcomes for a person, one per line, with the differences.
 fn told(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {

@@ -1,7 +1,7 @@
-//! `seamgate check --ndjson --metrics FILE`: counts of verdicts, in a file that Prometheus' node exporter reads.
+//! `seamgate check --ndjson --metrics FILE`: counts verdicts in a file that Prometheus' node exporter reads.
 //!
-//! A batch ends before anybody could scrape it, so its counts are in a file. They go on from those that the file has: for
-//! Prometheus, the batches of a file are one process that never restarts.
+//! A batch ends before anybody could scrape it, so its counts are written to a file. They continue from the counts in
+//! that file: to Prometheus, all batches with the same file are one process that never restarts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,13 +18,13 @@ use std::{
 use anyhow::{Context, Result, bail};
 use seamgate::Usage;
 
-/// The most bytes of a file that is read.
+/// The most bytes of a file that are read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
-/// The largest count that a file can have. Below it, a number of the file has no fraction that is lost.
+/// The largest count that a file can contain. Smaller numbers are represented exactly.
 const MAX_VALUE: f64 = 9e15;
-/// The longest name of a file without its extension, which is a label.
+/// The longest name of a file without its extension. It is used as a label.
 const MAX_NAME: usize = 64;
-/// Stands in place of a word that is not fixed: whoever wrote the request or the component chose it.
+/// Replaces a word that is not fixed, because the author of the request or of the component chose it.
 const UNKNOWN: &str = "(unknown)";
 /// The dispositions of verdicts.
 const DISPOSITIONS: [&str; 4] = ["accepted", "partial", "rejected", "refused"];
@@ -35,11 +35,11 @@ const SECONDS: [f64; 11] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 
 
 const AGENT: &str = "gen_ai_agent_name";
 
-/// A histogram: the count of each bucket alone, and the sum.
+/// A histogram: the count of each bucket by itself, and the sum.
 #[derive(Clone, PartialEq, Debug)]
 struct Histogram<const N: usize> {
     bounds: &'static [f64; N],
-    /// The last one has no bound.
+    /// The counts of the buckets. The last bucket has no bound.
     counts: Vec<u64>,
     sum: f64,
 }
@@ -81,19 +81,20 @@ impl Default for OfAgent {
     }
 }
 
-/// Counts of answers, by agent where they are verdicts.
+/// Counts of answers. Those of verdicts are grouped by agent.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Counts {
     agents: BTreeMap<String, OfAgent>,
     faults: BTreeMap<String, u64>,
 }
 
-/// Returns the value of a key, which is made at its first use.
+/// Returns the value of a key, and creates it on first use.
 fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, key: &str) -> &'m mut T {
     map.entry(key.to_owned()).or_default()
 }
 
-/// Changes the value of a word. One that is not known counts as [`UNKNOWN`]. A word that was counted before costs one search.
+/// Changes the value of a word. An unknown word counts as [`UNKNOWN`]. A word that was counted before needs only one
+/// lookup.
 fn count<T: Default>(map: &mut BTreeMap<String, T>, word: &str, words: &BTreeSet<String>, change: impl FnOnce(&mut T)) {
     match map.get_mut(word) {
         Some(value) => change(value),
@@ -114,7 +115,7 @@ impl Counts {
     }
 }
 
-/// The words that labels can have.
+/// The words that may occur in labels.
 pub(crate) struct Words {
     pub(crate) agents: BTreeSet<String>,
     pub(crate) keywords: BTreeSet<String>,
@@ -124,20 +125,22 @@ pub(crate) struct Words {
 /// The counts of all workers, and the file that they are written to.
 pub(crate) struct Textfile {
     path: PathBuf,
-    /// The name of the file without its extension: the label `file` of all metrics, which tells the files of a folder apart.
+    /// The name of the file without its extension. It is the label `file` of all metrics, which distinguishes the files
+    /// in a folder.
     name: String,
     _lock: File,
     words: Words,
-    /// The counts that the file had, and those of each worker.
+    /// The counts that the file already had, and those of each worker.
     before: Counts,
     workers: Vec<Mutex<Counts>>,
-    /// Requests that were read, and those that were answered.
+    /// The number of requests that were read, and of those that were answered.
     read: AtomicU64,
     answered: AtomicU64,
 }
 
 impl Textfile {
-    /// Continues a file, or begins it. Writes it once, so that a path that cannot be written shows before any work.
+    /// Continues a file, or creates it. Writes it once, so that a path that cannot be written is detected before any
+    /// work.
     pub(crate) fn open(path: &Path, words: Words, workers: usize) -> Result<Self> {
         let wrong = || format!("--metrics {}", path.display());
         let is_plain = |name: &str| {
@@ -203,7 +206,7 @@ impl Textfile {
         self.answered.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
-    /// Writes the whole file, or leaves it as it is.
+    /// Writes the file atomically.
     pub(crate) fn write(&self) -> io::Result<()> {
         let answered = self.answered.load(Ordering::Relaxed);
         let waiting = self.read.load(Ordering::Relaxed).saturating_sub(answered);
@@ -221,7 +224,7 @@ impl Textfile {
     }
 }
 
-/// The counts of a worker. Others read them while it goes on.
+/// The counts of a worker. Other threads read them while it continues.
 #[derive(Clone, Copy)]
 pub(crate) struct Worker<'t> {
     words: &'t Words,
@@ -257,7 +260,7 @@ impl<'t> Worker<'t> {
     }
 }
 
-/// The names of metrics, each with its type and its meaning.
+/// The names of metrics, each with its type and its help text.
 const VERDICTS: (&str, &str, &str) = ("seamgate_verdicts_total", "counter", "Verdicts, by agent and disposition.");
 const VIOLATIONS: (&str, &str, &str) =
     ("seamgate_violations_total", "counter", "Violations of rejected outputs, by agent and keyword.");
@@ -267,7 +270,7 @@ const OF_SECONDS: (&str, &str, &str) =
     ("seamgate_verdict_duration_seconds", "histogram", "Time of a verdict inside the sandbox.");
 const WAITING: (&str, &str, &str) = ("seamgate_requests_waiting", "gauge", "Requests that were read and not answered.");
 
-/// Returns the counts in Prometheus' text format 0.0.4: the node exporter reads no other.
+/// Formats the counts in Prometheus' text format 0.0.4, because the node exporter reads no other format.
 fn written(counts: &Counts, file: &str, waiting: u64) -> String {
     let mut text = String::new();
     // Writing to a string never fails. No value of a label needs an escape.
@@ -310,7 +313,7 @@ fn buckets<const N: usize>(text: &mut String, name: &str, labels: &str, histogra
     let _ = writeln!(text, "{name}_sum{{{labels}}} {}\n{name}_count{{{labels}}} {count}", histogram.sum);
 }
 
-/// Reads the counts that [`written`] wrote.
+/// Parses the counts that [`written`] wrote.
 fn parse(text: &str, file: &str) -> Result<Counts> {
     let mut counts = Counts::default();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
@@ -355,7 +358,7 @@ fn sample(counts: &mut Counts, line: &str, file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes a sample of a histogram. The buckets of a file contain those before them.
+/// Adds a sample of a histogram. In a file, each bucket includes the previous ones.
 fn of_histogram<const N: usize>(
     histogram: &mut Histogram<N>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `seamgate trace`: shows a run as a person reads it, from its folder alone.
+//! `seamgate trace`: shows a run in a readable form, using only its folder.
 
 use std::{
     io::{BufWriter, Write},
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if faults.is_empty() { Status::Accepted } else { Status::Fault })
 }
 
-/// Writes a file that only its owner can read, because a trace holds what the run held.
+/// Writes a file that only its owner can read, because a trace contains what the run contains.
 fn write(file: &Path, text: &str) -> Result<()> {
     write_private(file, text.as_bytes())
         .map_err(|error| NoVerdict(format!("cannot write {}: {error}", file.display())).into())

@@ -1,4 +1,4 @@
-//! `seamgate types`: the types of documents that a contract accepts, written by a generator of the language.
+//! `seamgate types`: writes the types of documents that a contract accepts, using a generator for the language.
 
 use std::{ffi::OsString, fs, io, io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
 /// The limit of generated code, in bytes.
 const MAX_CODE: usize = 64 * 1024 * 1024;
 
-/// The file that a generator reads, in a folder of its own.
+/// The file that a generator reads, in a separate folder.
 const SCHEMA: &str = "schema.json";
 
 pub(crate) const HELP: &str = "\
@@ -65,11 +65,11 @@ enum To {
 struct Generator {
     language: Language,
     program: &'static str,
-    /// Its arguments. None of them depends on the contract.
+    /// The generator's arguments. None of them depends on the contract.
     arguments: &'static [&'static str],
-    /// `true` if `--class-name` names the type of a document. Other generators take the schema's title.
+    /// `true` if `--class-name` sets the name of the document's type. Other generators use the schema's title.
     names_class: bool,
-    /// Installs the version that `tests/types` measures.
+    /// The command that installs the version that `tests/types` measures.
     install: &'static str,
 }
 
@@ -175,7 +175,7 @@ fn generated(generator: &Generator, name: &str, schema: &str, timeout: u64) -> R
         input: schema.as_bytes(),
         timeout: Duration::from_secs(timeout),
         limit: MAX_CODE,
-        // There, no configuration of a project changes what it writes.
+        // In that folder, no configuration of a project affects the output.
         folder: Some(folder.path()),
         stop: process::Stop::default(),
         told_as: Some(program),
@@ -199,7 +199,7 @@ fn generated(generator: &Generator, name: &str, schema: &str, timeout: u64) -> R
     }
 }
 
-/// Writes the code as it is, but for a terminal without what a terminal obeys.
+/// Writes the code unchanged. On a terminal, removes everything that would control the terminal.
 fn write(code: Vec<u8>) -> Result<Status> {
     let Ok(code) = String::from_utf8(code) else {
         return Err(NoVerdict("the generator wrote text that is not UTF-8; no types were written".to_owned()).into());

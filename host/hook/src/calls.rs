@@ -1,4 +1,4 @@
-//! The calls that the kernel decides about: that of the tool, and those of the commands that a shell would run.
+//! The calls that the kernel decides about: the call of the tool, and the calls of the commands that a shell would run.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,25 @@ use crate::{
     shell::{self, Line, Simple},
 };
 
-/// The server of commands in a profile.
+/// The profile's server for shell commands.
 const SHELL: &str = "shell";
-/// The tool that stands for all that the profile does not name.
+/// The tool that represents everything that the profile does not name.
 const OTHER: &str = "other";
-/// The tool for files that redirections read and write.
+/// The tool that represents files that redirections read and write.
 const REDIRECT: &str = "redirect";
-/// The tool for commands whose text does not say all that they run.
+/// The tool that represents commands whose text does not reveal everything that they run.
 const UNCLEAR: &str = "unclear";
 /// The tools that run a shell.
 const SHELLS: [&str; 8] =
     ["Bash", "bash", "shell", "Shell", "run_shell_command", "shell_command", "exec_command", "local_shell"];
-/// Those whose language is not read.
+/// Shell tools whose language is not parsed.
 const FOREIGN: [&str; 3] = ["PowerShell", "powershell", "Monitor"];
 
-/// Calls that belong together: the strictest decision counts.
+/// Calls that are decided together. The strictest decision applies.
 pub(crate) struct Calls {
     pub(crate) all: Vec<One>,
-    /// The reasons why there may be more of them. Then the harness asks its user at best.
+    /// The reasons why there may be further calls. If there is any, the best decision is that the harness asks its
+    /// user.
     pub(crate) doubts: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct One {
     pub(crate) arguments: Value,
 }
 
-/// Returns the calls that stand for a call of the harness.
+/// Returns the calls that represent a call of the harness.
 pub(crate) fn of(call: &Call, folder: &str, setting: &Setting) -> Calls {
     let known = Known::read(&setting.profile);
     let mut calls = Calls { all: vec![known.call(&call.server, &call.tool, call.input.clone())], doubts: Vec::new() };
@@ -59,7 +60,7 @@ pub(crate) fn of(call: &Call, folder: &str, setting: &Setting) -> Calls {
     calls
 }
 
-/// Reads the command of a tool that runs a shell. `None`: it is another tool.
+/// Parses the command of a tool that runs a shell. `None` for other tools.
 fn line(call: &Call, folder: &str, home: Option<&str>) -> Option<Line> {
     if !call.server.is_empty() {
         return None;
@@ -120,7 +121,7 @@ impl Known {
         self.0.contains(&(server.to_owned(), tool.to_owned()))
     }
 
-    /// Returns the call of a tool, or of what stands for it.
+    /// Returns the call of a tool, or of the tool that represents it.
     fn call(&self, server: &str, tool: &str, input: Value) -> One {
         let server = server.to_owned();
         let is_own = tool == OTHER || !self.has(&server, tool);

@@ -1,4 +1,4 @@
-//! Decisions about calls, and the results of calls.
+//! Decides about calls, and handles the results of calls.
 
 use seamgate::{
     Action, ApprovalAnswer, ApprovalEvent, CallCancelledEvent, CallEvent, DecisionRecord, Json, ObservationStatus,
@@ -17,17 +17,17 @@ use crate::{
     session::{CallState, Session, Step, short},
 };
 
-/// The principal as whom the user of the harness approves. A profile that trusts the harness' prompt names it in a group of
-/// `approvers`, as for `seamgate mcp`.
+/// The principal in whose name the user of the harness approves. A profile that trusts the harness' prompt names it in
+/// a group of `approvers`, as for `seamgate mcp`.
 const CLIENT: &str = "client";
-/// The longest result that an event has, in bytes.
+/// The longest result that an event contains, in bytes.
 const MAX_INLINE: usize = 7 * 1024 * 1024;
-/// The most reasons that an answer has.
+/// The maximum number of reasons in an answer.
 const MAX_REASONS: usize = 3;
 /// The longest reason, in bytes.
 const MAX_REASON: usize = 1024;
 
-/// Decides about a call of the harness: the strictest decision about all of its calls counts.
+/// Decides about a call of the harness. The strictest decision about all of its calls applies.
 pub(crate) fn before(session: &mut Session, call: &Call, calls: &Calls, can_ask: bool) -> Result<Verdict> {
     let base = match &call.id {
         Some(id) => truncate(id, 200),
@@ -38,7 +38,7 @@ pub(crate) fn before(session: &mut Session, call: &Call, calls: &Calls, can_ask:
     for (number, one) in calls.all.iter().enumerate() {
         let mut event = CallEvent::new(truncate(&one.tool, 1024), Json::of(&one.arguments)?);
         event.id = Some(if number == 0 { base.clone() } else { format!("{base}/{number}") });
-        // The empty name is the harness itself, so that no server's tool of the same name is meant.
+        // The empty name stands for the harness itself, so that a server's tool with the same name is not meant.
         event.server = Some(one.server.clone());
         let Step { records, actions } = session.send(&event.at(now()))?;
         let Some(record) = records.iter().find_map(decision) else {
@@ -98,7 +98,7 @@ pub(crate) fn before(session: &mut Session, call: &Call, calls: &Calls, can_ask:
     })
 }
 
-/// Says why a call that needs approval is denied.
+/// Describes why a call that needs approval is denied.
 fn unasked(message: &str, by: &[String], can_ask: bool) -> String {
     let why = match can_ask {
         true => "the profile does not let the user of the harness (\"client\") approve it",
@@ -107,7 +107,7 @@ fn unasked(message: &str, by: &[String], can_ask: bool) -> String {
     format!("{message}. It needs the approval of {}, and {why}.", by.join(" or "))
 }
 
-/// Takes the result of a call of the harness.
+/// Handles the result of a call of the harness.
 pub(crate) fn after(session: &mut Session, call: &Call, result: &Result<Value, String>) -> Result<Verdict> {
     let open = open_calls(session, call)?;
     if open.is_empty() {
@@ -129,7 +129,7 @@ pub(crate) fn after(session: &mut Session, call: &Call, result: &Result<Value, S
         }
         let event = match number {
             0 => result_of(session, key, result)?,
-            // Its labels count. The whole text is in the result of the tool.
+            // Its labels matter. The complete text is in the result of the tool.
             _ => {
                 let mut event = ToolResultEvent::new(key);
                 event.text = Some(format!("the output is that of {}", open[0].key).as_str().into());
@@ -148,7 +148,7 @@ pub(crate) fn after(session: &mut Session, call: &Call, result: &Result<Value, S
     Ok(rejected.map_or(Verdict::Nothing, Verdict::Rejected))
 }
 
-/// Returns the open calls of a call of the harness, that of the tool first.
+/// Returns the open calls that belong to a call of the harness. That of the tool comes first.
 fn open_calls(session: &Session, call: &Call) -> Result<Vec<CallState>> {
     let is_open = |state: &CallState| matches!(state.phase.as_str(), "asked" | "held" | "dispatched" | "started");
     let mut open: Vec<CallState> = session.state()?.calls.into_iter().filter(is_open).collect();
@@ -166,7 +166,7 @@ fn open_calls(session: &Session, call: &Call) -> Result<Vec<CallState>> {
     Ok(open)
 }
 
-/// Returns the name of a call for which the harness has none.
+/// Returns an id for a call to which the harness gave none.
 fn name_of(call: &Call) -> String {
     let text = format!("{}/{} {}", call.server, call.tool, call.input);
     format!("h{}", short(&digest(text.as_bytes())))
@@ -211,12 +211,12 @@ fn decision(record: &Record) -> Option<&DecisionRecord> {
     }
 }
 
-/// Returns a denial without the tools that are allowed: a harness lists its own.
+/// Returns a denial without the list of allowed tools, because a harness lists its own.
 fn without_tools(message: &str) -> &str {
     message.rsplit_once(" Allowed tools: ").map_or(message, |(reason, _)| reason)
 }
 
-/// Joins reasons, each once.
+/// Joins reasons, without duplicates.
 fn joined(reasons: &[String]) -> String {
     let mut shown: Vec<String> = Vec::new();
     for reason in reasons {

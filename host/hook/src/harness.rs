@@ -1,4 +1,4 @@
-//! The harnesses: what their messages say, and the form of an answer.
+//! The harnesses: how to read their messages, and the form of the answers.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub enum Harness {
     Gemini,
     /// GitHub Copilot CLI.
     Copilot,
-    /// opencode, whose plugin sends messages of its own.
+    /// opencode. Its plugin sends messages in a format of its own.
     Opencode,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Message {
 /// The event of a message.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A session starts, or goes on.
+    /// A session starts or continues.
     Start,
     /// A session ends. It may be resumed.
     End,
@@ -53,7 +53,7 @@ pub(crate) enum Event {
 pub(crate) struct Call {
     /// The harness' id of the call, if it has one.
     pub(crate) id: Option<String>,
-    /// The MCP server that has the tool. Empty: the harness itself.
+    /// The MCP server that provides the tool. Empty for the harness itself.
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) input: Value,
@@ -62,17 +62,17 @@ pub(crate) struct Call {
 /// The decision about a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// There is nothing to say.
+    /// The hook has no objection or answer.
     Nothing,
     Allow,
-    /// The user of the harness has to approve the call.
+    /// The user of the harness must approve the call.
     Ask(String),
     Deny(String),
-    /// The result of a call cannot be shown: this is in its place.
+    /// The result of a call must not be shown. This text replaces it.
     Rejected(String),
 }
 
-/// The members of all messages. Others pass.
+/// The members of all messages. Other members are ignored.
 #[derive(Deserialize)]
 struct Raw {
     #[serde(alias = "sessionID")]
@@ -102,7 +102,7 @@ impl Harness {
     pub const ALL: [Harness; 5] =
         [Harness::Claude, Harness::Codex, Harness::Gemini, Harness::Copilot, Harness::Opencode];
 
-    /// Returns its name in commands.
+    /// Returns the name of the harness in commands.
     pub fn word(self) -> &'static str {
         match self {
             Harness::Claude => "claude",
@@ -113,19 +113,19 @@ impl Harness {
         }
     }
 
-    /// Returns whether a hook can make it ask its user.
+    /// Returns whether a hook can make the harness ask its user.
     pub(crate) fn can_ask(self) -> bool {
         matches!(self, Harness::Claude | Harness::Copilot)
     }
 
-    /// Reads a message. An error says what is wrong.
+    /// Parses a message. The error describes what is wrong.
     pub(crate) fn read(self, input: &[u8]) -> Result<Message, String> {
         if input.len() > MAX_MESSAGE {
             return Err(format!("invalid hook message: it is longer than {MAX_MESSAGE} bytes"));
         }
         let named =
             "expected the JSON object that the harness gives a hook, with \"hook_event_name\" and \"session_id\"";
-        // A list would be read as the members in their order.
+        // serde would read a list as the members in their order.
         if input.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             return Err(format!("invalid hook message: {named}"));
         }
@@ -157,7 +157,7 @@ impl Harness {
         Ok(Message { session: raw.session_id, folder: raw.cwd, event })
     }
 
-    /// Returns what a tool returned.
+    /// Returns the result of a tool.
     fn result(self, response: Option<Value>, result: Option<Value>, error: Option<Value>) -> Result<Value, String> {
         if let Some(error) = error.filter(|error| !error.is_null()) {
             return Err(text_of(error));
@@ -175,7 +175,7 @@ impl Harness {
         Ok(response)
     }
 
-    /// Returns the answer in the harness' form.
+    /// Returns the answer in the form that the harness expects.
     pub(crate) fn answer(self, message: &Message, verdict: &Verdict) -> String {
         let answer = match (&message.event, verdict) {
             (_, Verdict::Nothing) => return String::new(),
@@ -192,14 +192,14 @@ impl Harness {
                 Harness::Gemini => json!({"decision": "deny", "reason": why}),
                 _ => json!({"decision": "block", "reason": why}),
             }),
-            // A session starts in any case: its first call is denied.
+            // A session starts in any case, and its first call is denied.
             (_, Verdict::Deny(why)) => Some(json!({"systemMessage": why})),
             _ => None,
         };
         answer.map(|answer| answer.to_string()).unwrap_or_default()
     }
 
-    /// Returns the answer before a call.
+    /// Returns the answer to a message before a call.
     fn decision(self, verdict: &Verdict) -> Option<Value> {
         let (word, reason) = match verdict {
             Verdict::Nothing => return None,
@@ -208,7 +208,7 @@ impl Harness {
             Verdict::Ask(why) | Verdict::Deny(why) | Verdict::Rejected(why) => ("deny", why.as_str()),
         };
         match self {
-            // It takes no other word.
+            // The harness accepts no other word.
             Harness::Codex if word != "deny" => None,
             Harness::Claude | Harness::Codex if reason.is_empty() => {
                 Some(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": word}}))
@@ -224,7 +224,7 @@ impl Harness {
     }
 }
 
-/// Returns the server and the name of a tool: `mcp__SERVER__TOOL`, or a tool of the harness.
+/// Splits the name of a tool into its server and its name: `mcp__SERVER__TOOL`, or a tool of the harness.
 fn parts(name: &str) -> (String, String) {
     match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
         Some((server, tool)) if !server.is_empty() && !tool.is_empty() => (server.to_owned(), tool.to_owned()),

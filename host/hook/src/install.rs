@@ -1,4 +1,4 @@
-//! The entry of the hook in the settings of a harness. All other text of the file stays as it is.
+//! The entry of the hook in the settings of a harness. All other text of the file is unchanged.
 
 use std::{
     collections::BTreeMap,
@@ -11,21 +11,21 @@ use serde_json::{json, value::RawValue};
 
 use crate::harness::Harness;
 
-/// The seconds that a harness gives a hook.
+/// The time limit for a hook in the harness' settings, in seconds.
 const TIMEOUT_S: u64 = 60;
 
-/// The change of a file.
+/// The change to a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is as it should be.
+    /// The file is already as it should be.
     None,
-    /// It gets this text.
+    /// The file gets this text.
     Write(String),
-    /// It is removed.
+    /// The file is removed.
     Remove,
 }
 
-/// The place of a harness' settings.
+/// The location of a harness' settings.
 pub struct Place;
 
 impl Place {
@@ -41,9 +41,8 @@ impl Place {
     }
 }
 
-/// Plans the change of the settings file of a harness, whose text is `text`, so that it has the hook, or has it no
-/// more.
-/// `command` is the command of the hook and its arguments.
+/// Plans the change of the settings file of a harness, whose text is `text`, that adds or removes the hook. `command`
+/// is the command of the hook with its arguments.
 pub fn plan(harness: Harness, text: Option<&str>, command: &[String], is_installed: bool) -> Result<Change> {
     let whole = match harness {
         Harness::Copilot | Harness::Opencode => whole_file(harness, command),
@@ -61,7 +60,7 @@ pub fn plan(harness: Harness, text: Option<&str>, command: &[String], is_install
     })
 }
 
-/// The events of which a harness tells the hook, with what selects all tools.
+/// The events that a harness reports to the hook, each with the selector for all tools.
 fn events(harness: Harness) -> &'static [(&'static str, Option<&'static str>)] {
     match harness {
         Harness::Claude => &[
@@ -88,7 +87,7 @@ fn events(harness: Harness) -> &'static [(&'static str, Option<&'static str>)] {
     }
 }
 
-/// The command as a shell takes it. If it cannot be started, or fails, the harness denies the call.
+/// Returns the command in shell syntax. If it cannot be started, or fails, the harness denies the call.
 fn shell(command: &[String]) -> String {
     let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let quoted = |word: &String| match is_plain(word) {
@@ -99,7 +98,7 @@ fn shell(command: &[String]) -> String {
     format!("{} || exit 2", words.join(" "))
 }
 
-/// The text of a file that has nothing but the hook.
+/// Returns the text of a file that contains only the hook.
 fn whole_file(harness: Harness, command: &[String]) -> String {
     if harness == Harness::Opencode {
         return include_str!("plugin.js").replace("COMMAND", &json!(command).to_string());
@@ -119,7 +118,7 @@ fn entry(harness: Harness, matcher: Option<&str>, command: &[String]) -> String 
     }
 }
 
-/// Adds the entries of the hook to a file, or takes them out.
+/// Adds the entries of the hook to a file, or removes them.
 fn entries(harness: Harness, text: Option<&str>, command: &[String], is_installed: bool) -> Result<Change> {
     let before = text.unwrap_or_default();
     let mut now = if before.trim().is_empty() { "{}\n".to_owned() } else { before.to_owned() };
@@ -155,13 +154,13 @@ fn check(text: &str) -> Result<()> {
     }
 }
 
-/// Returns the place of a part of a text.
+/// Returns the range of a part of a text.
 fn place(text: &str, part: &str) -> Range<usize> {
     let begin = part.as_ptr() as usize - text.as_ptr() as usize;
     begin..begin + part.len()
 }
 
-/// Returns the places of the members of an object, by their names.
+/// Returns the ranges of the members of an object, by their names.
 fn members(text: &str, object: Range<usize>) -> Result<BTreeMap<String, Range<usize>>> {
     let read: BTreeMap<String, &RawValue> = serde_json::from_str(&text[object])
         .map_err(|error| Error::caused("\"hooks\" must be an object of lists, as the harness has it", error))?;
@@ -182,7 +181,7 @@ fn own_entries(text: &str, harness: Harness, event: &str) -> Result<Vec<Range<us
     Ok(items(text, list)?.into_iter().filter(is_own).collect())
 }
 
-/// Removes an item or a member, with the comma beside it.
+/// Removes an item or a member, and the comma beside it.
 fn remove(text: &mut String, mut range: Range<usize>) {
     let before = text[..range.start].trim_end();
     let after = text[range.end..].trim_start();
@@ -190,7 +189,7 @@ fn remove(text: &mut String, mut range: Range<usize>) {
         range.start = before.len() - 1;
     } else if after.starts_with(',') {
         range.end = text.len() - after.len() + 1;
-        // The next one takes its place.
+        // The next item takes its place.
         range.end += text[range.end..].len() - text[range.end..].trim_start().len();
     } else {
         range.start = before.len();
@@ -199,7 +198,7 @@ fn remove(text: &mut String, mut range: Range<usize>) {
     text.replace_range(range, "");
 }
 
-/// Removes an empty list of an event, and an empty object of hooks.
+/// Removes the empty list of an event, and an empty object of hooks.
 fn tidy(text: &mut String, event: &str) -> Result<()> {
     for path in [&["hooks", event][..], &["hooks"][..]] {
         let mut object = 0..text.len();
@@ -219,10 +218,11 @@ fn tidy(text: &mut String, event: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the place of the name of a member whose value begins at a place: the string before the colon.
+/// Returns the position of the name of a member whose value begins at a position. The name is the string before the
+/// colon.
 fn name_before(text: &str, value: usize) -> usize {
     let name = text[..value].trim_end().trim_end_matches(':').trim_end();
-    // A quote in a name is escaped, with an odd number of backslashes before it.
+    // A quote in a name is escaped: an odd number of backslashes precedes it.
     let mut end = name.len() - 1;
     loop {
         let Some(begin) = name[..end].rfind('"') else { return value };
@@ -253,7 +253,7 @@ fn add(text: &mut String, event: &str, entry: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the place of the object that a text is.
+/// Returns the range of the object that a text consists of.
 fn object_of(text: &str) -> Range<usize> {
     let begin = text.len() - text.trim_start().len();
     begin..text.trim_end().len()
@@ -265,7 +265,7 @@ fn insert_member(text: &mut String, object: Range<usize>, name: &str, value: &st
     let comma = if inside.trim().is_empty() { "" } else { "," };
     let member = format!("{comma}\n{indent}{}: {value}", json!(name));
     let is_closed_below = text[end..object.end - 1].contains('\n');
-    // What stands on one line goes on so, and comes back as it was when the member is removed.
+    // Text on a single line stays on one line, and is restored exactly when the member is removed.
     let member = if is_closed_below || !comma.is_empty() { member } else { format!("{member}\n{}", &indent[2..]) };
     text.insert_str(end, &member);
 }

@@ -1,6 +1,6 @@
-//! The hook of seamgate: it reads one message of a coding harness, lets the kernel decide by a run in a journal, and
-//! answers in the harness' form. One profile so decides about the harness' own tools, its shell commands and the tools
-//! of its MCP servers.
+//! The hook of seamgate: it reads one message of a coding harness, has the kernel decide by a run in a journal, and
+//! answers in the harness' form. In this way, one profile decides about the harness' own tools, its shell commands and
+//! the tools of its MCP servers.
 
 mod calls;
 mod decide;
@@ -25,36 +25,36 @@ use self::{
     session::Session,
 };
 
-/// The setting of all messages.
+/// The settings that all messages share.
 pub struct Setting {
     /// The path of the profile.
     pub path: PathBuf,
-    /// Its whole text.
+    /// The complete text of the profile.
     pub profile: String,
-    /// The folder for journals: each session of a harness gets a folder of its own in it.
+    /// The folder for journals, in which each session of a harness gets a folder of its own.
     pub journal: PathBuf,
-    /// For whom the harness works.
+    /// The principal for whom the harness works.
     pub principal: String,
     /// The lists that the profile's `scope` names.
     pub lists: BTreeMap<String, Vec<String>>,
-    /// The mode. `None`: the profile's first.
+    /// The mode. `None` for the profile's first mode.
     pub mode: Option<String>,
-    /// True if each step is safe from a crash of the machine before the harness gets the answer.
+    /// `true` if each step must survive a crash of the machine before the harness gets the answer.
     pub is_synced: bool,
-    /// The folder that `~` stands for.
+    /// The folder that `~` represents.
     pub home: Option<String>,
 }
 
 /// The answer to a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The text for standard output. Empty: the harness goes on as it would without the hook.
+    /// The text for standard output. If empty, the harness continues as it would without the hook.
     pub output: String,
-    /// The text for standard error, with the exit status 2. The harness denies.
+    /// The text for standard error, with the exit status 2, which makes the harness deny the call.
     pub failure: Option<String>,
 }
 
-/// Answers one message of a harness. A message that cannot be read, and any failure, is answered by a denial.
+/// Answers one message of a harness. The answer to a message that cannot be read, and to any failure, is a denial.
 pub fn respond(setting: &Setting, harness: Harness, input: &[u8]) -> Answer {
     let message = match harness.read(input) {
         Ok(message) => message,

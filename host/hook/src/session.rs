@@ -1,4 +1,4 @@
-//! The run of a session: each message goes on with it.
+//! The run of a session, which each message continues.
 
 use std::{
     collections::BTreeSet,
@@ -22,22 +22,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Setting, harness::Harness};
 
-/// The file beside the journal from which the next message goes on.
+/// The file beside the journal from which the next message continues.
 const SNAPSHOT: &str = "hook.json";
 /// The longest time to wait for another message of the session.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// The number of digits of a digest that a name has.
+/// The number of a digest's digits in a name.
 const DIGITS: usize = 16;
 
 /// The run of a session.
 pub(crate) struct Session<'g> {
     run: Run<'g, FileJournal>,
     folder: PathBuf,
-    /// The labels that data keeps beyond the session.
+    /// The labels of data that outlives the session.
     stores: Stores,
     is_synced: bool,
     is_changed: bool,
-    /// It is held until all is written.
+    /// Held until everything is written.
     _lock: File,
 }
 
@@ -78,8 +78,8 @@ pub(crate) struct Step {
 }
 
 impl<'g> Session<'g> {
-    /// Goes on with the run of a session, or starts it. An edited profile, or another version, starts another run,
-    /// which knows the labels of all that the session has read.
+    /// Continues the run of a session, or starts it. If the profile was edited, or the version differs, starts another
+    /// run, which knows the labels of everything that the session has read.
     pub(crate) fn open(
         gate: &'g Gate,
         info: &ProfileInfo,
@@ -106,7 +106,7 @@ impl<'g> Session<'g> {
         Ok(session)
     }
 
-    /// Sends an event. It is safe from a crash once the session is closed.
+    /// Sends an event. The step survives a crash once the session is closed.
     pub(crate) fn send(&mut self, event: &Event) -> Result<Step> {
         let sent = self.run.send_unsynced(event);
         let actions = match sent {
@@ -123,7 +123,7 @@ impl<'g> Session<'g> {
         Ok(Step { records: self.run.records()?, actions })
     }
 
-    /// Takes what the user said: values may come from it, where the profile's origins name the user.
+    /// Records a message of the user. Values may come from it, if the profile's origins name the user.
     pub(crate) fn said(&mut self, prompt: &str) -> Result<()> {
         self.send(&SaidEvent::new(prompt).at(now())).map(drop)
     }
@@ -143,7 +143,7 @@ impl<'g> Session<'g> {
         Ok(serde_json::from_str(self.run.state())?)
     }
 
-    /// Makes all steps safe, and keeps where the next message goes on.
+    /// Syncs all steps, and stores the position from which the next message continues.
     pub(crate) fn close(mut self) -> Result<()> {
         if !self.is_changed {
             return Ok(());
@@ -153,7 +153,7 @@ impl<'g> Session<'g> {
         }
         let snapshot = Snapshot { position: self.run.journal().position(), run: self.run.snapshot() };
         let (file, part) = (self.folder.join(SNAPSHOT), self.folder.join("hook.json.part"));
-        // Without it, the next message reads the journal.
+        // Without this file, the next message reads the journal.
         let written = write(&part, &serde_json::to_vec(&snapshot)?).and_then(|()| fs::rename(&part, &file));
         if written.is_err() {
             let _ = fs::remove_file(&file);
@@ -174,7 +174,7 @@ fn start<'g>(
     let known = labels_in(whole)?;
     let journal = FileJournal::create(folder).map_err(|error| Error::NoVerdict(error.to_string()))?;
     let plan = Plan::new(vec![setting.path.clone()], None, ModelPlan::Client, setting.principal.clone())?;
-    // The plan has a copy of the profile from then on.
+    // From then on, the plan has a copy of the profile.
     Profiles::read_by(&plan.profiles, |_| Ok(setting.profile.clone()))?;
     plan.write(folder)?;
     let mut event = StartedEvent::new(format!("run-{}", random(8)?), setting.principal.clone(), new_nonce()?);
@@ -185,7 +185,7 @@ fn start<'g>(
     Ok(run)
 }
 
-/// Goes on from where the last message ended. `None` if that does not fit the journal.
+/// Continues from where the last message ended. `None` if the snapshot does not match the journal.
 fn restore<'g>(gate: &'g Gate, folder: &Path) -> Option<Run<'g, FileJournal>> {
     let snapshot: Snapshot = serde_json::from_slice(&fs::read(folder.join(SNAPSHOT)).ok()?).ok()?;
     let journal = FileJournal::open_at(folder, &snapshot.position).ok()?;
@@ -195,13 +195,13 @@ fn restore<'g>(gate: &'g Gate, folder: &Path) -> Option<Run<'g, FileJournal>> {
     Run::restore(gate, journal, &snapshot.run).ok()
 }
 
-/// Reads the whole journal.
+/// Continues by reading the whole journal.
 fn reopen<'g>(gate: &'g Gate, folder: &Path) -> Result<Run<'g, FileJournal>> {
     let journal = FileJournal::open(folder).map_err(|error| Error::NoVerdict(error.to_string()))?;
     Ok(Run::open(gate, journal)?)
 }
 
-/// Returns the labels of all that earlier runs of a session have read.
+/// Returns the labels of everything that earlier runs of a session have read.
 fn labels_in(whole: &Path) -> Result<BTreeSet<String>> {
     let failed = |folder: &Path, why: &dyn std::fmt::Display| {
         Error::NoVerdict(format!(
@@ -226,7 +226,7 @@ fn labels_in(whole: &Path) -> Result<BTreeSet<String>> {
     Ok(labels)
 }
 
-/// Returns the labels in the snapshot of a run. `None` if it does not fit the journal.
+/// Returns the labels in the snapshot of a run. `None` if the snapshot does not match the journal.
 fn labels_of_snapshot(folder: &Path) -> Option<Vec<String>> {
     #[derive(Deserialize)]
     struct Saved {
@@ -240,7 +240,7 @@ fn labels_of_snapshot(folder: &Path) -> Option<Vec<String>> {
     Some(saved.state.facts.labels)
 }
 
-/// Returns the labels in the journal of a run. Its folder has a copy of its profile.
+/// Returns the labels in the journal of a run, whose folder has a copy of its profile.
 fn labels_of_journal(folder: &Path) -> Result<Vec<String>> {
     let mut gate = Gate::new().map_err(|error| Error::NoVerdict(error.to_string()))?;
     for copy in &Plan::read(folder)?.profiles {
@@ -252,7 +252,7 @@ fn labels_of_journal(folder: &Path) -> Result<Vec<String>> {
     Ok(state.facts.labels)
 }
 
-/// Returns a name for the folder of a session: its id, if that can be one.
+/// Returns a name for the folder of a session. It is the session's id if that is a valid name.
 fn name_of(session: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     match session.len() <= 80 && session.bytes().all(is_plain) {
@@ -261,7 +261,7 @@ fn name_of(session: &str) -> String {
     }
 }
 
-/// Returns the beginning of the digits of a digest.
+/// Returns the first digits of a digest.
 pub(crate) fn short(digest: &str) -> &str {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     &hex[..hex.len().min(DIGITS)]

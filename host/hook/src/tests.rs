@@ -1,4 +1,4 @@
-//! Messages of hooks as harnesses send them, and the answers: each file of `tests/hook` is a session. `BLESS=1` writes
+//! Messages of hooks as harnesses send them, and the answers. Each file of `tests/hook` is a session. `BLESS=1` writes
 //! the answers.
 
 use std::{collections::BTreeMap, fs, path::Path};
@@ -18,13 +18,13 @@ struct Session {
 struct Exchange {
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<Box<RawValue>>,
-    /// Text in place of a message.
+    /// Text that is sent in place of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// The output of the hook. `null` if it prints nothing.
     #[serde(default)]
     answer: Value,
-    /// The reason of its failure.
+    /// The reason for the hook's failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
 }
@@ -98,7 +98,7 @@ fn recorded_sessions_are_answered_as_expected() {
     assert!(sessions >= 8);
 }
 
-/// Most of what developers run every day is allowed by a sensible profile.
+/// Checks that a sensible profile allows most commands that developers run every day.
 #[test]
 fn ordinary_commands_are_mostly_allowed() {
     let setting = setting("ordinary");
@@ -126,7 +126,7 @@ fn damaged_snapshots_are_replaced_and_damaged_journals_deny() {
         fs::write(run.join("hook.json"), damaged).expect("written");
         assert_eq!(decided(&setting, &bash(&format!("2{}", damaged.len()), "ls")), "allow");
     }
-    // An older one is behind the journal.
+    // An older snapshot is behind the journal.
     fs::write(run.join("hook.json"), snapshot).expect("written");
     assert_eq!(decided(&setting, &bash("3", "ls")), "allow");
     fs::remove_file(run.join("hook.json")).expect("removed");

@@ -1,7 +1,9 @@
-//! Guards the address: requests must come from this machine, from no page of another site, and with the token.
+//! Guards an address: requests must come from this machine, must not come from a page of another site, and must have
+//! the token.
 //!
-//! A page of any site can send requests to this machine, and, with a name that it lets point here, read the answers. So `Host` and `Origin`
-//! must be of this machine. Other users and programs of this machine do not know the token.
+//! A page of any site can send requests to this machine. If its host name resolves to this machine, it can also read
+//! the answers. So `Host` and `Origin` must name this machine. Other users and programs of this machine do not know the
+//! token.
 
 use std::net::IpAddr;
 
@@ -11,24 +13,26 @@ use seamgate_text::{escape_terminal, truncate};
 
 use crate::wire::{Refused, Request};
 
-/// The shortest token that somebody may choose, in bytes.
+/// The shortest token that a user may choose, in bytes.
 const MIN_TOKEN: usize = 16;
-/// The longest part of a header that a message shows, in bytes.
+/// The longest part of a header in a message, in bytes.
 const MAX_TOLD: usize = 100;
 
 /// The conditions that requests must meet.
 pub struct Guard {
     port: u16,
-    /// Only its digest stays.
+    /// The digest of the token. The token itself is not kept.
     token: String,
 }
 
 impl Guard {
-    /// Guards a port with the token of an environment variable. Without a variable, makes a new token and returns it.
+    /// Guards a port with the token in an environment variable. Without a variable, generates a new token and returns
+    /// it.
     ///
     /// # Errors
     ///
-    /// There is no such variable, or its token has fewer than 16 characters, or others than those of ASCII without spaces.
+    /// The variable is not set, or its token has fewer than 16 characters, or characters other than printable ASCII
+    /// without spaces.
     pub fn new(port: u16, variable: Option<&str>) -> Result<(Self, Option<String>)> {
         let (token, new) = match variable {
             Some(name) => match std::env::var(name) {
@@ -50,7 +54,7 @@ impl Guard {
         Ok((Guard { port, token: digest(token.as_bytes()) }, new))
     }
 
-    /// Checks that a request comes from this machine, and from no page of another site.
+    /// Checks that a request comes from this machine, and not from a page of another site.
     ///
     /// # Errors
     ///
@@ -86,7 +90,7 @@ impl Guard {
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())
         });
         match given {
-            // The time that this takes reveals nothing about the token.
+            // Comparing digests takes a time that reveals nothing about the token.
             Some(token) if digest(token.as_bytes()) == self.token => Ok(()),
             Some(_) => Err(Refused(401, "the token was not made for this server".to_owned())),
             None => Err(Refused(401, "the header Authorization must be: Bearer TOKEN".to_owned())),

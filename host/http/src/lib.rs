@@ -1,5 +1,6 @@
-//! A server of HTTP/1.1 for clients on this machine. Each request is read within bounds of bytes and time ([`Connection`]). Its
-//! sender must be on this machine, no page of another site, and know a token ([`Guard`]). [`serve`] accepts connections.
+//! An HTTP/1.1 server for clients on this machine. [`Connection`] reads each request within limits on bytes and time.
+//! [`Guard`] checks that the sender is on this machine, is not a page of another site, and knows a token. [`serve`]
+//! accepts connections.
 
 mod guard;
 mod server;
@@ -17,10 +18,10 @@ pub use self::{
 ///
 /// # Errors
 ///
-/// The text is another address, or none. The message says what is expected.
+/// The text is not such an address. The message says what is expected.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let wanted = "must be an address of this machine with a port, as 127.0.0.1:7777 or [::1]:7777";
     let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
-    // A remote client would send the token in the clear.
+    // A remote client would send the token unencrypted.
     if address.ip().is_loopback() { Ok(address) } else { Err(wanted.to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! Accepts connections, and answers the requests on each in a thread of its own.
+//! Accepts connections, and answers the requests on each in a separate thread.
 
 use std::{
     io,
@@ -15,19 +15,19 @@ use seamgate_text::{escape_terminal, warn};
 
 use crate::wire::{Broken, Connection, Refused, Request};
 
-/// The most connections at once.
+/// The maximum number of open connections.
 const MAX_CONNECTIONS: usize = 256;
-/// The most refusals that are reported, because a client may try for ever.
+/// The maximum number of refusals that are reported, because a client may retry forever.
 const MAX_TOLD: usize = 20;
 /// How long the server waits after the system refused a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers requests.
 pub trait Handler: Send + Sync + 'static {
-    /// An answer, as the handler makes and writes it.
+    /// The answer, which the handler creates and writes.
     type Answer: From<Refused>;
 
-    /// Does what a request asks for.
+    /// Handles a request.
     ///
     /// # Errors
     ///
@@ -42,8 +42,8 @@ pub trait Handler: Send + Sync + 'static {
     fn write(&self, connection: &mut Connection, answer: Self::Answer) -> io::Result<()>;
 }
 
-/// Serves at most 256 connections at once, for ever. Refusals of clients that lack the token or come from elsewhere are
-/// reported on standard error, the first 20.
+/// Serves at most 256 connections at once, forever. Reports the first 20 refusals of clients that lack the token or
+/// come from elsewhere on standard error.
 pub fn serve<H: Handler>(listener: &TcpListener, handler: H) {
     let server = Arc::new(Server { handler, connections: AtomicUsize::new(0), told: AtomicUsize::new(0) });
     for stream in listener.incoming() {
@@ -96,7 +96,7 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Reports to a person which clients were refused for what they are, not for what they want.
+    /// Reports refused clients to the user, if they were refused because of who they are, not because of their request.
     fn tell(&self, Refused(status, why): &Refused) {
         if !matches!(status, 401 | 403) {
             return;

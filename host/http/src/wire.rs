@@ -1,6 +1,8 @@
-//! HTTP/1.1 over one connection: a request is read within bounds of bytes and time, and answered whole or by a stream of events.
+//! HTTP/1.1 over one connection. A request is read within limits on bytes and time, and answered as a whole or by a
+//! stream of events.
 //!
-//! RFC 9112. What two readers could take for different things is refused: two lengths, a length with chunks, headers that come twice.
+//! Implements RFC 9112. Requests that two parsers could interpret differently are rejected, such as those with two
+//! lengths, with both a length and chunks, or with repeated headers.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -10,26 +12,26 @@ use std::{
 
 use httparse::Status as Parsed;
 
-/// The longest request line with its headers, in bytes, and the most headers.
+/// The longest request line with its headers, in bytes, and the maximum number of headers.
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 /// The longest body, in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
-/// The longest line before a chunk, and all that may follow the last one.
+/// The longest line before a chunk, and the most bytes after the last chunk.
 const MAX_CHUNK_LINE: usize = 256;
 const MAX_TRAILERS: usize = 4 * 1024;
 
-/// The longest time that a connection may be idle, and that a head and a body may take from their first byte.
+/// The time limits for an idle connection, and for a head and a body from their first byte on.
 const IDLE: Duration = Duration::from_secs(60);
 const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(60);
 /// The longest time that a client may read nothing of what it is sent.
 const WRITE: Duration = Duration::from_secs(30);
-/// The time for which a refused client is still read, and the most bytes of that, so that it sees the answer.
+/// How long, and how many bytes, a refused client is still read, so that it receives the answer.
 const LINGER: Duration = Duration::from_millis(500);
 const MAX_LINGER: usize = 1024 * 1024;
 
-/// Headers that have one value, beside those of the protocol.
+/// Headers that must not repeat, in addition to those of the protocol.
 const SINGLE: [&str; 8] = [
     "authorization",
     "content-length",
@@ -41,7 +43,7 @@ const SINGLE: [&str; 8] = [
     "transfer-encoding",
 ];
 
-/// Returns whether a header has one value.
+/// Returns whether a header must not repeat.
 fn is_single(name: &str) -> bool {
     SINGLE.contains(&name) || name.starts_with("mcp-")
 }
@@ -53,7 +55,7 @@ pub struct Request {
     pub method: String,
     /// The path with its query, as the client wrote it.
     pub target: String,
-    /// With names in lower case.
+    /// The headers, with names in lower case.
     headers: Vec<(String, String)>,
     body: Length,
 }
@@ -64,16 +66,16 @@ enum Length {
     Chunks,
 }
 
-/// A refusal: the status, and the reason.
+/// A refusal: the HTTP status, and the reason.
 #[derive(Debug)]
 pub struct Refused(pub u16, pub String);
 
-/// The reason why nothing more is read of a connection.
+/// The reason why no more is read from a connection.
 #[derive(Debug)]
 pub enum Broken {
-    /// The client ended it, or is silent.
+    /// The client ended the connection, or is silent.
     Ended,
-    /// The client gets the reason.
+    /// The request is refused. The client receives the reason.
     Refused(Refused),
 }
 
@@ -84,18 +86,18 @@ impl From<Refused> for Broken {
 }
 
 impl Request {
-    /// Returns the value of a header that comes once, if it comes.
+    /// Returns the value of a header that must not repeat, if it is present.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the headers whose names begin so, with their values.
+    /// Returns the headers whose names begin with a prefix, with their values.
     pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         let all = self.headers.iter().filter(move |(name, _)| name.starts_with(prefix));
         all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns the words of a header that may come several times, without their parameters.
+    /// Returns the words of a header that may repeat, without their parameters.
     pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.headers.iter().filter(move |(own, _)| own == name);
         values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
@@ -110,7 +112,7 @@ impl Request {
         self.words("connection").any(|word| word.eq_ignore_ascii_case("close"))
     }
 
-    /// Reads a head, and returns it with its length in bytes. `None` if it is not complete yet.
+    /// Parses a head, and returns it with its length in bytes. `None` if it is not complete yet.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Refused> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -132,7 +134,7 @@ impl Request {
             let is_plain = header.value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
             let value = match str::from_utf8(header.value) {
                 Ok(value) if is_plain => value.trim_matches([' ', '\t']).to_owned(),
-                // Headers that are not read may contain bytes that are not ASCII.
+                // Headers that are not used may contain bytes other than ASCII.
                 _ if is_single(&name) => {
                     return Err(Refused(400, format!("the header {name} has bytes that are not ASCII")));
                 }
@@ -182,27 +184,28 @@ fn too_long() -> Refused {
 /// A connection of a client.
 pub struct Connection {
     stream: TcpStream,
-    /// The bytes that were read and belong to no request yet.
+    /// The bytes that were read and do not belong to a request yet.
     read: Vec<u8>,
-    /// The client has no more requests, or could not be understood.
+    /// `true` if the client sends no more requests, or could not be understood.
     is_last: bool,
-    /// The body of the last request was not read.
+    /// `true` if the body of the last request was not read.
     owes_body: bool,
 }
 
 impl Connection {
-    /// Takes a connection that was accepted.
+    /// Creates a connection from an accepted stream.
     ///
     /// # Errors
     ///
-    /// The system refuses its settings: the client is gone.
+    /// The system rejects the settings because the client has disconnected.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE))?;
         Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
     }
 
-    /// Returns the head of the next request: at most 16 KiB and 64 headers, within 10 s of its first byte.
+    /// Returns the head of the next request. It has at most 16 KiB and 64 headers, and must arrive within 10 s of its
+    /// first byte.
     ///
     /// # Errors
     ///
@@ -229,7 +232,7 @@ impl Connection {
                     return Err(Refused(408, "the headers took too long".to_owned()).into());
                 }
                 Err(refused) => {
-                    // Where the next request begins is not known.
+                    // It is not known where the next request begins.
                     self.is_last = true;
                     return Err(refused.into());
                 }
@@ -237,7 +240,7 @@ impl Connection {
         }
     }
 
-    /// Returns the body of a request whose head was read: at most 16 MiB, within 60 s.
+    /// Returns the body of a request whose head was read. It has at most 16 MiB, and must arrive within 60 s.
     ///
     /// # Errors
     ///
@@ -284,7 +287,7 @@ impl Connection {
         }
     }
 
-    /// Skips what follows the last chunk.
+    /// Skips everything after the last chunk.
     fn trailers(&mut self, until: Instant) -> Result<(), Broken> {
         let mut read = 0;
         loop {
@@ -319,7 +322,7 @@ impl Connection {
         }
     }
 
-    /// Reads the next bytes. Returns whether some came in time.
+    /// Reads the next bytes. Returns whether any arrived in time.
     fn more(&mut self, until: Instant) -> Result<bool, Broken> {
         let mut piece = [0; 16 * 1024];
         loop {
@@ -341,14 +344,15 @@ impl Connection {
         }
     }
 
-    /// Answers a request as a whole. `kind` is the media type of the body; `headers` are more lines, each with its end.
+    /// Answers a request as a whole. `kind` is the media type of the body; `headers` are additional lines, each with
+    /// its line end.
     ///
     /// # Errors
     ///
     /// The client has ended the connection, or reads too slowly.
     pub fn answer(&mut self, status: u16, kind: &str, headers: &str, body: &str) -> io::Result<()> {
         let kind = if body.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
-        // The rest of the request belongs to no other one.
+        // The rest of this request must not be read as the next one.
         self.is_last |= self.owes_body;
         let last = if self.is_last { "Connection: close\r\n" } else { "" };
         let head = format!(
@@ -359,12 +363,12 @@ impl Connection {
         self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat())
     }
 
-    /// Returns whether the connection ends with the answer.
+    /// Returns whether the connection ends after the answer.
     pub(crate) fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// Begins a stream of events. `headers` are more lines, each with its end.
+    /// Begins a stream of events. `headers` are additional lines, each with its line end.
     ///
     /// # Errors
     ///
@@ -410,7 +414,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection. A client that still sends sees the answer before it.
+    /// Ends the connection. A client that is still sending receives the answer first.
     pub(crate) fn end(mut self) {
         let until = Instant::now() + LINGER;
         self.read.clear();

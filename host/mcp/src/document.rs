@@ -1,4 +1,4 @@
-//! A profile, as far as the gate reads it itself.
+//! The parts of a profile that the gate itself reads.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use super::{core::Policy, launch::Launch};
 
-/// A profile, as far as the gate reads it itself.
+/// The parts of a profile that the gate itself reads.
 pub struct Document {
     policy: Policy,
 }
 
 impl Document {
-    /// Reads the whole text of a profile. `path` is for messages.
+    /// Parses the complete text of a profile. `path` is for messages.
     pub fn of(path: &Path, text: &str) -> Result<Self> {
         #[derive(Default, Deserialize)]
         struct Parts {
@@ -54,7 +54,7 @@ impl Document {
         Launch::new(name, command.to_vec(), inherited)
     }
 
-    /// Describes the servers of a file that the profile names. Only those are started.
+    /// Describes the servers of a file that the profile names. Only these are started.
     pub fn launches(&self, servers: Servers, file: &Path) -> Result<Vec<Launch>> {
         let names = self.policy.servers();
         let mut launches = Vec::new();

@@ -1,4 +1,4 @@
-//! A profile to start from, made from what a server lists.
+//! Drafts a profile from what a server lists.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,11 +18,12 @@ use super::{
     pins::{is_nameable, lock_text, new_file},
 };
 
-/// The longest description of a tool that a profile has, in bytes.
+/// The longest description of a tool in a drafted profile, in bytes.
 const MAX_SHOWN: usize = 300;
-/// The most tools of a server in a profile. The gate's own tool comes on top (`tools` in `schemas/profile.schema.json`).
+/// The maximum number of a server's tools in a profile. The gate's own tool comes in addition (`tools` in
+/// `schemas/profile.schema.json`).
 const MAX_NAMED: usize = 1023;
-/// The most names in an error, and their longest part, in characters.
+/// The maximum number of names in an error, and the longest shown part of each, in characters.
 const MAX_LISTED: usize = 20;
 const MAX_NAME: usize = 64;
 
@@ -30,18 +31,18 @@ const MAX_NAME: usize = 64;
 const WRONG_NAME: &str =
     "its name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'";
 
-/// The hints of the protocol about what a tool does. Other annotations are not shown.
+/// The protocol's hints about the effects of a tool. Other annotations are not shown.
 const HINTS: [&str; 4] = ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"];
 
-/// A profile to start from, with its lock file.
+/// A drafted profile, with its lock file.
 pub struct Draft {
     /// The text of the profile.
     pub profile: String,
     /// The text of the lock file, which pins the definitions of the tools.
     pub lock: String,
-    /// The permits of its tools.
+    /// The permits of the profile's tools.
     pub permits: Permits,
-    /// The tools that a profile cannot hold, each with the reason.
+    /// The tools that a profile cannot contain, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -54,7 +55,7 @@ pub struct Permits {
     pub approve: usize,
     /// The number of tools that are denied.
     pub deny: usize,
-    /// The names of allowed tools that may change something.
+    /// The names of allowed tools that may cause changes.
     pub unsafe_allow: Vec<String>,
 }
 
@@ -65,7 +66,7 @@ pub enum Permit {
     Allow,
     /// Each call waits for approval.
     Approve,
-    /// The tool does not exist for the client.
+    /// The tool is hidden from the client.
     Deny,
 }
 
@@ -73,11 +74,11 @@ pub enum Permit {
 pub struct Rules {
     /// `true` to run tools that declare themselves read-only without approval.
     pub allows_reads: bool,
-    /// Patterns in which `*` stands for any characters. The last one that matches a name decides.
+    /// Patterns in which `*` matches any characters. The last pattern that matches a name decides.
     pub patterns: Vec<(Permit, String)>,
 }
 
-/// The part of a tool's definition that a person decides by.
+/// The part of a tool's definition on which a person bases a decision.
 #[derive(Default, Deserialize)]
 struct Described {
     description: Option<String>,
@@ -92,12 +93,12 @@ struct Tool<'t> {
 }
 
 impl Draft {
-    /// Writes a profile that `gate` accepts. `stem` is the name of its file without `.profile.json`, `owner` the principal who
-    /// approves, and `environment` names the variables that the server gets.
+    /// Writes a profile that `gate` accepts. `stem` is the name of its file without `.profile.json`, `owner` is the
+    /// principal who approves, and `environment` names the variables that the server gets.
     ///
     /// # Errors
     ///
-    /// A pattern matches no tool, or the profile would be invalid even without the tools that a profile cannot hold.
+    /// A pattern matches no tool, or the profile would be invalid even without the tools that a profile cannot contain.
     pub fn new(
         (stem, owner): (&str, &str),
         environment: &[String],
@@ -123,7 +124,8 @@ impl Draft {
         let reads = frame.reads(gate, &usable).map_err(Error::invalid)?;
         let each = usable.iter().zip(reads);
         let entries: Vec<String> = each.map(|(tool, reads)| frame.entry(tool, reads, rules, &mut permits)).collect();
-        // A person has seen what is left out, too: `mcp check` does not call it new.
+        // The lock file also contains the omitted tools, because a person has seen them: `mcp check` does not report
+        // them as new.
         let definitions = |tools: &[&Tool]| {
             let definitions = tools.iter().map(|tool| tool.definition.get()).collect();
             lock_text(None, &BTreeMap::from([(frame.agent.as_str(), definitions)]))
@@ -138,13 +140,13 @@ impl Draft {
         Ok(Draft { profile: frame.profile(entries), lock, permits, left_out })
     }
 
-    /// Writes both files, or none.
+    /// Writes both files, or neither.
     pub fn write(&self, profile: &Path, lock: &Path) -> Result<()> {
         let part = |path: &Path, text: &str| -> std::io::Result<tempfile::NamedTempFile> {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let mut part = new_file(folder)?;
             part.write_all(text.as_bytes())?;
-            // A full disk shows here at the latest.
+            // A full disk is detected here at the latest.
             part.as_file().sync_all()?;
             Ok(part)
         };
@@ -162,7 +164,7 @@ impl Draft {
     }
 }
 
-/// Returns the tools that have a name, each once.
+/// Returns the tools that have a name, without duplicates.
 fn unique<'t>(listed: &'t [Box<RawValue>], left_out: &mut Vec<(String, String)>) -> Vec<Tool<'t>> {
     let mut seen = BTreeSet::new();
     let mut tools = Vec::new();
@@ -189,7 +191,7 @@ impl Permits {
 }
 
 impl Rules {
-    /// Returns the permit of a tool, and why it has it.
+    /// Returns the permit of a tool, and the reason.
     fn permit(&self, tool: &Tool, reads: bool) -> (Permit, Option<String>) {
         let matching = self.patterns.iter().rev().find(|(_, pattern)| matches_tool(pattern, &tool.name));
         match matching {
@@ -240,12 +242,13 @@ impl Tool<'_> {
         self.described.annotations.as_ref()?.get(name)?.as_bool()
     }
 
-    /// Returns whether the server says that the tool changes nothing.
+    /// Returns whether the server declares that the tool changes nothing.
     fn only_reads(&self) -> bool {
         self.hint("readOnlyHint") == Some(true) && self.hint("destructiveHint") != Some(true)
     }
 
-    /// Returns what a person should know of a tool before they decide. The server says it, so it proves nothing.
+    /// Returns what a person should know about a tool before they decide. The information comes from the server, so it
+    /// proves nothing.
     fn comment(&self, why: Option<String>) -> String {
         let description = self.described.description.as_deref().unwrap_or_default().trim();
         let first = description.lines().next().unwrap_or_default().trim();
@@ -262,12 +265,12 @@ impl Tool<'_> {
     }
 }
 
-/// Escapes text from outside, without line ends.
+/// Escapes untrusted text as one line.
 fn escape_line(text: &str) -> String {
     escape_terminal(&text.replace(['\n', '\r'], " "))
 }
 
-/// All of a profile but its tools.
+/// All of a profile except its tools.
 struct Frame {
     agent: String,
     owner: String,
@@ -294,7 +297,7 @@ impl Frame {
         Frame { agent: agent(stem), owner: owner.to_owned(), environment: environment.to_owned(), comment }
     }
 
-    /// Adds to `usable` those tools that a profile can hold, and to `left_out` the others.
+    /// Adds the tools that a profile can contain to `usable`, and the others to `left_out`.
     fn select<'t>(
         &self,
         gate: &Gate,
@@ -316,7 +319,7 @@ impl Frame {
         }
     }
 
-    /// Checks that a profile with these tools can be used, and disables none of them. An error is the reason.
+    /// Checks that a profile with these tools can be used, and disables none of them. The error is the reason.
     fn is_accepted(&self, gate: &Gate, tools: &[&Tool]) -> Result<(), String> {
         let entries = tools.iter().map(|tool| {
             let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);
@@ -329,8 +332,8 @@ impl Frame {
         }
     }
 
-    /// Returns for each of some tools whether it can count as a read: its server says that it changes nothing, and neither its name nor
-    /// its description says that it acts on something.
+    /// Returns for each tool whether it can count as a read: its server declares that it changes nothing, and neither
+    /// its name nor its description suggests an effect.
     fn reads(&self, gate: &Gate, tools: &[&Tool]) -> Result<Vec<bool>, String> {
         let entries = tools.iter().map(|tool| {
             let (name, server, definition) = (json!(tool.name), json!(self.agent), tool.definition);
@@ -418,7 +421,7 @@ impl Frame {
     }
 }
 
-/// Describes why a profile cannot hold a tool: the first error, with its place in the tool.
+/// Describes why a profile cannot contain a tool: the first error, with its place in the tool.
 fn reason(fault: &Fault) -> String {
     let violations = fault.violations();
     let Some(first) = violations.first() else { return fault.to_string() };
@@ -435,7 +438,7 @@ fn place_and_message(path: &str, message: &str) -> String {
     truncate(&format!("{place} {message}"), MAX_SHOWN)
 }
 
-/// Turns the name of a file into that of an agent and a server.
+/// Derives the name of an agent and a server from the name of a file.
 pub fn agent(stem: &str) -> String {
     let is_known = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
     let name: String = stem.chars().map(|next| if is_known(next) { next.to_ascii_lowercase() } else { '-' }).collect();

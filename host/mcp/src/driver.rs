@@ -1,4 +1,5 @@
-//! The driver of a gate: it receives what happens, hands it to the core, and does what the core wants. It is the only file with threads.
+//! The driver of a gate. It receives events, passes them to the core, and performs the core's effects. It is the only
+//! file with threads.
 
 use std::{
     path::Path,
@@ -35,49 +36,51 @@ use crate::{
     watch::{Edit, Watch},
 };
 
-/// The most events that wait for the loop. Beyond that, writers wait.
+/// The maximum number of events that wait for the loop. Beyond that, writers wait.
 const MAX_EVENTS: usize = 64;
 /// The interval at which the gate checks the journal while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
-/// The interval at which the gate looks whether the profile was edited. It also looks before each message of the client.
+/// The interval at which the gate checks whether the profile was edited. It also checks before each message of the
+/// client.
 const WATCH: Duration = Duration::from_secs(1);
 /// The longest pause of the loop.
 const IDLE: Duration = Duration::from_secs(3600);
-/// The time that servers have to end by themselves, if the client has waited for them already.
+/// How long servers have to end by themselves, if the client has already waited for them.
 const GRACE: Duration = Duration::from_millis(500);
-/// The time that the last answers may take.
+/// How long writing the last answers may take.
 const LAST: Duration = Duration::from_secs(1);
-/// The longest reason that the journal has for the end of a session, in bytes.
+/// The longest reason for the end of a session in the journal, in bytes.
 const MAX_REASON: usize = 512;
 
-/// Something that happened outside of the loop.
+/// An event from outside of the loop.
 pub(crate) enum Happened {
-    /// The client wrote something. With it come the headers that repeat arguments. `None` where clients send no such headers.
+    /// The client wrote something. The headers that repeat arguments come with it. `None` if clients send no such
+    /// headers.
     Client(Wrote, Option<Vec<(String, String)>>),
-    /// A server wrote something: the server's place, and the number of its start.
+    /// A server wrote something: the index of the server, the number of its start, and the text.
     Server(usize, u64, Received),
-    /// This process got a signal.
+    /// This process received a signal.
     Signal(i32),
 }
 
-/// The client of a gate, whatever carries its messages.
+/// The client of a gate, independent of its transport.
 pub(crate) struct Downstream {
     /// Writes lines to the client.
     pub(crate) writer: Arc<LineWriter>,
-    /// Takes, once, where what the client writes goes.
+    /// Sets, once, where the client's input is sent.
     pub(crate) listen: Box<dyn FnOnce(SyncSender<Happened>) -> Result<()> + Send>,
 }
 
 /// A server.
 struct Upstream<'l> {
     launch: &'l Launch,
-    /// `None` while it is down.
+    /// `None` while the server is down.
     connection: Option<Connection>,
-    /// The number of starts. What an earlier process wrote is ignored.
+    /// The number of starts. Output of an earlier process is ignored.
     starts: u64,
 }
 
-/// A gate that runs.
+/// A running gate.
 pub(crate) struct Driver<'d> {
     core: Core,
     setting: &'d Setting,
@@ -85,14 +88,14 @@ pub(crate) struct Driver<'d> {
     begun: Begun<'d>,
     /// `None` if the profile is a pipe.
     watch: Option<Watch>,
-    /// The text of the edited profile, while it may allow more and has not been accepted.
+    /// The text of the edited profile, if it may allow more and has not been accepted yet.
     edited: Option<String>,
     client: Arc<LineWriter>,
-    /// `true` once nobody waits for room to write any more.
+    /// `true` once nobody waits for space to write any more.
     is_over: Arc<AtomicBool>,
     upstreams: Vec<Upstream<'d>>,
     sender: Option<SyncSender<Happened>>,
-    /// Signals end a notifier.
+    /// Signals that terminate a notifier.
     signals: Option<Signals>,
     grace: Duration,
 }
@@ -124,7 +127,7 @@ impl<'d> Driver<'d> {
         &self.begun.folder
     }
 
-    /// Serves the client until it ends the session, or nobody can serve it.
+    /// Serves the client until it ends the session, or until no server can serve it.
     pub(crate) fn serve(
         &mut self,
         listen: impl FnOnce(SyncSender<Happened>) -> Result<()>,
@@ -167,7 +170,7 @@ impl<'d> Driver<'d> {
         };
         let connections: Vec<&Connection> =
             self.upstreams.iter().filter_map(|upstream| upstream.connection.as_ref()).collect();
-        // Servers may log until they have ended: who does not read that stops them.
+        // Servers may log until they have ended. If nobody read their logs, they would block.
         let have_ended = AtomicBool::new(false);
         thread::scope(|scope| {
             let have_ended = &have_ended;
@@ -176,7 +179,7 @@ impl<'d> Driver<'d> {
                     let _ = happened.recv_timeout(LOOK);
                 }
             };
-            // Without a thread they are not read, and end all the same.
+            // If no thread can be started, the logs are not read, and the servers end nevertheless.
             let _ = thread::Builder::new().spawn_scoped(scope, reads);
             Connection::end_all(&connections, grace);
             have_ended.store(true, Ordering::Relaxed);
@@ -221,7 +224,8 @@ impl<'d> Driver<'d> {
         due.into_iter().chain(looks).chain(watches).min().unwrap_or(IDLE)
     }
 
-    /// Takes an edit of the profile: what it forbids is denied from now on, and what it allows once a person accepts it.
+    /// Applies an edit of the profile. What it forbids is denied from now on, and what it allows is allowed once a
+    /// person accepts it.
     fn look_at_profile(&mut self) -> Result<()> {
         let seen = self.watch.as_mut().and_then(|watch| watch.look(now()));
         match seen {
@@ -258,7 +262,7 @@ impl<'d> Driver<'d> {
         say(&format!("seamgate: {} was edited: {}", escape_terminal(&path), escape_terminal(why)));
     }
 
-    /// Goes on with another run, if a person has accepted the edited profile and no call is under way.
+    /// Continues with another run, if a person has accepted the edited profile and no call is in flight.
     fn look_for_acceptance(&mut self) -> Result<()> {
         let Some(text) = self.edited.take_if(|_| self.core.is_idle()) else { return Ok(()) };
         if !is_accepted(&self.begun.folder, &text) {
@@ -289,7 +293,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Takes what others appended to the journal, and lets the run see the time.
+    /// Processes what others appended to the journal, and informs the run of the time.
     fn check_run(&mut self) -> Result<()> {
         if self.core.has_asks() && self.begun.run.journal().is_behind() {
             self.catch_up()?;
@@ -332,7 +336,7 @@ impl<'d> Driver<'d> {
             Wrote::Line(line) if line.trim().is_empty() => return,
             Wrote::Line(line) => Input::Upstream(server, line),
             Wrote::NotText(shown) => Input::UpstreamInvalid(server, shown, "the line is not UTF-8"),
-            // A server that ends in the middle of a line has said nothing.
+            // An incomplete last line of a server is not a message.
             Wrote::Unended(line) => Input::UpstreamInvalid(server, line, "the server ended in the middle of a line"),
             Wrote::TooLong => {
                 why = ended("wrote a line that is too long: at most 64 MiB");
@@ -347,11 +351,11 @@ impl<'d> Driver<'d> {
         self.core.handle(now(), input);
     }
 
-    /// Does what the core wants. Returns why the session ends, if it does.
+    /// Performs an effect of the core. Returns the reason if the session ends.
     fn apply(&mut self, effect: Effect) -> Result<Option<End>> {
         match effect {
             Effect::ToDownstream(message) => {
-                // The loop sees a client that has gone.
+                // The loop detects when the client has disconnected.
                 let _ = self.client.push_waiting(message.to_line(), || self.is_over.load(Ordering::Relaxed));
             }
             Effect::ToUpstream(server, message, secrets) => self.send(server, &message, &secrets),
@@ -436,7 +440,7 @@ impl<'d> Driver<'d> {
         self.core.handle(now(), Input::UpstreamEnded(server, &why));
     }
 
-    /// Starts a server. An error says why it cannot run.
+    /// Starts a server. The error is the reason why it cannot run.
     fn spawn(&mut self, number: usize) -> Result<(), String> {
         let Some(sender) = self.sender.clone() else { return Err("the gate ends".to_owned()) };
         let upstream = &mut self.upstreams[number];
@@ -447,7 +451,7 @@ impl<'d> Driver<'d> {
             Some(endpoint) => Target::Address(endpoint),
             None => Target::Program(&program),
         };
-        // The channel has a bound: a server that floods the gate waits.
+        // The channel is bounded, so a server that floods the gate has to wait.
         let connection = Connection::start(target, move |received| {
             let is_last = matches!(received, Received::Wrote(Wrote::End));
             sender.send(Happened::Server(number, start, received)).is_ok() && !is_last
@@ -456,7 +460,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Notifies the notifier, if there is one, of the calls that wait for approval. Nobody waits for it.
+    /// Informs the notifier, if there is one, of the calls that wait for approval. Does not wait for it.
     fn notify(&self, records: &[Record], actions: &[Action]) -> Result<()> {
         let (Some(notifier), Some(signals)) = (&self.setting.notifier, &self.signals) else { return Ok(()) };
         for action in actions {
@@ -476,9 +480,9 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Sends an event to the run, after what others have appended meanwhile.
+    /// Sends an event to the run, after processing what others have appended meanwhile.
     fn step(&mut self, kind: EventKind) -> Result<Outcome> {
-        // A call that may run is started at once: both steps are synced together.
+        // A call that may run is started at once, so both steps are synced together.
         let is_call = matches!(kind, EventKind::Call(_));
         let listed = match &kind {
             EventKind::ToolsListed(event) => Some(event.listed.as_str().to_owned()),
@@ -512,7 +516,7 @@ impl<'d> Driver<'d> {
         }
     }
 
-    /// Lets the run know the labels that other runs gave to data in stores.
+    /// Informs the run of the labels that other runs added to data in stores.
     fn hear_of_stores(&mut self) -> Result<()> {
         for news in self.begun.stores.news(self.begun.run.state())? {
             let event = news.at(now());
@@ -529,7 +533,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Keeps the labels of data in stores, before a call is sent that may write there.
+    /// Stores the labels of data in stores, before a call is sent that may write there.
     fn keep_stores(&mut self, actions: &[Action]) -> Result<()> {
         match actions.iter().any(|action| matches!(action, Action::Execute(_))) {
             true => self.begun.stores.keep(self.begun.run.state()),
@@ -537,7 +541,7 @@ impl<'d> Driver<'d> {
         }
     }
 
-    /// Lets later sessions of the same client know what this one has read.
+    /// Records which data this session has read, for later sessions of the same client.
     fn share_labels(&self, records: &[Record]) -> Result<()> {
         #[derive(Deserialize)]
         struct State {
@@ -555,7 +559,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Takes what others appended: approvals.
+    /// Processes the approvals that others appended.
     fn catch_up(&mut self) -> Result<()> {
         let actions = self.begun.run.catch_up()?;
         self.keep_stores(&actions)?;
@@ -564,7 +568,7 @@ impl<'d> Driver<'d> {
         Ok(())
     }
 
-    /// Returns which of the listed tools the client may see, as the kernel says it.
+    /// Returns which of the listed tools the client may see, according to the kernel.
     fn surface(&self, listed: &str) -> Result<String> {
         #[derive(Deserialize)]
         struct State {

@@ -1,4 +1,4 @@
-//! How a server of a gate is started.
+//! Describes how a server of a gate is started.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ use seamgate_runner::{
 use seamgate_text::say;
 use serde_json::value::RawValue;
 
-/// The most variables that an error names.
+/// The maximum number of variables that an error names.
 const MAX_NAMED: usize = 10;
 /// The longest name of a variable that an error shows, in characters.
 const MAX_NAME: usize = 64;
@@ -26,17 +26,17 @@ pub struct Launch {
     pub(super) name: String,
     /// The program and its arguments.
     pub(super) command: Vec<String>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the program's environment.
     pub(super) environment: BTreeMap<String, String>,
-    /// The variables of this process's environment that it gets.
+    /// The variables of this process's environment that the program gets.
     pub(super) inherited: Vec<String>,
     pub(super) folder: PathBuf,
     pub(super) paths: Option<Paths>,
     /// The address of a server that is reached over HTTP. Such a server has no program.
     pub(super) endpoint: Option<Endpoint>,
-    /// How the server is run, for a person who approves its calls.
+    /// A description of how the server is run, for the person who approves its calls.
     pub(super) described: String,
-    /// The secrets that are hidden in what it writes.
+    /// The secrets that are hidden in the server's output.
     pub(super) secrets: Arc<Secrets>,
 }
 
@@ -77,7 +77,8 @@ impl Launch {
         if self.name.is_empty() { "the server".to_owned() } else { format!("the server {:?}", self.name) }
     }
 
-    /// Starts the server with a client of its own, confined as in a gate, and asks it for its tools. The server ends afterwards.
+    /// Starts the server with a separate client, confined as in a gate, and requests its tools. The server is
+    /// terminated afterwards.
     pub fn list(&self) -> Result<Listing> {
         if self.paths.is_some() && !can_confine() {
             say("seamgate: this system has no Landlock: servers can reach more than their \"paths\"");
@@ -91,12 +92,12 @@ impl Launch {
         Ok(Listing { info: client.info(), tools })
     }
 
-    /// Names the variables of this process's environment that the server does not get, those first that servers often need.
-    /// `None` if it gets all, or if there is no such program.
+    /// Names the variables of this process's environment that the server does not get, beginning with those that
+    /// servers often need. `None` if it gets all of them, or if there is no such program.
     pub fn withheld(&self) -> Option<String> {
         let program = self.command.first()?;
         let folders = std::env::var_os("PATH").unwrap_or_default();
-        // A path is meant from the folder of the server, and a name from the folders of PATH.
+        // A path is relative to the folder of the server, and a name is looked up in PATH.
         let is_there = match program.contains(std::path::is_separator) {
             true => self.folder.join(program).exists(),
             false => std::env::split_paths(&folders).any(|folder| folder.join(program).exists()),
@@ -126,7 +127,7 @@ impl Launch {
     }
 }
 
-/// Joins names, those first that servers often need. Only the first ones are named.
+/// Joins names, beginning with those that servers often need. Only the first ones are named.
 fn named(names: impl Iterator<Item = String>) -> Option<String> {
     let rank = |name: &str| !name.to_ascii_uppercase().split('_').any(|word| OFTEN_NEEDED.contains(&word));
     let mut names: Vec<(bool, String)> = names.map(|name| (rank(&name), name)).collect();

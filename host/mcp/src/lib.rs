@@ -1,6 +1,7 @@
-//! The gate of `seamgate` between a client and servers of the Model Context Protocol. To the client it is the server.
+//! The gate of `seamgate` between a client and servers of the Model Context Protocol. To the client, it appears as the
+//! server.
 //!
-//! The kernel decides, and the gate does what the kernel says. One session is one run.
+//! The kernel decides, and the gate carries out its decisions. Each session is a run.
 
 mod acceptance;
 pub mod core;

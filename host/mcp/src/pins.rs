@@ -1,4 +1,4 @@
-//! The definitions that a profile pins, and how those that a server lists differ from them.
+//! The definitions that a profile pins, and how the definitions that a server lists differ from them.
 
 use std::{
     borrow::Cow,
@@ -16,16 +16,16 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::core::{READ_ARTIFACT, name_of};
 
-/// The longest piece of a definition that a difference shows, in bytes.
+/// The longest shown piece of a definition in a difference, in bytes.
 const MAX_SHOWN: usize = 300;
-/// The most bytes of the common beginning of both definitions that are shown before the place where they differ.
+/// The most bytes of both definitions' common beginning that are shown before the place where they differ.
 const BEFORE: usize = 40;
-/// The longest place of a difference, in bytes.
+/// The longest shown place of a difference, in bytes.
 const MAX_PLACE: usize = 200;
-/// The most lines about one tool, and about all tools of a server.
+/// The maximum number of lines about one tool, and about all tools of a server.
 const MAX_LINES: usize = 100;
 const MAX_ALL_LINES: usize = 2000;
-/// The most new tools that are shown with an entry.
+/// The maximum number of new tools that are shown with an entry.
 const MAX_ENTRIES: usize = 5;
 
 /// The members of a definition that are JSON Schemas.
@@ -34,9 +34,9 @@ const SCHEMAS: [&str; 4] = ["inputSchema", "outputSchema", "parameters", "input_
 /// The definitions that a profile pins.
 pub struct Pins {
     profile: PathBuf,
-    /// The whole text of the profile.
+    /// The complete text of the profile.
     text: String,
-    /// The tools: those of the entries whose names are not patterns, and those that patterns have definitions of.
+    /// The tools: entries whose names are not patterns, and tools for which patterns have definitions.
     tools: Vec<Pin>,
     /// The entries of the profile.
     entries: Vec<Pin>,
@@ -52,7 +52,7 @@ struct Pin {
     #[serde(default)]
     server: String,
     definition: Option<Box<RawValue>>,
-    /// Where the name is a pattern.
+    /// The definitions, if the name is a pattern.
     #[serde(default)]
     definitions: Vec<Box<RawValue>>,
 }
@@ -72,19 +72,19 @@ struct Pinned {
     tools: Vec<Box<RawValue>>,
 }
 
-/// How what a server lists differs from what is pinned.
+/// The differences between what a server lists and what is pinned.
 #[derive(Default)]
 pub struct Differences {
     /// One or more lines for each difference, escaped.
     pub lines: Vec<String>,
     /// Entries of a profile for some of the tools that it does not name yet.
     pub entries: Vec<String>,
-    /// The number of differences that a new lock file would settle.
+    /// The number of differences that an updated lock file would resolve.
     pub acceptable: usize,
 }
 
 impl Pins {
-    /// Reads the definitions of the profile at `path`, whose whole text is `text`.
+    /// Reads the definitions of the profile at `path`, whose complete text is `text`.
     pub fn of(path: &Path, text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Profile {
@@ -104,7 +104,7 @@ impl Pins {
         Ok(Pins { profile, text, tools: each_tool(&tools), entries: tools, group, lock })
     }
 
-    /// Describes how what a server lists differs from what is pinned.
+    /// Describes the differences between what a server lists and what is pinned.
     pub fn differences(&self, server: &str, listed: &[Box<RawValue>]) -> Differences {
         let mut found = Differences::default();
         let listed = by_name(listed);
@@ -130,7 +130,7 @@ impl Pins {
             }
         }
         for (name, definition) in &listed {
-            // A tool that the lock file has was seen, and left out of the profile.
+            // A tool in the lock file was seen before, and was omitted from the profile.
             let seen = self.lock.definition(server, name).map(|seen| compare(seen, definition));
             if pinned.iter().any(|tool| tool.name == *name) || seen.as_ref().is_some_and(Vec::is_empty) {
                 continue;
@@ -155,7 +155,7 @@ impl Pins {
         found
     }
 
-    /// Writes an entry of a profile for a tool that it does not name.
+    /// Writes a profile entry for a tool that the profile does not name.
     fn entry(&self, server: &str, name: &str) -> String {
         let (name, server) = (json!(name), json!(server));
         let permit = match &self.group {
@@ -166,12 +166,13 @@ impl Pins {
         format!(r#"{{"name":{name},{place}"effect":"effectful","permit":{permit}}}"#)
     }
 
-    /// Takes what servers list into the lock file, and returns whether that changed it. Each server is named with the definitions
-    /// of its tools. Definitions of tools that a server no longer lists stay.
+    /// Updates the lock file with the definitions that servers list, and returns whether that changed it. `listed` has
+    /// each server with the definitions of its tools. Definitions of tools that a server no longer lists stay.
     ///
     /// # Errors
     ///
-    /// The profile would be invalid with the new definitions, or the file cannot be written. It is unchanged then.
+    /// The profile would be invalid with the new definitions, or the file cannot be written. The file is then
+    /// unchanged.
     pub fn accept(&self, listed: &[(String, Vec<Box<RawValue>>)], gate: &Gate) -> Result<bool> {
         let Some(path) = lock_path(&self.profile) else {
             let message = "the name must end in .profile.json: the lock file is found by that";
@@ -214,7 +215,7 @@ impl Pins {
         Ok(true)
     }
 
-    /// Returns the whole text of the profile with new definitions in place of the pinned ones.
+    /// Returns the complete text of the profile with new definitions in place of the pinned ones.
     fn with(&self, listed: &[(String, Vec<Box<RawValue>>)]) -> Result<String> {
         #[derive(Deserialize)]
         struct Profile(BTreeMap<String, Box<RawValue>>);
@@ -239,7 +240,7 @@ impl Pins {
         Ok(serde_json::to_string(&members)?)
     }
 
-    /// Returns whether the profile itself has the definition of a tool.
+    /// Returns whether the profile itself contains the definition of a tool.
     fn is_inline(&self, pin: &Pin) -> bool {
         pin.definition.is_some() && self.lock.definition(&pin.server, &pin.name).is_none()
     }
@@ -251,7 +252,7 @@ impl Pin {
         is_tool_pattern(&self.name) && self.server == server && matches_tool(&self.name, name)
     }
 
-    /// Returns the definitions of a pattern, with those that its server lists in their place, and those that are new.
+    /// Returns the definitions of a pattern, replaced by those that its server lists, and followed by new ones.
     fn definitions_with<'p>(&'p self, listed: Option<&BTreeMap<String, &'p RawValue>>) -> Vec<&'p RawValue> {
         let now = listed.into_iter().flatten();
         // A tool with `*` in its name is never listed.
@@ -267,7 +268,7 @@ impl Pin {
     }
 }
 
-/// Returns the tools that entries of a profile stand for: a name wins over patterns.
+/// Returns the tools that the entries of a profile represent. A name takes precedence over patterns.
 fn each_tool(entries: &[Pin]) -> Vec<Pin> {
     let (patterns, mut tools): (Vec<&Pin>, Vec<Pin>) = {
         let (patterns, names): (Vec<&Pin>, Vec<&Pin>) = entries.iter().partition(|pin| is_tool_pattern(&pin.name));
@@ -287,7 +288,7 @@ fn each_tool(entries: &[Pin]) -> Vec<Pin> {
 }
 
 impl Lock {
-    /// Reads a lock file. If there is none, it pins nothing.
+    /// Reads a lock file. If the file does not exist, it pins nothing.
     fn read(path: &Path) -> Result<Self> {
         let bytes = match read_named(path, MAX_FILE) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::default()),
@@ -296,21 +297,21 @@ impl Lock {
         serde_json::from_slice(&bytes).map_err(|error| Error::caused(path.display().to_string(), error))
     }
 
-    /// Returns the definition of a tool: the first one, as where a profile is read.
+    /// Returns the definition of a tool. If there are several, returns the first one, as when a profile is read.
     fn definition(&self, server: &str, name: &str) -> Option<&RawValue> {
         let mut tools = self.servers.get(server)?.tools.iter();
         tools.find(|tool| name_of(tool.get()).as_deref() == Some(name)).map(|tool| &**tool)
     }
 }
 
-/// Returns the path of a profile's lock file. `None` if the name of the profile has none.
+/// Returns the path of a profile's lock file. `None` if the profile's file name does not allow one.
 pub fn lock_path(profile: &Path) -> Option<PathBuf> {
     let name = profile.file_name()?.to_str()?;
     let stem = name.strip_suffix(".profile.json").filter(|stem| !stem.is_empty())?;
     Some(profile.with_file_name(format!("{stem}.lock.json")))
 }
 
-/// Writes a lock file: each definition on a line, as it is.
+/// Writes a lock file, with each definition on a line, unchanged.
 pub(super) fn lock_text(schema: Option<&str>, servers: &BTreeMap<&str, Vec<&str>>) -> String {
     let schema = schema.map(|schema| format!("  \"$schema\": {},\n", json!(schema))).unwrap_or_default();
     let servers: Vec<String> = servers
@@ -324,7 +325,7 @@ pub(super) fn lock_text(schema: Option<&str>, servers: &BTreeMap<&str, Vec<&str>
     format!("{{\n{schema}  \"servers\": {{\n{}\n  }}\n}}\n", servers.join(",\n"))
 }
 
-/// Replaces the whole file, or leaves it as it is. Links and permissions stay.
+/// Replaces the whole file, or leaves it unchanged. Links and permissions stay.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let (target, permissions) = match fs::canonicalize(path) {
         Ok(target) => {
@@ -343,26 +344,26 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(permissions) = permissions {
         part.as_file().set_permissions(permissions)?;
     }
-    // A full disk shows here at the latest.
+    // A full disk is detected here at the latest.
     part.as_file().sync_all()?;
     part.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Creates a file that gets its name later, and is removed if it does not.
+/// Creates a file that gets its name later. If it gets none, it is removed.
 pub(super) fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".seamgate-");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As any new file: the umask says what is left of it.
+        // The permissions of any new file, which the umask restricts.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
 }
 
-/// Returns the definitions by the names of their tools. As in the gate, the first one of a name counts.
+/// Returns the definitions by the names of their tools. As in the gate, the first definition of a name counts.
 fn by_name(listed: &[Box<RawValue>]) -> BTreeMap<String, &RawValue> {
     let mut definitions = BTreeMap::new();
     for definition in listed {
@@ -373,7 +374,7 @@ fn by_name(listed: &[Box<RawValue>]) -> BTreeMap<String, &RawValue> {
     definitions
 }
 
-/// Describes where two definitions differ, a line each.
+/// Describes the differences between two definitions, one per line.
 fn compare(then: &RawValue, now: &RawValue) -> Vec<String> {
     if then.get() == now.get() {
         return Vec::new();
@@ -388,7 +389,7 @@ fn compare(then: &RawValue, now: &RawValue) -> Vec<String> {
     lines
 }
 
-/// Describes where two profiles differ, a line each. Their tools are compared by name.
+/// Describes the differences between two profiles, one per line. Their tools are compared by name.
 pub fn profile_changes(then: &str, now: &str) -> Vec<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).map(with_tools_by_name);
     let mut lines = Vec::new();
@@ -411,7 +412,7 @@ fn with_tools_by_name(mut profile: Value) -> Value {
     profile
 }
 
-/// Limits the number of lines, and says how many are left out.
+/// Limits the number of lines, and adds the number of omitted ones.
 fn cut(lines: &mut Vec<String>, limit: usize, indent: &str) {
     if lines.len() > limit {
         let more = lines.split_off(limit).len();
@@ -419,7 +420,7 @@ fn cut(lines: &mut Vec<String>, limit: usize, indent: &str) {
     }
 }
 
-/// Returns a definition with the lists in its schemas sorted whose order means nothing.
+/// Returns a definition in which the lists in its schemas are sorted if their order has no meaning.
 fn normalized(definition: Value) -> Value {
     let Value::Object(members) = definition else { return definition };
     let members = members.into_iter().map(|(name, value)| match SCHEMAS.contains(&name.as_str()) {
@@ -475,7 +476,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// Describes where two values differ, a line each.
+/// Describes the differences between two values, one per line.
 fn differences(path: &str, then: &Value, now: &Value, lines: &mut Vec<String>) {
     let place = || one_line(&truncate(path, MAX_PLACE));
     match (then, now) {
@@ -506,7 +507,7 @@ fn short(value: &Value) -> String {
     one_line(&truncate(&value.to_string(), MAX_SHOWN))
 }
 
-/// Returns the part of a long text where it begins to differ from another.
+/// Returns the part of a long text around the place where it begins to differ from another.
 fn excerpt<'t>(text: &'t str, other: &str) -> Cow<'t, str> {
     let shared = text.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let start = text.floor_char_boundary(shared.saturating_sub(BEFORE));
@@ -522,7 +523,7 @@ pub(crate) fn is_nameable(name: &str) -> bool {
     (1..=128).contains(&name.len()) && name.chars().all(is_known) && !name.starts_with(['.', '-'])
 }
 
-/// Escapes text from outside on a line of its own.
+/// Escapes untrusted text as one line.
 fn one_line(text: &str) -> String {
     escape_terminal(&text.replace(['\n', '\r'], " "))
 }

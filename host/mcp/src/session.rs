@@ -1,4 +1,4 @@
-//! A session: one client, with servers and runs of its own.
+//! A session: one client, with its own servers and runs.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::{
     setting::Setting,
 };
 
-/// Serves one client. `kept` gets the folder of the last run, if it stays.
+/// Serves one client. `kept` receives the folder of the last run, if the folder stays.
 pub(crate) fn serve(
     setting: &Setting,
     client: Downstream,
@@ -23,7 +23,7 @@ pub(crate) fn serve(
     let end = driver.serve(listen, signals);
     let folder = driver.folder().to_owned();
     drop(driver);
-    // The run has ended, so approvals have no effect any more.
+    // The run has ended, so approvals no longer have an effect.
     Plan::put_aside(&folder);
     *kept = setting.journal.is_some().then_some(folder);
     end

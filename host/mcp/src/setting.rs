@@ -1,4 +1,4 @@
-//! The settings that all sessions of a gate share, and one session.
+//! The settings that all sessions of a gate share, and the runs of one session.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,12 +27,12 @@ use super::{
     watch::Watch,
 };
 
-/// The way to the servers of a gate.
+/// How to reach the servers of a gate.
 #[derive(Clone, Copy)]
 pub enum Reach<'r> {
-    /// By a servers file.
+    /// With a servers file.
     File(&'r Path),
-    /// By the command of the only server.
+    /// With the command of the only server.
     Command(&'r [String]),
 }
 
@@ -46,27 +46,28 @@ pub struct Setting {
     servers: Option<PathBuf>,
     principal: String,
     pub(super) launches: Vec<Launch>,
-    /// The program that gets each call that waits for approval.
+    /// The program that receives each call that waits for approval.
     pub(super) notifier: Option<Notifier>,
-    /// The secrets that calls may take.
+    /// The secrets that calls may receive.
     pub(super) secrets: Arc<Secrets>,
-    /// The profile with which the gate started. Those that a person has accepted since follow it.
+    /// The profile with which the gate started, followed by those that a person has accepted since.
     first: Version,
     /// The lists that the profile's `scope` names.
     pub lists: BTreeMap<String, Vec<String>>,
-    /// The mode. `None`: the profile's first.
+    /// The mode. `None` for the profile's first mode.
     pub mode: Option<String>,
-    /// The folder for journals: each session gets a folder of its own in it. `None`: a temporary one, which is removed at the end.
+    /// The folder for journals, in which each session gets a folder of its own. `None` for a temporary folder, which is
+    /// removed at the end.
     pub journal: Option<PathBuf>,
-    /// The time that servers have to start and to end.
+    /// How long servers have to start and to end.
     pub times: Times,
     /// Labels of the data that clients have read in earlier sessions.
     pub(super) labels: Labels,
 }
 
-/// A profile that a person has accepted, and the next one. Runs refer to it as long as the gate serves.
+/// A profile that a person has accepted, and the next one. Runs refer to it for as long as the gate serves.
 pub(super) struct Version {
-    /// The whole text.
+    /// The complete text.
     text: String,
     plan: Plan,
     pub(super) profiles: Profiles,
@@ -75,9 +76,9 @@ pub(super) struct Version {
 
 /// The folders of the runs of one session.
 pub(super) enum Folders<'s> {
-    /// Each stays, in this folder.
+    /// Each folder stays, in this folder.
     Kept(&'s Path),
-    /// They are removed with this one.
+    /// The folders are removed together with this one.
     Temporary(tempfile::TempDir),
 }
 
@@ -85,7 +86,7 @@ pub(super) enum Folders<'s> {
 pub(super) struct Begun<'s> {
     pub(super) run: Run<'s, FileJournal>,
     pub(super) folder: PathBuf,
-    /// The labels that data keeps beyond the session.
+    /// The labels of data that outlives the session.
     pub(super) stores: Stores,
     pub(super) version: &'s Version,
 }
@@ -98,7 +99,7 @@ impl Version {
         Ok(Version { text, plan, profiles, next: OnceLock::new() })
     }
 
-    /// Returns the part of the profile that the gate decides by itself.
+    /// Returns the part of the profile by which the gate itself decides.
     pub(super) fn policy(&self) -> Policy {
         Policy::read(&self.text)
     }
@@ -113,7 +114,7 @@ impl Version {
 }
 
 impl Setting {
-    /// Registers the profile at `path`, whose whole text is `text`. `principal` is whom the client works for.
+    /// Registers the profile at `path`, whose complete text is `text`. `principal` is whom the client works for.
     pub fn new(path: &Path, text: &str, servers: Reach, principal: String) -> Result<Self> {
         let document = Document::of(path, text)?;
         let named = Policy::read(text).secrets();
@@ -156,7 +157,7 @@ impl Setting {
         self.first.profiles.all.first().map(|profile| &profile.info.lists[..]).unwrap_or_default()
     }
 
-    /// Returns where the runs of a session go.
+    /// Returns the folders for the runs of a session.
     pub(super) fn folders(&self) -> Result<Folders<'_>> {
         let Some(folder) = &self.journal else {
             let made = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir();
@@ -179,12 +180,12 @@ impl Setting {
         self.first.last()
     }
 
-    /// Returns what watches the file of a profile for edits.
+    /// Returns a watch for edits of a profile's file.
     pub(super) fn watch(&self, version: &Version) -> Option<Watch> {
         Watch::new(&self.path, &version.text)
     }
 
-    /// Takes a profile that a person has accepted.
+    /// Adds a profile that a person has accepted.
     pub(super) fn accept(&self, text: &str) -> Result<&Version> {
         let last = self.version();
         if last.text == text {
@@ -205,7 +206,7 @@ impl Setting {
         Ok(self.version())
     }
 
-    /// Begins a run by a profile, in a new folder.
+    /// Begins a run with a profile, in a new folder.
     pub(super) fn begin<'s>(&'s self, version: &'s Version, folders: &Folders) -> Result<Begun<'s>> {
         let (parent, is_kept) = match folders {
             Folders::Kept(parent) => (*parent, true),
@@ -213,10 +214,10 @@ impl Setting {
         };
         let folder = parent.join(session_name()?);
         let journal = FileJournal::create(&folder)?;
-        // What is removed at the end need not outlast a crash.
+        // A temporary journal need not survive a crash.
         let journal = if is_kept { journal } else { journal.without_sync() };
         {
-            // Nobody else begins a run here at the same time.
+            // No other process begins a run in this folder at the same time.
             let _lock = Lock::take(&folder)?;
             version.plan.write(&folder)?;
         }
@@ -227,7 +228,7 @@ impl Setting {
         event.lists = Some(self.lists.clone());
         let known = self.labels.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect::<Vec<_>>();
         event.labels = (!known.is_empty()).then_some(known);
-        // Until servers have said what they have, there is nothing.
+        // Until the servers have listed their tools, there are none.
         let program = |launch: &Launch| (launch.name.clone(), json!({"program": launch.described, "tools": []}));
         let servers: BTreeMap<String, Value> = self.launches.iter().map(program).collect();
         event.listed = Some(Json::of(&json!({"servers": servers}))?);
@@ -236,7 +237,8 @@ impl Setting {
     }
 }
 
-/// Returns the name of a session's folder: when it began, and a random number, because two may begin at once.
+/// Returns the name of a session's folder: the time when it began, and a random number, because two sessions may begin
+/// at once.
 fn session_name() -> Result<String> {
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     Ok(format!("{}-{}", time.replace(':', "-"), random(2)?))

@@ -1,4 +1,4 @@
-//! The profile of a session while it is edited.
+//! Watches the profile of a session for edits.
 
 use std::{
     fs,
@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::pins::lock_path;
 
-/// The time for which a file must stay unchanged before it is invalid, in milliseconds: editors write in pieces.
+/// How long an unreadable file must stay unchanged before it counts as invalid, in milliseconds, because editors write
+/// in pieces.
 const SETTLED_MS: u64 = 1000;
 
 /// A profile and its lock file, as they were when they were last read.
@@ -19,7 +20,7 @@ pub(crate) struct Watch {
     path: PathBuf,
     lock: Option<PathBuf>,
     stamps: [Option<Stamp>; 2],
-    /// The time when an unreadable file was first seen.
+    /// The time when an unreadable file was first noticed.
     invalid_since: Option<u64>,
     /// The profile that a person accepted last, and the one that was read last.
     accepted: Value,
@@ -31,20 +32,20 @@ type Stamp = (u64, SystemTime);
 
 /// A profile that differs from the one that was read before.
 pub(crate) struct Edit {
-    /// The whole text.
+    /// The complete text.
     pub(crate) text: String,
-    /// The part that judges calls: all but the definitions of tools.
+    /// The part that affects the judgment of calls: everything except the definitions of tools.
     pub(crate) rules: Json,
-    /// False if it is known to allow no more than the one that a person accepted last.
+    /// `false` if the profile is known to allow no more than the one that a person accepted last.
     pub(crate) may_allow_more: bool,
 }
 
 impl Watch {
-    /// Watches the profile at `path`, whose whole text is `text`. `None` if it is not a regular file: a pipe is read
-    /// once.
+    /// Watches the profile at `path`, whose complete text is `text`. Returns `None` if it is not a regular file,
+    /// because a pipe can be read only once.
     pub(crate) fn new(path: &Path, text: &str) -> Option<Self> {
         let profile: Value = serde_json::from_str(text).ok()?;
-        // Without stamps, the first look reads the files: they may have changed since the text was read.
+        // Without stamps, the first check reads the files, because they may have changed since the text was read.
         let lock = lock_path(path);
         path.is_file().then(|| Watch {
             path: path.to_owned(),
@@ -61,10 +62,10 @@ impl Watch {
         self.accepted = self.profile.clone();
     }
 
-    /// Looks at the files. Returns the profile if it has changed, and an error if it cannot be read, once.
+    /// Checks the files. Returns the profile if it has changed. Returns an error once if it cannot be read.
     pub(crate) fn look(&mut self, now: u64) -> Option<Result<Edit, String>> {
         let stamps = [Some(&self.path), self.lock.as_ref()].map(|path| path.and_then(|path| stamp(path)));
-        // A profile that was removed still holds.
+        // A profile that was removed stays in force.
         if stamps[0].is_none() || (stamps == self.stamps && self.invalid_since.is_none()) {
             return None;
         }
@@ -108,7 +109,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((about.len(), about.modified().ok()?))
 }
 
-/// Returns a profile without what judges no call.
+/// Returns a profile without the parts that do not affect the judgment of calls.
 fn judging(profile: &Value) -> Value {
     let mut judging = without_comments(profile);
     if let Some(members) = judging.as_object_mut() {

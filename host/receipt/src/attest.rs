@@ -1,4 +1,4 @@
-//! Statements of in-toto (version 1) that files were made by a run, in a DSSE envelope (version 1), signed with Ed25519.
+//! in-toto statements (version 1) that a run made files, in a DSSE envelope (version 1), signed with Ed25519.
 
 use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 use ring::signature::{ED25519, UnparsedPublicKey};
@@ -13,7 +13,7 @@ use crate::{
 /// The type of the payload in the envelope.
 const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// The types of a statement, and of what it says.
+/// The types of a statement, and of its predicate.
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE: &str = "https://seamgate.dev/attestation/run/v1";
 
@@ -24,9 +24,9 @@ pub const MAX_ATTESTATION: usize = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its digests.
+    /// The digests of the file.
     pub digest: Sha256,
 }
 
@@ -38,7 +38,7 @@ pub struct Sha256 {
     pub sha256: String,
 }
 
-/// What is said about the files: the run that made them.
+/// The predicate about the files: the run that made them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predicate {
@@ -48,34 +48,34 @@ pub struct Predicate {
     pub key: String,
     /// The run's id.
     pub run: String,
-    /// Its agent.
+    /// The agent of the run.
     pub agent: String,
-    /// The digest of its profile.
+    /// The digest of the run's profile.
     pub profile: String,
-    /// The digest of its component.
+    /// The digest of the run's component.
     pub component: String,
-    /// How the run ended.
+    /// The outcome of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// Whether every step was derived again.
+    /// `true` if every step was derived again.
     pub whole: bool,
-    /// Calls by what was decided about them.
+    /// The number of decisions about calls, by kind.
     pub calls: Calls,
 }
 
-/// Calls by what was decided about them.
+/// The number of decisions about calls, by kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
-    /// Decisions.
+    /// The number of decisions that allow a call.
     pub allowed: u64,
-    /// Decisions.
+    /// The number of decisions that deny a call.
     pub denied: u64,
-    /// Decisions that a person was asked about.
+    /// The number of decisions that require a person's approval.
     pub asked: u64,
 }
 
-/// A statement of in-toto.
+/// An in-toto statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attested {
@@ -85,7 +85,7 @@ pub struct Attested {
     pub subject: Vec<Subject>,
     #[serde(rename = "predicateType")]
     predicate_kind: String,
-    /// What is said about them.
+    /// The predicate about the files.
     pub predicate: Predicate,
 }
 
@@ -105,7 +105,7 @@ struct DsseSignature {
     sig: String,
 }
 
-/// The reason why an attestation does not hold.
+/// The reason why an attestation is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAttested(String);
@@ -119,12 +119,12 @@ fn hex(bytes: &[u8]) -> Sha256 {
     Sha256 { sha256: HEXLOWER.encode(&sha256(bytes)) }
 }
 
-/// Returns an envelope, as JSON text: that these files were made by the run of a receipt, whose report is that of
-/// [`verify`](crate::verify).
+/// Returns an envelope, as JSON text, which states that the run of a receipt made these files. `report` is the
+/// receipt's report from [`verify`](crate::verify).
 ///
 /// # Errors
 ///
-/// The receipt did not pass; or the key does not sign.
+/// The receipt did not pass, or the key does not sign.
 pub fn attest<E: std::fmt::Display>(
     receipt: &[u8],
     report: &Report,
@@ -162,12 +162,12 @@ pub fn attest<E: std::fmt::Display>(
     serde_json::to_string(&envelope).map_err(|error| failed(&error))
 }
 
-/// Reads an envelope, and checks that a trusted key signed it, and that it is about the run of this receipt. Returns what it says:
-/// compare the digests of its subjects with those of the files.
+/// Parses an envelope, and checks that a trusted key signed it, and that it is about the run of this receipt. Returns
+/// the statement. Compare the digests of its subjects with those of the files.
 ///
 /// # Errors
 ///
-/// It is malformed, another key signed it, or it is about another receipt.
+/// The envelope is malformed, another key signed it, or it is about another receipt.
 pub fn read_attestation(text: &str, receipt: &[u8], keys: &Trusted) -> Result<Attested, NotAttested> {
     let wrong = |message: &str| NotAttested(message.to_owned());
     let malformed = "it is no DSSE envelope with a statement about a run";

@@ -1,4 +1,4 @@
-//! The file of a run's receipt. Nothing in it is outside of what is checked.
+//! The file of a run's receipt. Every part of it is verified.
 
 use ciborium::Value;
 use coset::Label;
@@ -8,10 +8,10 @@ use crate::signed::{NotAReceipt, Signed};
 /// The largest receipt that is read, in bytes: 512 MiB.
 pub const MAX_RECEIPT: usize = 512 * 1024 * 1024;
 
-/// The media type of what is signed.
+/// The media type of the signed statement.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.receipt+json";
 
-/// The name of the header parameter for what is bound by digests.
+/// The name of the header parameter for the parts that are bound by digests.
 pub(crate) const BODY: &str = "seamgate";
 
 /// The members of the body, in their order.
@@ -19,34 +19,34 @@ const LINES: &str = "lines";
 const ARTIFACTS: &str = "artifacts";
 const PROFILES: &str = "profiles";
 
-/// A text of the body, or its SHA-256 digest in its place.
+/// A text of the body, or its SHA-256 digest if the text is withheld.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// The text.
     Text(String),
-    /// Its digest.
+    /// The digest of the text.
     Withheld([u8; 32]),
 }
 
-/// A receipt as it is read and written.
+/// A receipt, for reading and writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// What is signed. Its subject is the run's id.
+    /// The signed statement. Its subject is the run's id.
     pub signed: Signed,
-    /// The lines of the journal, without their ends.
+    /// The lines of the journal, without their line ends.
     pub lines: Vec<Part>,
-    /// The artifacts that deriving the steps asks for, in the order of the first time.
+    /// The artifacts that deriving the steps requires, in the order of their first use.
     pub artifacts: Vec<String>,
     /// The documents of the profiles, in the order in which they are registered.
     pub profiles: Vec<String>,
 }
 
 impl Envelope {
-    /// Reads a file in the one encoding that [`encode`](Self::encode) writes.
+    /// Reads a file in the only encoding that [`encode`](Self::encode) writes.
     ///
     /// # Errors
     ///
-    /// It is no `COSE_Sign1` message, lacks a member, or has another encoding.
+    /// The file is not a `COSE_Sign1` message, lacks a member, or has another encoding.
     pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
         let wrong = NotAReceipt::of;
         let (signed, unprotected) = Signed::decode(file)?;
@@ -65,7 +65,7 @@ impl Envelope {
             artifacts: texts(artifacts),
             profiles: texts(profiles),
         };
-        // Whatever was dropped or changed above makes other bytes.
+        // Anything that was dropped or changed above results in other bytes.
         match envelope.encode() == file {
             true => Ok(envelope),
             false => Err(wrong("it has members that no receipt has, or another encoding")),

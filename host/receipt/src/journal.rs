@@ -1,4 +1,4 @@
-//! The journal of a receipt: its lines, and a chain of digests over them.
+//! The journal of a receipt: its lines, and the chain of digests over them.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::envelope::Part;
 
-/// A line's content, as JSON text.
+/// The content of a line, as JSON text.
 #[derive(Deserialize)]
 pub(crate) struct Content<'l> {
     #[serde(borrow)]
@@ -24,16 +24,16 @@ pub(crate) struct Content<'l> {
     pub(crate) component: Option<&'l RawValue>,
 }
 
-/// One step, or the first line alone.
+/// A step, or the first line alone.
 pub(crate) struct Step<'p> {
-    /// From 1; 0 for the first line.
+    /// The number of the step, from 1. 0 for the first line.
     pub(crate) number: u64,
-    /// The number of its first line.
+    /// The number of the step's first line.
     pub(crate) line: u64,
     pub(crate) parts: &'p [Part],
 }
 
-/// A line that does not follow the line before it, and the step that it belongs to.
+/// A line that does not follow the line before it, and its step.
 pub(crate) struct Broken {
     pub(crate) step: u64,
     pub(crate) line: u64,
@@ -55,7 +55,7 @@ pub(crate) fn content(line: &str) -> Option<Content<'_>> {
     serde_json::from_str(line).ok()
 }
 
-/// Reads an object. A list of its values is none, though serde takes one.
+/// Reads an object. Rejects a list of its values, which serde would accept.
 pub(crate) fn object<'l, T: Deserialize<'l>>(text: &'l RawValue) -> Option<T> {
     text.get().starts_with('{').then(|| serde_json::from_str(text.get()).ok()).flatten()
 }
@@ -65,7 +65,7 @@ pub(crate) fn digests(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| digest(text.as_bytes())).collect()
 }
 
-/// Returns a SHA-256 digest as [`digest`] writes it.
+/// Formats a SHA-256 digest as [`digest`] does.
 pub(crate) fn written(bytes: &[u8]) -> String {
     format!("sha256:{}", data_encoding::HEXLOWER.encode(bytes))
 }
@@ -76,8 +76,8 @@ pub(crate) fn sha256(text: &[u8]) -> [u8; 32] {
     bytes
 }
 
-/// Returns the steps of a journal, the first line before them, and the digest of the last line. Each line must have its number and the
-/// digest of the line before it, and the last must end a step.
+/// Returns the steps of a journal, preceded by the first line, and the digest of the last line. Each line must have its
+/// number and the digest of the line before it, and the last line must end a step.
 pub(crate) fn steps(parts: &[Part]) -> Result<(Vec<Step<'_>>, String), Broken> {
     let mut steps = Vec::new();
     let (mut before, mut from) = (String::new(), 0);
@@ -106,7 +106,7 @@ pub(crate) fn steps(parts: &[Part]) -> Result<(Vec<Step<'_>>, String), Broken> {
     }
 }
 
-/// Where the artifacts of a run come from.
+/// A source of a run's artifacts.
 pub(crate) trait Artifacts {
     fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError>;
 }
@@ -117,12 +117,12 @@ impl Artifacts for HashMap<String, &str> {
     }
 }
 
-/// A journal that is only read: lines, and artifacts from elsewhere. Keeps which artifacts were asked for and found.
+/// A read-only journal: lines, and artifacts from another source. Records which artifacts were requested and found.
 pub(crate) struct ReadOnly<'r, A> {
     pub(crate) name: &'r str,
     pub(crate) lines: &'r [String],
     pub(crate) artifacts: &'r A,
-    /// Their texts, in the order of the first time.
+    /// The texts of these artifacts, in the order of their first use.
     pub(crate) used: &'r RefCell<Vec<String>>,
     pub(crate) seen: RefCell<HashMap<String, usize>>,
 }

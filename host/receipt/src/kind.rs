@@ -1,4 +1,4 @@
-//! Tells receipts apart.
+//! Distinguishes the kinds of receipts.
 
 use crate::{
     envelope,
@@ -6,7 +6,7 @@ use crate::{
     verdicts,
 };
 
-/// What a receipt is about.
+/// The subject of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -18,11 +18,11 @@ pub enum Kind {
     Row,
 }
 
-/// Returns what a file is a receipt of, by its header alone.
+/// Returns the kind of receipt in a file, judging only by its header.
 ///
 /// # Errors
 ///
-/// It is no receipt.
+/// The file is not a receipt.
 pub fn kind_of(file: &[u8]) -> Result<Kind, NotAReceipt> {
     let (signed, unprotected) = Signed::decode(file)?;
     match signed.content_type.as_str() {

@@ -1,8 +1,9 @@
-//! Receipts: a signed file with the events of a run, from which anybody derives the decisions again.
+//! Receipts: signed files with the events of a run, from which anybody can derive the decisions again.
 //!
-//! A receipt is a `COSE_Sign1` message (RFC 9052, section 4.2), signed with Ed25519, and a signed statement in the sense of SCITT
-//! (RFC 9943). What is signed names the run, its profile, its component and its last line by digests. The lines themselves, the
-//! profile and the artifacts are in the unprotected header, and each is bound to what is signed by its digest.
+//! A receipt is a `COSE_Sign1` message (RFC 9052, section 4.2), signed with Ed25519, and a signed statement in the
+//! sense of SCITT (RFC 9943). The signed statement names the run, its profile, its component and its last line by
+//! digests. The lines themselves, the profile and the artifacts are in the unprotected header, and each is bound to the
+//! statement by its digest.
 
 mod attest;
 mod envelope;

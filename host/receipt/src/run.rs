@@ -1,4 +1,4 @@
-//! Makes the receipt of a run.
+//! Creates the receipt of a run.
 
 use std::{cell::RefCell, collections::BTreeSet, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// What is signed, as compact JSON with its members in this order.
+/// The statement that is signed, as compact JSON with its members in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
@@ -24,7 +24,7 @@ pub struct Statement {
     pub run: String,
     /// The agent whose profile applies.
     pub agent: String,
-    /// The digest of the profile, as the journal has it.
+    /// The digest of the profile, as in the journal.
     pub profile: String,
     /// The digest of the component that made the decisions.
     pub component: String,
@@ -36,7 +36,7 @@ pub struct Statement {
     pub profiles: Vec<String>,
 }
 
-/// The first line of a journal, as far as a receipt needs it.
+/// The parts of a journal's first line that a receipt needs.
 #[derive(Deserialize)]
 pub(crate) struct About {
     pub(crate) run: String,
@@ -48,28 +48,28 @@ pub(crate) struct About {
 /// Returns the signature of a text.
 pub type Sign<'s, E> = dyn Fn(&[u8]) -> Result<Vec<u8>, E> + 's;
 
-/// Who signs, and when.
+/// The signer, and the time of the signature.
 pub struct Signing<'s, E> {
     /// The public key.
     pub key: [u8; 32],
-    /// Signs.
+    /// The function that signs.
     pub sign: &'s Sign<'s, E>,
     /// The issuer, as the signer names it.
     pub issuer: &'s str,
-    /// In seconds since 1970.
+    /// The time of the signature, in seconds since 1970.
     pub now: u64,
 }
 
-/// What a receipt leaves out. Of lines, their digests stay.
+/// The parts that a receipt omits. The digests of omitted lines stay.
 #[derive(Debug, Clone, Default)]
 pub struct Withhold {
-    /// Keys of calls: all lines of steps that name one of them.
+    /// Keys of calls. All lines of steps that name one of them are omitted.
     pub calls: BTreeSet<String>,
-    /// Numbers of steps, from 1: all their lines.
+    /// Numbers of steps, from 1. All their lines are omitted.
     pub steps: BTreeSet<u64>,
 }
 
-/// The reason why a run gets no receipt.
+/// The reason why there is no receipt for a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoReceipt {
@@ -85,26 +85,26 @@ pub enum NoReceipt {
     /// The decisions do not follow from the events.
     #[error("step {step} is not derived again: {cause}")]
     Step {
-        /// From 1.
+        /// The number of the step, from 1.
         step: u64,
-        /// What differs.
+        /// The difference.
         cause: NotDerived,
     },
     /// The run has another component than the gate.
     #[error("the run has the component {run}, and the gate has {gate}")]
     Component {
-        /// The digest that the journal has.
+        /// The digest in the journal.
         run: String,
-        /// The digest of the gate's.
+        /// The digest of the gate's component.
         gate: String,
     },
-    /// The run went on under another component than it began with.
+    /// The run continued under another component than it began with.
     #[error("it went on under another component at line {0}, and such a run gets no receipt")]
     Changed(u64),
     /// A line does not follow the line before it.
     #[error("line {0} of the journal does not follow the line before it")]
     Line(u64),
-    /// A call or a step that is to be withheld does not exist.
+    /// A call or a step to withhold does not exist.
     #[error("the run has no {0}")]
     NotThere(String),
     /// The key does not sign.
@@ -138,12 +138,13 @@ impl Withhold {
     }
 }
 
-/// Returns the receipt of the run in a folder, as the bytes of its file. All steps are derived again first, by the gate, which has no
-/// profile yet. `profiles` are the documents of the run's profiles, in the order in which they are registered.
+/// Returns the receipt of the run in a folder, as the bytes of its file. First derives all steps again with `gate`,
+/// which must not have profiles yet. `profiles` are the documents of the run's profiles, in the order in which they are
+/// registered.
 ///
 /// # Errors
 ///
-/// The run cannot be read or not be derived again; what is to be withheld does not exist; the key does not sign.
+/// The run cannot be read or derived again; a part to withhold does not exist; or the key does not sign.
 pub fn receipt_of<E: std::fmt::Display>(
     folder: &Path,
     mut gate: Gate,
@@ -226,7 +227,7 @@ pub fn receipt_of<E: std::fmt::Display>(
     Ok(envelope.encode())
 }
 
-/// Returns what the first line says.
+/// Parses the first line.
 pub(crate) fn about(lines: &[Part]) -> Option<About> {
     let Some(Part::Text(first)) = lines.first() else { return None };
     object(content(first)?.run?)

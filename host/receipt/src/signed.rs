@@ -16,10 +16,10 @@ const ISSUER: i64 = 1;
 const SUBJECT: i64 = 2;
 const ISSUED_AT: i64 = 6;
 
-/// The latest time, in seconds since 1970: a number that every reader of JSON keeps whole.
+/// The latest time, in seconds since 1970: the largest number that every reader of JSON represents exactly.
 const MAX_TIME: u64 = (1 << 53) - 1;
 
-/// The reason why a file is no receipt.
+/// The reason why a file is not a receipt.
 #[derive(Debug, thiserror::Error)]
 #[error("it is no receipt: {0}")]
 pub struct NotAReceipt(pub(crate) String);
@@ -30,42 +30,43 @@ impl NotAReceipt {
     }
 }
 
-/// What is signed, by whom, and the signature.
+/// A statement, its signer, and the signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
-    /// The public key that signed it, 32 bytes. The header parameter `kid`.
+    /// The public key of the signer, which has 32 bytes. It is in the header parameter `kid`.
     pub key: [u8; 32],
     /// The media type of the statement.
     pub content_type: String,
-    /// The issuer: the claim `iss`.
+    /// The issuer, in the claim `iss`.
     pub issuer: String,
-    /// The subject: the claim `sub`.
+    /// The subject, in the claim `sub`.
     pub subject: String,
-    /// The time when it was signed, in seconds since 1970: the claim `iat`.
+    /// The time of the signature, in seconds since 1970, in the claim `iat`.
     pub issued_at: u64,
-    /// The statement: JSON text.
+    /// The statement, as JSON text.
     pub statement: Vec<u8>,
-    /// 64 bytes. Empty before it is signed.
+    /// The signature, which has 64 bytes. Empty before it is signed.
     pub signature: Vec<u8>,
 }
 
 impl Signed {
-    /// Signs it. `sign` returns the signature of a text.
+    /// Signs the statement. `sign` returns the signature of a text.
     ///
     /// # Errors
     ///
-    /// That of `sign`.
+    /// The error that `sign` returned.
     pub fn sign<E>(&mut self, sign: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>) -> Result<(), E> {
         self.signature = sign(&self.to_be_signed())?;
         Ok(())
     }
 
-    /// Returns whether the key that it names signed it.
+    /// Returns whether the signature is valid for the key in the message.
     pub(crate) fn is_signed(&self) -> bool {
         UnparsedPublicKey::new(&ED25519, &self.key).verify(&self.to_be_signed(), &self.signature).is_ok()
     }
 
-    /// Reads a message. Returns its unprotected header too. The caller encodes what it took from both, and compares all bytes.
+    /// Parses a message. Also returns its unprotected header. The caller encodes the parsed parts of both again, and
+    /// compares all bytes.
     pub(crate) fn decode(file: &[u8]) -> Result<(Self, Vec<(Label, Value)>), NotAReceipt> {
         let wrong = NotAReceipt::of;
         let message = CoseSign1::from_tagged_slice(file)
@@ -95,7 +96,7 @@ impl Signed {
 
     /// Returns the message with an unprotected header.
     pub(crate) fn encode(&self, unprotected: Vec<(Label, Value)>) -> Vec<u8> {
-        // Nothing in it fails to encode.
+        // Encoding it cannot fail.
         self.message(Header { rest: unprotected, ..Header::default() }).to_tagged_vec().unwrap_or_default()
     }
 

@@ -5,7 +5,7 @@ use ring::digest::{Context, SHA256};
 /// A digest.
 pub(crate) type Digest = [u8; 32];
 
-/// The levels of a tree: first the leaves, last the root alone. A node without a sibling stands for itself one level up.
+/// The levels of a tree, from the leaves to the root. A node without a sibling is repeated one level up.
 pub(crate) struct Tree(Vec<Vec<Digest>>);
 
 /// Returns the digest of a leaf.
@@ -44,20 +44,20 @@ impl Tree {
         self.0.first().map_or(0, Vec::len)
     }
 
-    /// Returns the root. Of no leaves, it is the digest of nothing.
+    /// Returns the root. For a tree without leaves, this is the digest of nothing.
     pub(crate) fn root(&self) -> Digest {
         self.0.last().and_then(|level| level.first()).copied().unwrap_or_else(|| hash(&[]))
     }
 
-    /// Returns the inclusion proof of a leaf: the siblings of the nodes above it, from below.
+    /// Returns the inclusion proof of a leaf: the siblings of the nodes above it, from the bottom up.
     pub(crate) fn path(&self, index: usize) -> Vec<Digest> {
         let sibling = |(level, nodes): (usize, &Vec<Digest>)| nodes.get((index >> level) ^ 1).copied();
         self.0.iter().enumerate().filter_map(sibling).collect()
     }
 }
 
-/// Returns the root that follows from a leaf and its inclusion proof (RFC 9162, section 2.1.3.2). `None` if the proof does not fit a
-/// tree of this size.
+/// Returns the root that follows from a leaf and its inclusion proof (RFC 9162, section 2.1.3.2). `None` if the proof
+/// does not fit a tree of this size.
 pub(crate) fn root_of(leaf: Digest, index: u64, size: u64, path: &[Digest]) -> Option<Digest> {
     if index >= size {
         return None;
@@ -69,7 +69,7 @@ pub(crate) fn root_of(leaf: Digest, index: u64, size: u64, path: &[Digest]) -> O
         }
         if node_at % 2 == 1 || node_at == last {
             root = node(sibling, &root);
-            // A node without a sibling went up as it was.
+            // A node without a sibling was repeated on the next level.
             while node_at % 2 == 0 && node_at != 0 {
                 node_at >>= 1;
                 last >>= 1;
@@ -91,7 +91,7 @@ mod tests {
         data_encoding::HEXLOWER.encode(&digest)
     }
 
-    /// The definition in RFC 9162, section 2.1.1.
+    /// Computes the root by the definition in RFC 9162, section 2.1.1.
     fn defined(leaves: &[Digest]) -> Digest {
         match leaves {
             [] => hash(&[]),
@@ -113,7 +113,7 @@ mod tests {
                 let path = tree.path(index);
                 let at = index as u64;
                 assert_eq!(root_of(*own, at, size, &path), Some(tree.root()), "{index} of {size}");
-                // Another leaf, place, size or path leads elsewhere or nowhere.
+                // With another leaf, index, size or path, the result is another root or none.
                 assert_ne!(root_of(leaf(b"x"), at, size, &path), Some(tree.root()));
                 for other in (0..size).filter(|other| *other != at) {
                     assert_ne!(root_of(*own, other, size, &path), Some(tree.root()), "{index} at {other} of {size}");
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_root_is_the_one_of_certificate_transparency() {
-        // The leaves of the tests of Certificate Transparency.
+        // The leaves in the tests of Certificate Transparency.
         let leaves =
             ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
         let leaves = leaves.map(|text| leaf(&data_encoding::HEXLOWER.decode(text.as_bytes()).expect("hexadecimal")));

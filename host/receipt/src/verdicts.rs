@@ -1,8 +1,8 @@
-//! Receipts of verdicts: one signature over many, and a proof for each.
+//! Receipts of verdicts: one signature for many verdicts, and a proof for each.
 //!
-//! A row is a request of `seamgate check --ndjson` and its answer. The rows are the leaves of a Merkle tree (RFC 9162, section 2.1), whose
-//! root is signed. The receipt of one row has the inclusion proof in the header parameter for proofs of such trees, and can be verified
-//! without the others.
+//! A row is a request of `seamgate check --ndjson` and its answer. The rows are the leaves of a Merkle tree (RFC 9162,
+//! section 2.1), whose root is signed. The receipt of one row has the inclusion proof in the header parameter for
+//! proofs of such trees, and can be verified without the other rows.
 
 use ciborium::Value;
 use coset::{CborSerializable, Label};
@@ -16,7 +16,7 @@ use crate::{
     tree::{Digest, Tree, leaf, root_of},
 };
 
-/// The media type of what is signed.
+/// The media type of the signed statement.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.verdicts+json";
 
 /// The version of the format.
@@ -26,10 +26,10 @@ pub(crate) const VERSION: u64 = 1;
 const PROOFS: i64 = 396;
 const INCLUSION: i64 = -1;
 
-/// The most digests of a proof: those of a tree with 2^64 leaves.
+/// The maximum number of digests in a proof, which a tree with 2^64 leaves needs.
 const MAX_PATH: usize = 64;
 
-/// What is signed, as compact JSON with its members in this order.
+/// The statement that is signed, as compact JSON with its members in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictsStatement {
@@ -37,15 +37,15 @@ pub struct VerdictsStatement {
     pub verdicts: u64,
     /// The digest of the component that judged.
     pub component: String,
-    /// The digests of the contracts' whole texts, in the order in which they are registered.
+    /// The digests of the contracts' complete texts, in the order in which they are registered.
     pub contracts: Vec<String>,
     /// The number of rows.
     pub rows: u64,
-    /// The root of the tree: SHA-256 in hexadecimal digits.
+    /// The root of the tree: a SHA-256 digest in hexadecimal digits.
     pub root: String,
 }
 
-/// The rows of a batch, as leaves of a tree that is not built yet.
+/// The rows of a batch, as leaves of a tree that is not yet built.
 #[derive(Default)]
 pub struct Rows(Vec<Digest>);
 
@@ -55,31 +55,31 @@ pub struct RowTree(Tree);
 /// The receipt of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// What is signed.
+    /// The signed statement.
     pub signed: Signed,
 }
 
 /// The receipt of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What is signed: the same for all rows of a batch.
+    /// The signed statement, which is the same for all rows of a batch.
     pub signed: Signed,
     /// The number of the row, from 0.
     pub index: u64,
     /// The number of rows.
     pub size: u64,
-    /// The siblings of the nodes above the row, from below.
+    /// The siblings of the nodes above the row, from the bottom up.
     pub path: Vec<[u8; 32]>,
-    /// The line of the request, without its end.
+    /// The line of the request, without its line end.
     pub request: String,
-    /// The line of the answer, without its end.
+    /// The line of the answer, without its line end.
     pub answer: String,
     /// The contracts, in the order in which they are registered.
     pub contracts: Vec<String>,
 }
 
 impl Rows {
-    /// Adds a row: the lines of a request and of its answer, without their ends.
+    /// Adds a row: the lines of a request and of its answer, without their line ends.
     pub fn push(&mut self, request: &[u8], answer: &[u8]) {
         self.0.push(row(request, answer));
     }
@@ -89,7 +89,7 @@ impl Rows {
         self.0.len() as u64
     }
 
-    /// Builds the tree over them.
+    /// Builds the tree over the rows.
     pub fn tree(self) -> RowTree {
         RowTree(Tree::of(self.0))
     }
@@ -106,7 +106,7 @@ impl RowTree {
         written(&self.0.root())
     }
 
-    /// Returns what is signed about the rows.
+    /// Returns the statement about the rows.
     pub fn statement(&self, component: &str, contracts: &[String]) -> VerdictsStatement {
         VerdictsStatement {
             verdicts: VERSION,
@@ -117,14 +117,14 @@ impl RowTree {
         }
     }
 
-    /// Returns the siblings of the nodes above a row, from below.
+    /// Returns the siblings of the nodes above a row, from the bottom up.
     pub fn path(&self, index: usize) -> Vec<[u8; 32]> {
         self.0.path(index)
     }
 }
 
 impl Batch {
-    /// Returns a batch that is not signed yet.
+    /// Creates a batch that is not yet signed.
     pub fn new(statement: &VerdictsStatement, key: [u8; 32], issuer: &str, now: u64) -> Self {
         Batch {
             signed: Signed {
@@ -139,11 +139,11 @@ impl Batch {
         }
     }
 
-    /// Reads a file in the one encoding that [`encode`](Self::encode) writes.
+    /// Reads a file in the only encoding that [`encode`](Self::encode) writes.
     ///
     /// # Errors
     ///
-    /// It is no receipt of a batch, or has another encoding.
+    /// The file is not the receipt of a batch, or has another encoding.
     pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
         let (signed, _) = Signed::decode(file)?;
         let batch = Batch { signed };
@@ -160,11 +160,11 @@ impl Batch {
 }
 
 impl Row {
-    /// Reads a file in the one encoding that [`encode`](Self::encode) writes.
+    /// Reads a file in the only encoding that [`encode`](Self::encode) writes.
     ///
     /// # Errors
     ///
-    /// It is no receipt of a row, or has another encoding.
+    /// The file is not the receipt of a row, or has another encoding.
     pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
         let wrong = NotAReceipt::of;
         let (signed, unprotected) = Signed::decode(file)?;
@@ -194,7 +194,7 @@ impl Row {
     pub fn encode(&self) -> Vec<u8> {
         let path = Value::Array(self.path.iter().map(|node| Value::Bytes(node.to_vec())).collect());
         let proof = Value::Array(vec![Value::from(self.size), Value::from(self.index), path]);
-        // Nothing in it fails to encode.
+        // Encoding it cannot fail.
         let proof = Value::Bytes(proof.to_vec().unwrap_or_default());
         let proofs = Value::Map(vec![(Value::from(INCLUSION), Value::Array(vec![proof]))]);
         let body = Value::Map(vec![

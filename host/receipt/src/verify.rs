@@ -30,10 +30,10 @@ pub enum Trusted {
     Keys(Vec<[u8; 32]>),
 }
 
-/// What a receipt must have.
+/// The requirements that a receipt must meet.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Who may have signed it.
+    /// The permitted signers.
     pub keys: Trusted,
     /// The document of the profile that the run must have. Only its digest is compared.
     pub profile: Option<String>,
@@ -45,11 +45,11 @@ pub struct Expected {
 pub struct Check {
     /// `encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`.
     pub check: &'static str,
-    /// Whether it passed.
+    /// `true` if the check passed.
     pub ok: bool,
     /// The finding. It may contain text from the run, truncated.
     pub detail: String,
-    /// The step that fails, from 1.
+    /// The number of the step that fails, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
     /// The number of the line that fails, from 0.
@@ -57,33 +57,34 @@ pub struct Check {
     pub line: Option<u64>,
 }
 
-/// A step of which lines are withheld, or that cannot be derived because of one before it.
+/// A step with withheld lines, or a step that cannot be derived because of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Withheld {
-    /// From 1.
+    /// The number of the step, from 1.
     pub step: u64,
-    /// What can no longer be checked.
+    /// The parts that can no longer be checked.
     pub unchecked: &'static str,
 }
 
-/// How many there were in the lines that the receipt shows.
+/// Counts for the lines that the receipt shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Counts {
-    /// All steps.
+    /// The number of steps.
     pub steps: u64,
-    /// The steps that were derived again, with the same lines.
+    /// The number of steps that were derived again, with the same lines.
     pub derived: u64,
-    /// Decisions.
+    /// The number of decisions that allow a call.
     pub allowed: u64,
-    /// Decisions.
+    /// The number of decisions that deny a call.
     pub denied: u64,
-    /// Decisions that a person was asked about.
+    /// The number of decisions that require a person's approval.
     pub asked: u64,
-    /// Decisions of people whose signature was verified.
+    /// The number of people's decisions whose signature was verified.
     pub signed_approvals: u64,
-    /// Decisions of people for whom the profile has no key: that they decided is the word of who signed the receipt.
+    /// The number of people's decisions for which the profile has no key. Only the signer of the receipt vouches for
+    /// who decided.
     pub named_approvals: u64,
 }
 
@@ -91,39 +92,41 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Whether every check passed.
+    /// `true` if every check passed.
     pub ok: bool,
-    /// Whether every step was derived again.
+    /// `true` if every step was derived again.
     pub whole: bool,
     /// The run's id.
     pub run: String,
-    /// Its agent.
+    /// The agent of the run.
     pub agent: String,
-    /// The digest of its profile.
+    /// The digest of the run's profile.
     pub profile: String,
-    /// The digest of its component.
+    /// The digest of the run's component.
     pub component: String,
-    /// The digest of its last line. Compare it with one that was kept elsewhere: a receipt of fewer steps has another.
+    /// The digest of the run's last line. Compare it with a digest that was kept elsewhere: a receipt with fewer steps
+    /// has another one.
     pub head: String,
-    /// The public key that signed (base64url).
+    /// The public key of the signer (base64url).
     pub key: String,
     /// The issuer, as the signer names it.
     pub issuer: String,
-    /// In seconds since 1970: the word of who signed.
+    /// The time of the signature, in seconds since 1970, according to the signer.
     pub issued_at: u64,
-    /// How the run ended: the status of its action `finish`. `None` if it has not, or if that is withheld.
+    /// The outcome of the run: the status of its action `finish`. `None` if the run has not ended, or if the outcome is
+    /// withheld.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// What there was.
+    /// The counts of steps and decisions.
     pub counts: Counts,
-    /// All checks that were made, in order. The first that fails ends them.
+    /// All checks that were made, in order. The first failed check ends them.
     pub checks: Vec<Check>,
-    /// What can no longer be checked, step by step.
+    /// The parts that can no longer be checked, by step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Withheld>,
 }
 
-/// An event of the type `approval`, as far as a signature is about it.
+/// The parts of an event of the type `approval` that its signature covers.
 #[derive(Deserialize)]
 struct Approval {
     at: u64,
@@ -134,7 +137,7 @@ struct Approval {
     token: Option<String>,
 }
 
-/// What a person is asked: the call, and the public keys of those who may decide about it.
+/// A request for a person's approval: the call, and the public keys of those who may decide about it.
 #[derive(Deserialize)]
 struct Asked {
     key: String,
@@ -171,7 +174,8 @@ impl Failed {
     }
 }
 
-/// Verifies the file of a receipt. `gate` makes the decisions again: it has the component that the receipt must name, and no profile.
+/// Verifies the file of a receipt. `gate` makes the decisions again. It must have the component that the receipt names,
+/// and no profiles.
 pub fn verify(file: &[u8], gate: Gate, expected: &Expected) -> Report {
     let mut report = Report {
         ok: false,
@@ -197,7 +201,7 @@ pub fn verify(file: &[u8], gate: Gate, expected: &Expected) -> Report {
 }
 
 fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report) -> Result<(), Failed> {
-    // The hosts have other readers of CBOR: which part is wrong first depends on them.
+    // Other hosts have other CBOR parsers, which may find another part wrong first.
     let envelope = Envelope::read(file).map_err(|_| {
         Failed::of(
             "encoding",
@@ -233,7 +237,7 @@ pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Chec
     Ok(())
 }
 
-/// Checks that what is signed describes the lines.
+/// Checks that the signed statement describes the lines.
 fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Statement, Vec<Step<'e>>), Failed> {
     let wrong = |detail: &str| Failed::of("statement", detail);
     let begin = format!(r#"{{"receipt":{VERSION},"#);
@@ -284,7 +288,7 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
     Ok((statement, all))
 }
 
-/// Checks the documents of the profiles, and looks for the one that is expected.
+/// Checks the documents of the profiles, and finds the expected one.
 fn profiles(envelope: &Envelope, statement: &Statement, expected: &Expected) -> Result<(), Failed> {
     if digests(&envelope.profiles) != statement.profiles {
         return Err(Failed::of("profile", "the document of a profile was changed, added or removed"));
@@ -327,7 +331,7 @@ fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report
     Ok(gate)
 }
 
-/// Derives the steps again, up to the first that has withheld lines.
+/// Derives the steps again, up to the first step with withheld lines.
 fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
     let whole: Vec<Vec<String>> = all.iter().map_while(Step::lines).collect();
     let texts = whole.concat();
@@ -367,7 +371,7 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
     Ok(())
 }
 
-/// Returns why an event is not taken, in words that do not depend on who reads JSON or runs WebAssembly.
+/// Describes why an event is not accepted, in words that do not depend on the JSON parser or the WebAssembly runtime.
 fn underivable(error: StepError) -> String {
     match error {
         StepError::Fault(Fault::BadRequest { message, .. }) => {
@@ -384,7 +388,7 @@ fn underivable(error: StepError) -> String {
 fn approvals(statement: &Statement, all: &[Step<'_>], report: &mut Report) -> Result<(), Failed> {
     let mut asks: BTreeMap<(String, String), Asked> = BTreeMap::new();
     for step in all.iter().skip(1) {
-        // `Some(None)` cannot be read.
+        // `Some(None)` for an approval that cannot be parsed.
         let mut approval: Option<Option<Approval>> = None;
         let mut is_ignored = false;
         for part in step.parts {
@@ -418,7 +422,7 @@ fn approvals(statement: &Statement, all: &[Step<'_>], report: &mut Report) -> Re
         let approval = approval.ok_or_else(|| failed("an approval cannot be read".to_owned()))?;
         let asked = asks.get(&(approval.key.clone(), approval.digest.clone()));
         match asked.map(|asked| asked.keys.as_ref().and_then(|keys| keys.get(&approval.principal))) {
-            // The ask is in a step whose lines are withheld.
+            // The request for approval is in a step whose lines are withheld.
             None => {}
             Some(None) => report.counts.named_approvals += 1,
             Some(Some(keys)) => {
@@ -441,7 +445,7 @@ fn word(text: &RawValue) -> Option<String> {
     object(text).map(|Typed { r#type }| r#type)
 }
 
-/// Returns what a decision permits.
+/// Returns the permit in a decision.
 fn permit(record: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Decision {
@@ -451,7 +455,7 @@ fn permit(record: &RawValue) -> Option<String> {
     object(record).map(|Decision { permit }| permit)
 }
 
-/// Returns what an action asks a person.
+/// Returns the request for approval in an action.
 fn asked(action: &RawValue) -> Option<Asked> {
     #[derive(Deserialize)]
     struct AskApproval<'l> {
@@ -462,7 +466,7 @@ fn asked(action: &RawValue) -> Option<Asked> {
     object(object::<AskApproval<'_>>(action)?.ask)
 }
 
-/// Returns how a run ended.
+/// Returns the outcome of a run.
 fn finished(action: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Finish {
@@ -472,7 +476,7 @@ fn finished(action: &RawValue) -> Option<String> {
     object(action).map(|Finish { status }| status)
 }
 
-/// Checks that a principal signed a decision, about this call of this run.
+/// Checks that a principal signed a decision about this call of this run.
 fn is_theirs(statement: &Statement, approval: &Approval, keys: &[String]) -> Result<(), String> {
     let Approval { at, key, digest, principal, decision, token } = approval;
     let who = format!("the decision of {principal} about {key}");
@@ -491,7 +495,8 @@ fn is_theirs(statement: &Statement, approval: &Approval, keys: &[String]) -> Res
     }
 }
 
-/// Returns whether the header and the claims of a token are JSON objects: the reader of tokens takes lists of the values, too.
+/// Returns whether the header and the claims of a token are JSON objects, because the parser of tokens also accepts
+/// lists of the values.
 fn has_objects(token: &str) -> bool {
     token.split('.').take(2).all(|part| {
         let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).unwrap_or_default();
@@ -512,7 +517,7 @@ pub(crate) fn cut(text: &str) -> String {
     }
 }
 
-/// Returns the parts of two lines around the first difference.
+/// Returns the parts of two lines around their first difference.
 pub(crate) fn around(one: &str, other: &str) -> (String, String) {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let part = |text: &str| {

@@ -1,4 +1,5 @@
-//! Verifies receipts of verdicts: of a whole batch by its rows, and of one row by its proof and by judging it again.
+//! Verifies receipts of verdicts: that of a whole batch against its rows, and that of one row by its proof and by
+//! judging it again.
 
 use data_encoding::BASE64URL_NOPAD;
 use seamgate::Gate;
@@ -15,22 +16,22 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerdictsReport {
-    /// Whether every check passed.
+    /// `true` if every check passed.
     pub ok: bool,
     /// The digest of the component that judged.
     pub component: String,
-    /// The public key that signed (base64url).
+    /// The public key of the signer (base64url).
     pub key: String,
     /// The issuer, as the signer names it.
     pub issuer: String,
-    /// In seconds since 1970: the word of who signed.
+    /// The time of the signature, in seconds since 1970, according to the signer.
     pub issued_at: u64,
     /// The number of rows that were signed.
     pub rows: u64,
     /// The number of the row, from 1. `None` for a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<u64>,
-    /// All checks that were made, in order. The first that fails ends them.
+    /// All checks that were made, in order. The first failed check ends them.
     pub checks: Vec<Check>,
 }
 
@@ -52,7 +53,8 @@ pub fn verify_batch(file: &[u8], tree: &RowTree, expected: &Expected) -> Verdict
     report.ended(checked)
 }
 
-/// Verifies the receipt of a row. `judge` returns the answer of the gate to a request, as `seamgate check --ndjson` prints it.
+/// Verifies the receipt of a row. `judge` returns the gate's answer to a request, as `seamgate check --ndjson` prints
+/// it.
 pub fn verify_row(
     file: &[u8],
     mut gate: Gate,
@@ -95,7 +97,7 @@ pub fn verify_row(
     report.ended(checked)
 }
 
-/// Checks who signed, and reads what.
+/// Checks the signer, and parses the statement.
 fn statement(signed: &Signed, expected: &Expected, report: &mut VerdictsReport) -> Result<VerdictsStatement, Failed> {
     report.issuer = cut(&signed.issuer);
     report.issued_at = signed.issued_at;

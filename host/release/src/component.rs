@@ -1,4 +1,4 @@
-//! Components and core modules: what each may import, and what a component must export.
+//! Components and core modules: their permitted imports, and the required exports of components.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::interface;
 /// The largest WebAssembly file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
-/// The kind that a file must have.
+/// The required form of a file.
 #[derive(Clone, Copy)]
 enum Form {
     /// A component without imports that exports this world.
@@ -28,16 +28,16 @@ const FORMS: [(&str, Form); 6] = [
     ("validator", Form::Component(World::VALIDATOR)),
     ("validator-to-bake", Form::Component(World::VALIDATOR)),
     ("module", Form::Module(&[])),
-    // The host takes part when a call has used its fuel.
+    // The host is called when a call has used its fuel.
     ("module-pausing", Form::Module(&[("seamgate", "refuel")])),
 ];
 
-/// A world of a WIT package, which a file holds in binary form.
+/// A world of a WIT package, which is stored in binary form.
 #[derive(Clone, Copy)]
 struct World {
     /// The name of the file, before the version.
     file: &'static str,
-    /// The names of the package and of the world are equal.
+    /// The name of both the package and the world.
     name: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn wit_packages(version: &str) -> [String; 2] {
     [World::VALIDATOR, World::HARNESS].map(|world| file(world.file, version))
 }
 
-/// Returns the WIT package that says what a file must export.
+/// Returns the WIT package that defines the required exports of a file.
 pub(crate) fn wit_package_of(name: &str, version: &str) -> Option<String> {
     match form(name, version)? {
         Form::Component(world) => Some(file(world.file, version)),
@@ -59,7 +59,7 @@ pub(crate) fn wit_package_of(name: &str, version: &str) -> Option<String> {
     }
 }
 
-/// Returns whether a file's form is known by its name.
+/// Returns whether a file's name determines its form.
 pub(crate) fn is_known(name: &str, version: &str) -> bool {
     form(name, version).is_some()
 }
@@ -76,7 +76,7 @@ fn form(name: &str, version: &str) -> Option<Form> {
 pub(crate) struct Wit(Resolve);
 
 impl Wit {
-    /// Reads a WIT package. It and those that it uses must have this version.
+    /// Parses a WIT package. It and the packages that it uses must have this version.
     pub(crate) fn read(bytes: &[u8], version: &str) -> Result<Self, String> {
         let DecodedWasm::WitPackage(resolve, _) = decode(bytes).map_err(|error| format!("{error:#}"))? else {
             return Err("is a component; expected a WIT package".to_owned());
@@ -101,7 +101,7 @@ impl Wit {
     }
 }
 
-/// Checks a file by the form that its name says. A component needs its WIT package. Returns what it found.
+/// Checks that a file has the form that its name requires. A component needs its WIT package. Returns the finding.
 pub(crate) fn check(name: &str, bytes: &[u8], wit: Option<&Wit>, version: &str) -> Result<String, String> {
     match (form(name, version), wit) {
         (Some(Form::Component(world)), Some(wit)) => check_component(bytes, &wit.exports(world)?),

@@ -1,4 +1,5 @@
-//! The cryptography that Sigstore's library asks for, by `ring`, which the command line has for TLS. It only verifies.
+//! The cryptography that Sigstore's library requires, implemented with `ring`, which the command line already uses for
+//! TLS. It only verifies.
 
 use ring::{
     digest::{self, Context},
@@ -12,7 +13,7 @@ use sigstore_verify::{
     types::HashAlgorithm,
 };
 
-/// Installs the provider for this process. Does nothing if one is installed.
+/// Installs the provider for this process. Does nothing if one is already installed.
 pub(crate) fn install() {
     let _ = crypto::install_default_provider(&Ring);
 }
@@ -44,7 +45,8 @@ impl CryptoProvider for Ring {
     }
 
     fn verify_raw(&self, scheme: SigningScheme, key: &[u8], data: &[u8], signature: &[u8]) -> crypto::Result<()> {
-        // Those of Sigstore's certificate authority, logs and timestamps. It uses neither RSA nor ML-DSA today.
+        // The algorithms of Sigstore's certificate authority, logs and timestamps. Sigstore uses neither RSA nor ML-DSA
+        // today.
         let algorithm: &dyn VerificationAlgorithm = match scheme {
             SigningScheme::EcdsaP256Sha256 => &ECDSA_P256_SHA256_ASN1,
             SigningScheme::EcdsaP256Sha384 => &ECDSA_P256_SHA384_ASN1,
@@ -57,7 +59,7 @@ impl CryptoProvider for Ring {
         key.verify(data, signature).map_err(|_| Error::Verification(format!("{} signature invalid", scheme.name())))
     }
 
-    /// `ring` verifies messages alone. Statements are messages.
+    /// Returns an error, because `ring` can only verify complete messages. Statements are verified as messages.
     fn verify_prehashed(&self, scheme: SigningScheme, _: &[u8], _: &[u8], _: &[u8]) -> crypto::Result<()> {
         Err(Error::UnsupportedAlgorithm(format!("{} of a digest", scheme.name())))
     }

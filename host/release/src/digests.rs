@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 /// The largest `SHA256SUMS`, in bytes.
 pub(crate) const MAX_BYTES: u64 = 1 << 20;
-/// The most lines, and the longest name.
+/// The maximum number of lines, and the longest name.
 const MAX_LINES: usize = 4096;
 const MAX_NAME: usize = 255;
 
 /// Parses the digests: for each name, the digest in lower-case hexadecimal.
 ///
-/// A name is a single component of a path in printable ASCII. No line may differ from what `sha256sum` writes for it.
+/// A name is a single path component in printable ASCII. Each line must be exactly as `sha256sum` writes it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "must be UTF-8".to_owned())?;
     let text = text.strip_suffix('\n').ok_or("must end with a line end; copy it again from the release")?;

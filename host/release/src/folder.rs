@@ -1,4 +1,4 @@
-//! The files of a release, which anybody may have written: each is bounded before it is read.
+//! The files of a release, which anybody may have written. The size of each is limited before it is read.
 
 use std::{
     collections::BTreeMap,
@@ -11,13 +11,13 @@ use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256, digest};
 use seamgate::open_regular;
 
-/// The most files that a folder may hold.
+/// The maximum number of files in a folder.
 const MAX_FILES: usize = 4096;
 
 /// The folder of a release.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The names in it, and whether each is a regular file.
+    /// The names in the folder, and whether each is a regular file.
     names: BTreeMap<String, bool>,
 }
 
@@ -30,7 +30,7 @@ impl Folder {
             if names.len() == MAX_FILES {
                 return Err(io::Error::other(format!("the folder has more than {MAX_FILES} files")));
             }
-            // A link could lead to a file that changes. A name that is no text cannot be one of a release.
+            // A link could lead to a file that changes. A name that is not text cannot belong to a release.
             names.insert(entry.file_name().to_string_lossy().into_owned(), entry.file_type()?.is_file());
         }
         Ok(Folder { path: path.to_owned(), names })
@@ -70,7 +70,7 @@ impl Folder {
         }
     }
 
-    /// Reads a file of at most `limit` bytes that must still have the digest that was checked.
+    /// Reads a file of at most `limit` bytes, and checks that it still has the digest that was checked before.
     pub(crate) fn read_checked(&self, name: &str, limit: u64, digest: &str) -> Result<Vec<u8>, String> {
         let bytes = self.read(name, limit)?;
         match sha256(&bytes) == digest {

@@ -1,4 +1,4 @@
-//! The interfaces of a WIT world as lines of text, which can be compared.
+//! Renders the interfaces of a WIT world as lines of text, which can be compared.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +34,8 @@ pub(crate) fn exports(resolve: &Resolve, world: WorldId) -> Result<BTreeSet<Stri
     Ok(lines)
 }
 
-/// Returns the kind, the name, the parameters and the result of a function. The name says whether it belongs to a
-/// resource.
+/// Returns the kind, the name, the parameters and the result of a function. The name contains its resource, if it
+/// belongs to one.
 fn signature(resolve: &Resolve, function: &Function) -> Result<String, String> {
     let params = function.params.iter().map(|param| Ok((param.name.as_str(), Some(&param.ty))));
     let params = members(resolve, params, 0)?;
@@ -105,12 +105,13 @@ fn optional(resolve: &Resolve, ty: Option<&Type>, depth: usize) -> Result<String
     ty.map_or_else(|| Ok("_".to_owned()), |ty| reference(resolve, ty, depth))
 }
 
-/// Returns the name of a type by the interface that defines it, or the definition of a type without a name.
+/// Returns the name of a type, as the interface that defines it gives it. For a type without a name, returns the
+/// definition.
 fn reference(resolve: &Resolve, ty: &Type, depth: usize) -> Result<String, String> {
     let Type::Id(id) = ty else {
         return Ok(format!("{ty:?}").to_lowercase());
     };
-    // Other interfaces name the same type.
+    // Other interfaces give other names to the same type.
     let mut id = *id;
     for _ in 0..MAX_DEPTH {
         match &resolve.types[id].kind {

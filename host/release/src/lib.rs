@@ -1,7 +1,7 @@
 //! Checks a release of seamgate without a network: the digests of its files, the signatures of its statements, where
 //! the files were built, the packages inside, and the interfaces of the components.
 //!
-//! The checks trust the certificate authorities and logs of a [`Trust`], and nothing in the folder.
+//! The checks trust only the certificate authorities and logs of a [`Trust`], and nothing in the folder.
 
 mod component;
 mod crypto;

@@ -1,4 +1,4 @@
-//! Bills of materials: CycloneDX, held to `Cargo.lock`.
+//! Bills of materials in CycloneDX format, checked against `Cargo.lock`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::signature::Signed;
 
 /// The largest bill of materials and the largest `Cargo.lock`, in bytes.
 pub(crate) const MAX_BYTES: u64 = 8 << 20;
-/// The most components of a bill of materials.
+/// The maximum number of components in a bill of materials.
 const MAX_COMPONENTS: usize = 8192;
 
 const PREDICATE: &str = "https://cyclonedx.org/bom";
-/// The package of the workspace whose version is that of the release.
+/// The package of the workspace that has the version of the release.
 const PACKAGE: &str = "seamgate";
 
 /// The packages of `Cargo.lock` that come from a registry: the digest of each, by name and version.
@@ -33,7 +33,7 @@ struct LockPackage {
 }
 
 impl Lock {
-    /// Reads `Cargo.lock`, which must be the one of this version.
+    /// Parses `Cargo.lock`, which must belong to this version.
     pub(crate) fn read(bytes: &[u8], version: &str) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "must be UTF-8".to_owned())?;
         let file: LockFile = toml::from_str(text).map_err(|error| format!("is no Cargo.lock: {}", error.message()))?;
@@ -103,7 +103,7 @@ pub(crate) fn check(bill: &Value, lock: &Lock, version: &str) -> Result<usize, S
     Ok(components.len())
 }
 
-/// Checks that a statement with a valid signature is about exactly one file with this digest, and has this bill of
+/// Checks that a statement with a valid signature is about exactly one file with this digest, and contains this bill of
 /// materials.
 pub(crate) fn check_statement(
     signed: &Signed,

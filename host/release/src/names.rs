@@ -1,17 +1,17 @@
 //! The names of a release's files.
 
-/// The digests of all files but this one and the statements.
+/// The file with the digests of all other files except the statements.
 pub(crate) const DIGESTS: &str = "SHA256SUMS";
-/// The packages, with their digests, that the release was built from.
+/// The file with the packages that the release was built from, and their digests.
 pub(crate) const LOCK: &str = "Cargo.lock";
-/// The ends of the names of statements.
+/// The suffixes of the names of statements.
 const PROVENANCE: &str = ".provenance.sigstore.json";
 const MATERIALS: &str = ".sbom.sigstore.json";
-/// The files whose names have no version.
+/// The files whose names do not contain the version.
 const WITHOUT_VERSION: [&str; 3] = [LOCK, "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"];
 
-/// The platforms whose command line has a bill of materials: the end of the command line's name after the version, and
-/// the name of the bill.
+/// The platforms whose command line has a bill of materials: the suffix of the command line's name after the version,
+/// and the name of the bill.
 const PLATFORMS: [(&str, &str, Option<&str>); 4] = [
     ("x86_64-linux", "x86_64-linux", Some("seamgate.cdx.json")),
     ("aarch64-macos", "aarch64-macos.zip", None),
@@ -30,12 +30,13 @@ pub(crate) fn version_of_provenance(name: &str) -> Option<&str> {
     is_version(version).then_some(version)
 }
 
-/// Returns whether a file is named as a statement of some release. Each statement that is read has the name of its own.
+/// Returns whether a file has the name of a statement of any release. This release's own statements are looked up by
+/// their exact names.
 pub(crate) fn is_statement(name: &str) -> bool {
     name.ends_with(PROVENANCE) || name.ends_with(MATERIALS)
 }
 
-/// Returns whether a text has the form of a version: it goes into names and addresses.
+/// Returns whether a text is a valid version, because it is used in names and addresses.
 pub(crate) fn is_version(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
     (1..=64).contains(&text.len())
@@ -45,7 +46,7 @@ pub(crate) fn is_version(text: &str) -> bool {
         && !text.contains("..")
 }
 
-/// Returns whether a text has the form of a repository: `OWNER/NAME`.
+/// Returns whether a text is a valid name of a repository: `OWNER/NAME`.
 pub(crate) fn is_repository(text: &str) -> bool {
     let is_plain = |part: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
@@ -61,7 +62,7 @@ pub(crate) struct Materials {
     pub(crate) statement: String,
 }
 
-/// Returns what a release of a version may have bills of materials of.
+/// Returns the files that may have bills of materials in a release of a version.
 pub(crate) fn materials(version: &str) -> Vec<Materials> {
     let platforms = PLATFORMS.iter().map(|(platform, program, bill)| Materials {
         program: format!("seamgate-{version}-{program}"),
@@ -71,7 +72,7 @@ pub(crate) fn materials(version: &str) -> Vec<Materials> {
     platforms.collect()
 }
 
-/// Returns whether the name of a file says the version, if names of its kind do.
+/// Returns whether the name of a file contains the version, if names of its kind do.
 pub(crate) fn says_version(name: &str, version: &str) -> bool {
     if WITHOUT_VERSION.contains(&name) {
         return true;
@@ -89,7 +90,7 @@ pub(crate) fn says_version(name: &str, version: &str) -> bool {
         })
 }
 
-/// Returns a version as the name of a wheel has it (PEP 440).
+/// Returns a version in the form of the names of wheels (PEP 440).
 fn of_wheel(version: &str) -> String {
     version.replace("-alpha.", "a").replace("-beta.", "b").replace("-rc.", "rc")
 }

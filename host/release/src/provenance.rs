@@ -1,4 +1,4 @@
-//! The statement about where the files were built: SLSA provenance, as GitHub's workflows make it.
+//! The statement about where the files were built: SLSA provenance, as GitHub's workflows create it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{names, signature::Signed, workflow::Workflow};
 const PREDICATE: &str = "https://slsa.dev/provenance/v1";
 const BUILD: &str = "https://actions.github.io/buildtypes/workflow/v1";
 
-/// Checks a statement with a valid signature. Returns what it says.
+/// Checks a statement with a valid signature. Returns the finding.
 pub(crate) fn check(
     signed: &Signed,
     digests: &BTreeMap<String, String>,
@@ -63,7 +63,7 @@ pub(crate) fn check(
         let found = text("/digest/gitCommit").unwrap_or("none");
         return Err(format!("was built from the commit {found}; the certificate names {}", signed.commit));
     }
-    // The name of each file, which the statement covers, says the version too.
+    // The names of the files, which the statement covers, also contain the version.
     if let Some(name) = digests.keys().find(|name| !names::says_version(name, &workflow.version)) {
         return Err(format!("{name} is no file of version {}", workflow.version));
     }

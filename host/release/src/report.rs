@@ -8,15 +8,15 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckKind {
-    /// The bytes of each file have the digest of `SHA256SUMS`.
+    /// The bytes of each file have the digest in `SHA256SUMS`.
     Digests,
-    /// A statement is signed by the release workflow of the repository, at the tag, and logged.
+    /// A statement is signed by the release workflow of the repository, run for the tag, and is logged.
     Signature,
     /// The workflow built exactly the files of `SHA256SUMS`, from the tag of their version.
     Provenance,
     /// A bill of materials belongs to its command line, and `Cargo.lock` pins each of its packages.
     Materials,
-    /// A component imports nothing, and exports exactly what the WIT package says.
+    /// A component imports nothing, and exports exactly what the WIT package defines.
     Component,
 }
 
@@ -46,7 +46,7 @@ pub struct Check {
     pub check: CheckKind,
     /// The name of the file.
     pub file: String,
-    /// Whether the file passed.
+    /// `true` if the file passed.
     pub ok: bool,
     /// The finding. A failure names the fault, and the value that would pass.
     pub detail: String,
@@ -66,13 +66,13 @@ pub struct Unchecked {
 /// The result of all checks of a release.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// Whether every check that ran passed, among them those of the provenance.
+    /// `true` if every check that ran passed, including those of the provenance.
     pub ok: bool,
     /// The repository that must have built the release: `OWNER/NAME`.
     pub repository: String,
     /// The version of the release. `None` if no file names it.
     pub version: Option<String>,
-    /// The commit that the release was built from. `None` if no signature says so.
+    /// The commit that the release was built from. `None` if no signature names it.
     pub commit: Option<String>,
     /// The checks that ran.
     pub checks: Vec<Check>,

@@ -1,5 +1,5 @@
-//! Statements, each in a bundle of Sigstore: a signature, the certificate of the workflow that made it, and the entry
-//! of a transparency log.
+//! Statements, each in a Sigstore bundle: a signature, the certificate of the workflow that made it, and the entry of a
+//! transparency log.
 
 use serde::Deserialize;
 use sigstore_verify::{
@@ -10,42 +10,42 @@ use sigstore_verify::{
 
 use crate::{crypto, workflow::Workflow};
 
-/// The largest bundle, in bytes. One with a bill of materials inside has less than one MiB.
+/// The largest bundle, in bytes. A bundle that contains a bill of materials has less than one MiB.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 /// The largest trust root, in bytes.
 pub const MAX_TRUST_ROOT: usize = 1 << 20;
-/// The most subjects of a statement.
+/// The maximum number of subjects in a statement.
 const MAX_SUBJECTS: usize = 4096;
 
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 
-/// The certificate authorities and logs that a signature may lead to.
+/// The certificate authorities and logs that signatures may be based on.
 pub struct Trust {
     verifier: Verifier,
 }
 
 impl Trust {
-    /// Returns the public-good instance of Sigstore, which GitHub signs by for public repositories.
+    /// Returns the trust root of the public-good instance of Sigstore, which GitHub uses for public repositories.
     ///
     /// # Errors
     ///
-    /// The trust root that is built in cannot be used.
+    /// The built-in trust root cannot be used.
     pub fn public_good() -> Result<Self, String> {
         Self::from_json(SIGSTORE_PRODUCTION_TRUSTED_ROOT)
     }
 
-    /// Reads a trust root: a `trusted_root.json` of Sigstore.
+    /// Parses a trust root, which is a `trusted_root.json` of Sigstore.
     ///
     /// # Errors
     ///
-    /// The text is no trust root, or one with an invalid key or certificate.
+    /// The text is not a trust root, or contains an invalid key or certificate.
     pub fn from_json(text: &str) -> Result<Self, String> {
         crypto::install();
         let root = TrustedRoot::from_json(text).map_err(|error| error.to_string())?;
         Ok(Trust { verifier: Verifier::new(&root).map_err(|error| error.to_string())? })
     }
 
-    /// Verifies a bundle by the workflow that must have signed it. Returns its statement.
+    /// Verifies a bundle against the workflow that must have signed it. Returns its statement.
     pub(crate) fn statement(&self, bundle: &[u8], workflow: &Workflow) -> Result<Signed, String> {
         let (statement, result) = self.verify(bundle, &workflow.identity())?;
         let certificate = result.certificate().ok_or("has no certificate")?;
@@ -54,14 +54,14 @@ impl Trust {
         Ok(Signed { statement, commit, logged })
     }
 
-    /// Verifies a bundle by the identity that must have signed it.
+    /// Verifies a bundle against the identity that must have signed it.
     fn verify(&self, bundle: &[u8], identity: &str) -> Result<(Statement, VerificationResult), String> {
         let text = std::str::from_utf8(bundle).map_err(|_| "must be UTF-8".to_owned())?;
         let bundle = Bundle::from_json(text).map_err(|error| format!("is no bundle of Sigstore: {error}"))?;
         let SignatureContent::DsseEnvelope(envelope) = &bundle.content else {
             return Err("must hold a signed statement, not the signature of a file".to_owned());
         };
-        // As GitHub makes it. The library would verify each of any number.
+        // GitHub creates exactly one entry. The library would verify any number of entries, one by one.
         let entries = bundle.verification_material.tlog_entries.len();
         if entries != 1 {
             return Err(format!("has {entries} entries of a transparency log; expected one"));
@@ -75,7 +75,7 @@ impl Trust {
         if statement.subject.len() > MAX_SUBJECTS {
             return Err(format!("its statement has more than {MAX_SUBJECTS} subjects"));
         }
-        // The library looks for one digest among the subjects. The checks that follow compare all of them.
+        // The library looks for only one digest among the subjects. Later checks compare all of them.
         let first = statement.subject.first().ok_or("its statement has no subject")?;
         let first =
             Sha256Hash::from_hex(&first.digest.sha256).map_err(|error| format!("its first subject: {error}"))?;
@@ -89,7 +89,7 @@ impl Trust {
     }
 }
 
-/// Returns what a person may do about an error.
+/// Returns advice for the user about an error.
 fn hint(error: &sigstore_verify::Error) -> &'static str {
     match error {
         sigstore_verify::Error::IdentityMismatch { .. } => {
@@ -108,7 +108,7 @@ pub(crate) struct Signed {
     pub(crate) logged: Option<String>,
 }
 
-/// A statement of in-toto.
+/// An in-toto statement.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Statement {

@@ -1,4 +1,4 @@
-//! The order of the checks.
+//! Runs the checks in their order.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -16,7 +16,7 @@ use crate::{
     workflow::Workflow,
 };
 
-/// An error for which there is no result.
+/// The reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReleaseError {
@@ -26,27 +26,28 @@ pub enum ReleaseError {
     /// The repository is not written as `OWNER/NAME`.
     #[error("the repository must be OWNER/NAME, such as example/seamgate; got {0:?}")]
     Repository(String),
-    /// The version has another form than those of releases.
+    /// The version does not have the form of a release's version.
     #[error("the version must be one such as 0.1.0; got {0:?}")]
     Version(String),
 }
 
-/// The release that a folder must hold.
+/// The release that a folder must contain.
 pub struct Expected<'e> {
-    /// The repository on GitHub whose workflow built it: `OWNER/NAME`.
+    /// The repository on GitHub whose workflow must have built it: `OWNER/NAME`.
     pub repository: &'e str,
-    /// Its version. With `None`, whichever version the folder holds; then nothing tells an old release from the newest.
+    /// The version of the release. If it is `None`, any version passes, so that an old release cannot be told from the
+    /// newest one.
     pub version: Option<&'e str>,
 }
 
 /// Checks the files of a release in a folder, without a network.
 ///
-/// Files that nobody has signed are only hashed: `Cargo.lock`, bills of materials and components are read if their
-/// digests are those that the provenance names.
+/// Files without a signature are only hashed: `Cargo.lock`, bills of materials and components are parsed only if the
+/// provenance names their digests.
 ///
 /// # Errors
 ///
-/// The folder cannot be listed, or what is expected is malformed. What is wrong with a release is in the report.
+/// The folder cannot be listed, or the expected values are malformed. Problems with a release are in the report.
 pub fn verify(folder: &Path, expected: &Expected<'_>, trust: &Trust) -> Result<Report, ReleaseError> {
     if !names::is_repository(expected.repository) {
         return Err(ReleaseError::Repository(expected.repository.to_owned()));
@@ -103,7 +104,7 @@ impl Release<'_> {
         self.check_components(&workflow.version);
     }
 
-    /// Compares every file with `SHA256SUMS`. Returns whether that could be read.
+    /// Compares every file with `SHA256SUMS`. Returns whether `SHA256SUMS` could be read.
     fn check_digests(&mut self) -> bool {
         let read = self.folder.read(DIGESTS, digests::MAX_BYTES).and_then(|bytes| digests::parse(&bytes));
         match read {
@@ -149,7 +150,7 @@ impl Release<'_> {
         true
     }
 
-    /// Returns the version that the provenance statement's name says.
+    /// Returns the version in the name of the provenance statement.
     fn version(&self, expected: Option<&str>) -> Result<String, String> {
         let mut found = self.folder.names().filter_map(|(name, _)| names::version_of_provenance(name));
         let version = found.next().ok_or("is not in the folder; copy it from the release")?;
@@ -191,8 +192,8 @@ impl Release<'_> {
         signed
     }
 
-    /// Reads a file of the release whose digest the provenance names. If it is missing or has another digest, the
-    /// reason is in the report.
+    /// Reads a file of the release whose digest the provenance names. If the file is missing or has another digest,
+    /// adds the reason to the report.
     fn read(&mut self, check: CheckKind, name: &str, limit: u64) -> Option<Vec<u8>> {
         let Some(digest) = self.digests.get(name).filter(|_| self.folder.has(name)) else {
             self.report.skip(check, name, "is not in the folder");
@@ -223,7 +224,7 @@ impl Release<'_> {
             }
         };
         for of in names::materials(&workflow.version) {
-            // A release without this platform.
+            // The release does not include this platform.
             let Some(digest) = self.digests.get(&of.program).cloned() else {
                 continue;
             };

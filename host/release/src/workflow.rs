@@ -4,7 +4,7 @@ use sigstore_verify::crypto::FulcioCiClaims;
 
 /// The release workflow of a repository, run for the tag of a version.
 pub(crate) struct Workflow {
-    /// `OWNER/NAME`.
+    /// The repository: `OWNER/NAME`.
     pub(crate) repository: String,
     pub(crate) version: String,
 }
@@ -25,12 +25,12 @@ impl Workflow {
         format!("refs/tags/v{}", self.version)
     }
 
-    /// Returns the identity in the certificate.
+    /// Returns the identity that the certificate must contain.
     pub(crate) fn identity(&self) -> String {
         format!("{}/{}@{}", self.address(), Self::PATH, self.tag())
     }
 
-    /// Returns the commit that a certificate names, if the certificate is one of this workflow.
+    /// Returns the commit that a certificate names, if the certificate belongs to this workflow.
     pub(crate) fn commit_of(&self, claims: &FulcioCiClaims) -> Result<String, String> {
         let expected = [
             ("source repository", &claims.source_repository_uri, self.address()),

@@ -6,11 +6,12 @@ use seamgate::{Fault, FileError, JournalError, LoadError, StepError};
 
 /// An error of a run, of a program that a run starts, or of a file in a run's folder.
 ///
-/// The chain of [sources](std::error::Error::source) says the whole: each message adds to the one of its source.
+/// The chain of [sources](std::error::Error::source) contains the whole message: each error adds to the message of its
+/// source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The sandbox gave no verdict, or the kernel takes no such event.
+    /// The sandbox gave no verdict, or the kernel does not accept the event.
     #[error("{}", lines(.0))]
     Fault(Fault),
     /// A profile cannot be used.
@@ -21,7 +22,7 @@ pub enum Error {
         /// The error in the profile.
         fault: Fault,
     },
-    /// The run cannot continue now, for a reason that is not the caller's.
+    /// The run cannot continue now, and the caller is not the cause.
     #[error("{0}")]
     NoVerdict(String),
     /// The caller named something that cannot be used.
@@ -41,10 +42,10 @@ pub enum Error {
     /// A journal cannot be created, opened or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A JSON text is not what was expected.
+    /// A JSON text does not have the expected form.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The system refuses something.
+    /// The system denied an operation.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -53,17 +54,17 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Returns an error of what the caller named.
+    /// Returns an error about something that the caller named.
     pub fn invalid(message: impl Into<String>) -> Self {
         Error::Invalid { message: message.into(), source: None }
     }
 
-    /// Returns an error of what the caller named, and what is wrong there.
+    /// Returns an error about something that the caller named, with the cause.
     pub fn caused(message: impl Into<String>, source: impl StdError + Send + Sync + 'static) -> Self {
         Error::Invalid { message: message.into(), source: Some(Box::new(source)) }
     }
 
-    /// Returns the whole chain on one line, as the command line prints it. A fault has its code before it.
+    /// Returns the whole chain on one line, as the command line prints it. The code of a fault precedes its message.
     pub fn report(&self) -> String {
         let mut chain = self.to_string();
         let mut next = self.source();
@@ -95,14 +96,14 @@ impl From<StepError> for Error {
     }
 }
 
-/// Describes a fault with everything that is wrong, a line each.
+/// Describes a fault and all its violations, one per line.
 fn lines(fault: &Fault) -> String {
     let more = fault.violations().iter().skip(1);
     let more = more.map(|violation| format!("\n  also: {} {}", violation.path, violation.message));
     std::iter::once(fault.to_string()).chain(more).collect()
 }
 
-/// Returns an error of what the caller named.
+/// Returns an error about something that the caller named.
 macro_rules! bail {
     ($($message:tt)*) => {
         return Err($crate::error::Error::invalid(format!($($message)*)))
@@ -111,12 +112,12 @@ macro_rules! bail {
 
 pub(crate) use bail;
 
-/// Adds to an error where it happened.
+/// Adds the place or operation to an error.
 pub(crate) trait AddContext<T> {
-    /// Puts a message before that of an error.
+    /// Prepends a message to that of an error.
     fn context(self, message: &str) -> Result<T>;
 
-    /// Puts a message before that of an error, which is made only then.
+    /// Prepends a message to that of an error. The message is created only if there is an error.
     fn with_context(self, message: impl FnOnce() -> String) -> Result<T>;
 }
 

@@ -1,14 +1,14 @@
-//! Headers of requests, as files and options give them.
+//! Headers of requests, as files and options specify them.
 
 use ureq::http::{HeaderName, HeaderValue};
 
 use crate::variables::expand;
 
-/// Returns a header with the values of the variables in it. Its value is left out of logs.
+/// Returns a header with the variables in its value replaced. Its value is omitted from logs.
 ///
 /// # Errors
 ///
-/// The name or the value cannot be that of a header, or a variable is not set.
+/// The name or the value is invalid in a header, or a variable is not set.
 pub(crate) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let mut value = HeaderValue::from_str(&expand(value)?).map_err(|_| "its value cannot be that of a header")?;
     value.set_sensitive(true);

@@ -1,8 +1,8 @@
-//! Runs of agents for `seamgate`: processes that are not trusted, whole runs with their models and tools, and a client of the Model
-//! Context Protocol.
+//! Runs of agents for `seamgate`: processes that are not trusted, whole runs with their models and tools, and a client
+//! of the Model Context Protocol.
 //!
-//! The kernel decides what an agent may do. This crate carries it out: it starts programs, asks models and people,
-//! calls tools, and sends the results to the run.
+//! The kernel decides what an agent may do. This crate carries out its decisions: it starts programs, asks models and
+//! people, calls tools, and sends the results to the run.
 
 pub mod agent;
 mod error;

@@ -1,4 +1,4 @@
-//! Notices of calls that wait for approval: a program gets each as JSON.
+//! Notices of calls that wait for approval. A program receives each as JSON.
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -8,25 +8,25 @@ use serde::Serialize;
 
 use crate::process::{Ended, Inherited, Paths, Run, Signals, Stop, run};
 
-/// The most bytes that the program may write to its standard output, which nobody reads.
+/// The most bytes that the program may write to its standard output, which is discarded.
 const MAX_OUTPUT: usize = 64 * 1024;
 
-/// A call that waits for approval, as a program reads it.
+/// A call that waits for approval, in the form that a program receives.
 #[derive(Serialize)]
 pub struct Notice<'n> {
-    /// The folder of its run, for `seamgate approve`.
+    /// The folder of the call's run, for `seamgate approve`.
     pub folder: String,
-    /// Its run.
+    /// The run of the call.
     pub run: &'n str,
-    /// The agent of its run.
+    /// The agent of the call's run.
     pub agent: &'n str,
-    /// Its tool, as NAME or SERVER/NAME.
+    /// The tool of the call, as NAME or SERVER/NAME.
     pub tool: String,
     /// The question for the person.
     pub ask: &'n Ask,
 }
 
-/// Returns the tool of a call, as the records of the step that asks about it name it.
+/// Returns the tool of a call, as named in the records of the step that asks about the call.
 pub fn tool_of(records: &[Record], key: &str) -> String {
     let decided = records.iter().rev().find_map(|record| match record {
         Record::Decision(decision) if decision.call == key => Some(decision),
@@ -35,26 +35,26 @@ pub fn tool_of(records: &[Record], key: &str) -> String {
     decided.map(|decided| tool_name(decided.server.as_deref().unwrap_or_default(), &decided.tool)).unwrap_or_default()
 }
 
-/// The program that gets notices.
+/// The program that receives notices.
 #[derive(Clone)]
 pub struct Notifier {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the program's environment.
     pub env: BTreeMap<String, String>,
-    /// The variables of this process's environment that it gets.
+    /// The variables of this process's environment that the program gets.
     pub inherited: Vec<String>,
-    /// The longest time that it may run.
+    /// The program's time limit.
     pub timeout: Duration,
-    /// The paths that it may reach. `None`: all that this user may.
+    /// The paths that the program may access. `None` for all paths that this user may access.
     pub paths: Option<Paths>,
-    /// The folder that it runs in.
+    /// The folder that the program runs in.
     pub folder: PathBuf,
 }
 
 impl Notifier {
-    /// Runs the program with a notice on its standard input, and waits until it ends. A program that fails is reported on standard
-    /// error, and changes nothing else: the call waits.
+    /// Runs the program with a notice on its standard input, and waits until it ends. If the program fails, that is
+    /// only reported on standard error: the call continues to wait.
     pub fn notify(&self, notice: &str, signals: &Signals) {
         let command: Vec<OsString> = self.command.iter().map(Into::into).collect();
         let environment: Vec<_> = self.env.iter().map(|(name, value)| (name.as_str(), value.into())).collect();

@@ -14,31 +14,32 @@ use crate::{
 
 /// The longest time for a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The most bytes of an answer that are read, so that the connection can be used again.
+/// The most bytes of an answer that are read, so that the connection can be reused.
 const MAX_ANSWER: u64 = 64 * 1024;
 
-/// The wait after the first failure, and the longest wait. Each further one is twice as long as the one before.
+/// The wait after the first failure, and the longest wait. Each further wait is twice as long as the previous one.
 const BACK_OFF: Duration = Duration::from_secs(1);
 const MAX_BACK_OFF: Duration = Duration::from_secs(60);
 
-/// A place that documents are sent to.
+/// A server that receives documents.
 pub struct Receiver {
     url: Url,
     agent: Agent,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// A document that was not taken.
+/// The error for a document that the server did not accept.
 #[derive(Debug)]
 pub enum NotTaken {
-    /// Another attempt may help: the server is out of reach, or has too much to do.
+    /// A retry may help: the server is unreachable or overloaded.
     Again(String),
-    /// The server refuses the document.
+    /// The server rejects the document.
     Refused(String),
 }
 
 impl Receiver {
-    /// Names the server at an address: https, or http for this machine. `option` names the address in messages.
+    /// Creates a receiver for a server's address: HTTPS, or HTTP for this machine. `option` names the address in
+    /// messages.
     ///
     /// # Errors
     ///
@@ -61,11 +62,11 @@ impl Receiver {
         Ok(Receiver { url, agent, headers })
     }
 
-    /// Sends a JSON document once, with more headers.
+    /// Sends a JSON document once, with further headers.
     ///
     /// # Errors
     ///
-    /// The server did not take it.
+    /// The server did not accept the document.
     pub fn post(&self, json: &str, headers: &[(&str, &str)]) -> Result<(), NotTaken> {
         let mut request = self.agent.post(self.url.uri()).header("content-type", "application/json");
         for (name, value) in &self.headers {
@@ -97,7 +98,7 @@ impl BackOff {
         self.0
     }
 
-    /// Begins anew after a success. Returns whether an attempt had failed before.
+    /// Resets the wait after a success. Returns whether an attempt had failed before.
     pub fn succeed(&mut self) -> bool {
         !std::mem::take(&mut self.0).is_zero()
     }

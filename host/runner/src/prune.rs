@@ -1,4 +1,4 @@
-//! Deletes the folders of runs, so that a crash leaves nothing that reads as a run.
+//! Deletes the folders of runs in such a way that a crash leaves nothing that reads as a run.
 
 use std::{
     fs, io,
@@ -9,18 +9,18 @@ use seamgate::digest;
 
 use crate::run_dir::Lock;
 
-/// The journal of a run in its folder, and its name while the folder is deleted. It goes last.
+/// The file name of a run's journal, and its name while the folder is being deleted. It is deleted last.
 const JOURNAL: &str = "journal.ndjson";
 const PRUNED_JOURNAL: &str = "pruned.ndjson";
 
-/// Gives the folder of a run the name that it has while it is deleted, and returns that. `prefix` begins the name:
-/// readers of runs leave out names that begin so. [Sync](seamgate::sync_folder) the folder around it, then [delete](delete_rest)
-/// it.
+/// Renames the folder of a run for deletion, and returns the new path. The new name begins with `prefix`: readers of
+/// runs skip names that begin so. [Sync](seamgate::sync_folder) the parent folder afterwards, then
+/// [delete](delete_rest) the renamed one.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::ResourceBusy`] if a process goes on with the run; the folder is a symbolic link; or the system does
-/// not let it be renamed.
+/// [`io::ErrorKind::ResourceBusy`] if a process is continuing the run; the folder is a symbolic link; or the system
+/// denies renaming it.
 pub fn set_aside(run: &Path, prefix: &str) -> io::Result<PathBuf> {
     if !fs::symlink_metadata(run)?.is_dir() {
         return Err(io::Error::other("it is a symbolic link: name the folder itself"));
@@ -31,26 +31,26 @@ pub fn set_aside(run: &Path, prefix: &str) -> io::Result<PathBuf> {
     let Some(lock) = Lock::try_take(run)? else {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a process goes on with it"));
     };
-    // The name of the folder may be as long as a name can be.
+    // The name of the folder may already have the maximum length.
     let hex = digest(name.as_encoded_bytes());
     let hex = hex.rsplit(':').next().unwrap_or_default();
     let aside = parent.join(format!("{prefix}{}", &hex[..hex.len().min(16)]));
     if fs::symlink_metadata(&aside).is_ok() {
         delete_rest(&aside)?;
     }
-    // On Windows, no folder is renamed while one of its files is open.
+    // Windows renames no folder that contains an open file.
     let lock = cfg!(unix).then_some(lock);
     let renamed = fs::rename(run, &aside);
     drop(lock);
     renamed.map(|()| aside)
 }
 
-/// Deletes a folder that was [set aside](set_aside), or what an interruption left of it. Follows no symbolic link. The
-/// journal gets another name first, and goes last, so that each rest is known as one.
+/// Deletes a folder that was [set aside](set_aside), or the part of it that an interruption left. Follows no symbolic
+/// links. The journal is renamed first and deleted last, so that each partly deleted folder can be recognized.
 ///
 /// # Errors
 ///
-/// The folder is a symbolic link, or is no rest of a run; or the system does not let it be deleted.
+/// The folder is a symbolic link, or is not a partly deleted run; or the system denies deleting it.
 pub fn delete_rest(folder: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(folder)?.is_dir() {
         return Err(io::Error::other("it is not a folder"));
@@ -73,7 +73,7 @@ pub fn delete_rest(folder: &Path) -> io::Result<()> {
         if entry.file_name() == PRUNED_JOURNAL {
             continue;
         }
-        // A link is removed, and what it leads to stays.
+        // A link is removed, and its target stays.
         match entry.file_type()?.is_dir() {
             true => fs::remove_dir_all(entry.path())?,
             false => fs::remove_file(entry.path())?,
@@ -98,7 +98,7 @@ mod tests {
 
     const PREFIX: &str = ".pruned-";
 
-    /// A folder that goes with the test.
+    /// A folder that is removed at the end of a test.
     struct Place(PathBuf);
 
     impl Place {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_rest_of_each_moment_is_cleaned_and_no_other_folder_is() {
         let place = Place::new("rests");
-        // Renamed; the journal renamed, too; all but the journal gone; empty.
+        // The folder renamed; the journal renamed, too; everything but the journal deleted; empty.
         let renamed = place.run(".pruned-1");
         let second = place.run(".pruned-2");
         fs::rename(second.join(JOURNAL), second.join(PRUNED_JOURNAL)).expect("renamed");

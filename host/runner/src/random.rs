@@ -1,4 +1,4 @@
-//! Random bytes of the system.
+//! Random bytes from the system.
 
 use crate::error::{Error, Result};
 

@@ -1,5 +1,5 @@
-//! Secrets of the user: their values are put into a call when it is sent, and replaced by their names in everything
-//! that servers and tools write. Neither the kernel nor the journal nor the model sees a value.
+//! Secrets of the user. Their values are inserted into a call when it is sent, and replaced by their names in
+//! everything that servers and tools write. Neither the kernel nor the journal nor the model sees a value.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,22 +17,23 @@ use serde_json::value::RawValue;
 
 use crate::error::{AddContext, Result, bail};
 
-/// The lengths that a value may have, in bytes. A shorter one would occur in many texts by chance.
+/// The permitted lengths of a value, in bytes. A shorter value would occur in many texts by chance.
 const LENGTHS: Range<usize> = 6..4097;
 /// The beginning of a reference.
 const PREFIX: &str = "secret:";
-/// How often escapes are undone in a search: those of a message, of JSON in one of its texts, and of JSON in that.
+/// The number of levels of escapes that a search undoes: those of a message, of JSON in one of its texts, and of JSON
+/// inside that.
 const MAX_LEVELS: usize = 3;
-/// The most bytes that an escape needs for a byte of a value.
+/// The most bytes that an escape of one byte takes.
 const ESCAPED: usize = 6;
 
-/// Where the value of a secret comes from.
+/// The source of a secret's value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretSource {
     /// A variable of this process's environment.
     Env(String),
-    /// A file, whose path is meant from the folder of the servers file.
+    /// A file, whose path is relative to the folder of the servers file.
     File(PathBuf),
 }
 
@@ -53,7 +54,7 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// A secret has no source, or no value that it can have. The error names it, and never has a value.
+    /// A secret has no source, or its value is not permitted. The error names the secret, and never contains a value.
     pub fn read(names: &BTreeSet<String>, sources: &BTreeMap<String, SecretSource>, folder: &Path) -> Result<Self> {
         let mut values = BTreeMap::new();
         for name in names {
@@ -88,11 +89,11 @@ impl Secrets {
         Ok(Secrets { values })
     }
 
-    /// Puts the values of secrets into JSON text. Their places are JSON Pointers from the value at `root`.
+    /// Inserts the values of secrets into JSON text. Their places are JSON Pointers, relative to the value at `root`.
     ///
     /// # Errors
     ///
-    /// There is no such secret, or there is no reference to it at its place. The error says why, without a value.
+    /// There is no such secret, or there is no reference to it at its place. The error says why, and contains no value.
     pub fn fill(&self, text: &str, root: &str, secrets: &[Secret]) -> Result<String, String> {
         let mut text = text.to_owned();
         for Secret { at, name } in secrets {
@@ -108,9 +109,9 @@ impl Secrets {
         Ok(text)
     }
 
-    /// Replaces each value in what a server wrote by the name of its secret.
+    /// Replaces each value in a server's output by the name of its secret.
     ///
-    /// Finds values also where they are escaped as in JSON, up to three times, or percent-encoded. JSON stays JSON.
+    /// Also finds values that are escaped as in JSON, up to three times, or percent-encoded. JSON stays valid JSON.
     pub fn hide(&self, text: String) -> String {
         if self.is_empty() {
             return text;
@@ -145,7 +146,7 @@ impl Secrets {
         hidden
     }
 
-    /// Hides values in a text that was cut off. Drops its last bytes, because they could be the beginning of a value.
+    /// Hides values in a truncated text. Removes its last bytes, because they could be the beginning of a value.
     pub fn hide_cut(&self, text: String) -> String {
         let mut hidden = self.hide(text);
         let mut end = hidden.len().saturating_sub(self.margin());
@@ -166,11 +167,11 @@ impl Secrets {
         self.values.is_empty()
     }
 
-    /// Returns where values are, in order and without overlaps, each with the name of the first secret there.
+    /// Returns the ranges of values, in order and without overlaps, each with the name of the first secret in it.
     fn find(&self, text: &[u8], is_json: bool) -> Vec<(Range<usize>, &str)> {
         let mut found = Vec::new();
         let mut view = View { bytes: text.to_vec(), maps: Vec::new() };
-        // In JSON as it is written, a value could begin in the middle of an escape.
+        // In raw JSON, a value could begin in the middle of an escape.
         if let Some(decoded) = is_json.then(|| view.decoded(escape)).flatten() {
             view = decoded;
         }
@@ -290,17 +291,17 @@ impl<'de> Deserialize<'de> for Members {
 /// A text in which escapes are undone, and where each byte of it stands in the text as it was written.
 struct View {
     bytes: Vec<u8>,
-    /// The escapes that were undone, the last ones last.
+    /// The escapes that were undone, the most recent last.
     maps: Vec<Vec<Undone>>,
 }
 
-/// An escape that was undone: its place, and that of the bytes that it stands for.
+/// An escape that was undone: its range, and the range of the bytes that it represents.
 struct Undone {
     raw: Range<usize>,
     decoded: Range<usize>,
 }
 
-/// Reads an escape at the beginning of some bytes. Returns its length, and the bytes that it stands for.
+/// Parses an escape at the beginning of some bytes. Returns its length, and the bytes that it represents.
 type ReadEscape = fn(&[u8]) -> Option<(usize, Vec<u8>)>;
 
 impl View {
@@ -327,7 +328,8 @@ impl View {
         Some(View { bytes, maps })
     }
 
-    /// Returns where a range stands in the text as it was written. An escape belongs to it whole.
+    /// Converts a range in the decoded text to the range in the original text. An escape is included completely or not
+    /// at all.
     fn raw(&self, range: Range<usize>) -> Range<usize> {
         self.maps.iter().rev().fold(range, |Range { start, end }, map| {
             let before = |at: usize| map[..map.partition_point(|undone| undone.decoded.start <= at)].last();
@@ -384,7 +386,7 @@ fn percent(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     Some((3, vec![u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?]))
 }
 
-/// Returns where `part` first stands in some bytes.
+/// Returns the first position of `part` in some bytes.
 fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
     let first = *part.first()?;
     let mut from = 0;
@@ -397,7 +399,7 @@ fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
     None
 }
 
-/// The strings of a JSON text, with their quotes, in order.
+/// The strings of a JSON text, including their quotes, in order.
 #[derive(Default)]
 struct Strings(Vec<Range<usize>>);
 
@@ -424,7 +426,7 @@ impl Strings {
     }
 }
 
-/// Returns the token of JSON that a range belongs to.
+/// Returns the JSON token that contains a range.
 fn token(json: &[u8], range: &Range<usize>) -> Range<usize> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     let before = json[..range.start].iter().rev().take_while(|byte| is_part(byte)).count();

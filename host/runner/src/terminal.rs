@@ -1,8 +1,9 @@
-//! Asks a person on the terminal. What was typed before a question was on the screen never answers it.
+//! Asks a person on the terminal. Input that was typed before a question was on the screen never answers it.
 //!
-//! Two things ensure that. Right before each question, all that was typed so far is thrown away, whole lines and the beginning of
-//! one: no line comes from a queue. And an answer that decides about a call has to repeat a code, which is drawn after that. Text
-//! that arrives later cannot contain it, whether it is the rest of a paste, comes over a slow network, or was written by a model.
+//! Two measures ensure that. Right before each question, all input so far is discarded, both complete lines and the
+//! beginning of a line, so that no line comes from a queue. And an answer that decides about a call must repeat a code,
+//! which is generated after that. Text that arrives later cannot contain the code, whether it is the rest of a paste,
+//! comes over a slow network, or was written by a model.
 
 use std::{
     io::{self, IsTerminal},
@@ -17,19 +18,19 @@ use crate::error::{Error, Result};
 
 /// The interval at which signals and the time are checked while a person thinks.
 const TICK: Duration = Duration::from_millis(100);
-/// The longest line, in bytes. Only the end of a longer one is read.
+/// The longest line, in bytes. Of a longer line, only the end is read.
 #[cfg(unix)]
 const MAX_LINE: usize = 64 * 1024;
-/// The letters of codes: consonants that are not mistaken for each other. They make no words.
+/// The letters of codes: consonants that are not mistaken for each other. They form no words.
 const LETTERS: &[u8; 16] = b"bcdfghjkmprtvwxz";
-/// The fewest columns of a terminal that lines are fitted to, and the fewest rows that pages are.
+/// The smallest number of columns to which lines are fitted, and the smallest number of rows for pages.
 const MIN_COLUMNS: usize = 20;
 const MIN_HEIGHT: usize = 6;
-/// The size of a terminal that does not say it.
+/// The width of a terminal that does not report its size.
 const DEFAULT_WIDTH: usize = 80;
 const DEFAULT_HEIGHT: usize = 24;
 
-/// The terminal, on which one question is asked at a time.
+/// The terminal. Only one question is asked at a time.
 #[derive(Default)]
 pub struct Terminal {
     input: Mutex<os::Input>,
@@ -39,24 +40,25 @@ pub struct Terminal {
 enum Typed {
     /// A line, without its end.
     Line(String),
-    /// No whole line yet.
+    /// No complete line yet.
     Nothing,
     /// The end of input, or of the terminal.
     End,
 }
 
-/// A question and what answers it.
+/// A question, and the answers that it accepts.
 pub struct TerminalPrompt<'q, T> {
-    /// The rows that show what is asked about. If there are many, only the first and the last are shown at once. Then nothing
-    /// but a rejection is taken before the person has read all of them.
+    /// The rows that show what the question is about. If there are many, only the first and the last are shown at once.
+    /// Then only a rejection is accepted until the person has read all of them.
     pub rows: &'q dyn Fn() -> Vec<String>,
-    /// Says what to type. Gets the code that answers can repeat.
+    /// Returns the instruction for the person. Its argument is the code that answers can repeat.
     pub prompt: &'q dyn Fn(&str) -> String,
-    /// Takes an answer: a line, and the code. Otherwise, the question is asked again, with another code.
+    /// Parses an answer, given a line and the code. If it returns `None`, the question is asked again, with another
+    /// code.
     pub take: &'q dyn Fn(&str, &str) -> Option<T>,
     /// The reply to a line that is not a valid answer.
     pub invalid: &'q str,
-    /// Ends the wait.
+    /// Returns a value to end the wait.
     pub over: &'q dyn Fn() -> Option<T>,
 }
 
@@ -66,7 +68,7 @@ pub fn is_terminal() -> bool {
 }
 
 impl Terminal {
-    /// Asks when its turn has come, until there is an answer. Returns `None` at the end of input.
+    /// Asks when it is this question's turn, until there is an answer. Returns `None` at the end of input.
     pub fn ask<T>(&self, question: &TerminalPrompt<T>) -> Result<Option<T>> {
         let mut input = loop {
             match self.input.try_lock() {
@@ -108,7 +110,8 @@ impl Terminal {
     }
 }
 
-/// The most rows of a text that are shown at once, and how many of a longer one: those at its beginning, and at its end.
+/// The most rows of a text that are shown at once, and the number of rows of a longer text that are shown at its
+/// beginning and at its end.
 const MAX_ROWS: usize = 60;
 const HEAD: usize = 30;
 const TAIL: usize = 15;
@@ -134,10 +137,10 @@ enum Next<T> {
     Nobody,
 }
 
-/// Throws away what was typed so far, says a prompt, and waits for a line.
+/// Discards all input so far, prints a prompt, and waits for a line.
 fn next_line<T>(input: &mut os::Input, prompt: &str, over: &dyn Fn() -> Option<T>) -> Result<Next<T>> {
     if let Err(error) = input.flush() {
-        // Nobody is there: what was typed earlier must not answer.
+        // If the input cannot be discarded, nobody is asked, because earlier input must not answer.
         say(&format!("seamgate: cannot ask on the terminal: {error}"));
         return Ok(Next::Nobody);
     }
@@ -158,7 +161,7 @@ fn next_line<T>(input: &mut os::Input, prompt: &str, over: &dyn Fn() -> Option<T
 enum Paged<T> {
     /// All of it was shown.
     Read,
-    /// The person left before its end.
+    /// The person left before the end.
     Left,
     Over(Option<T>),
 }
@@ -192,9 +195,9 @@ fn code() -> Result<String> {
     Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 16)])).collect())
 }
 
-/// Returns the rows that a text of others takes, which is [escaped](seamgate_text::escape_terminal). `first` marks the beginning of
-/// each of its lines, and `next` that of each further row which such a line takes on the terminal: nothing in the text can stand where
-/// text of ours stands.
+/// Returns the rows of an untrusted text, [escaped](seamgate_text::escape_terminal). `first` marks the beginning of
+/// each of its lines, and `next` that of each further row that such a line takes on the terminal. So nothing in the
+/// text can appear where trusted text appears.
 pub fn marked_rows(text: &str, first: &str, next: &str) -> Vec<String> {
     let columns = os::size().map(|(columns, _)| columns.max(MIN_COLUMNS));
     let room = columns.map_or(usize::MAX, |columns| columns - first.len().max(next.len()));
@@ -205,13 +208,13 @@ pub fn marked_rows(text: &str, first: &str, next: &str) -> Vec<String> {
     text.trim_end().split('\n').flat_map(of_line).collect()
 }
 
-/// Cuts a line into rows of this many columns, behind spaces if there are any.
+/// Splits a line into rows of this many columns, after spaces if there are any.
 fn rows(line: &str, room: usize) -> Vec<&str> {
     let (mut rows, mut rest) = (Vec::new(), line);
     loop {
         let (mut columns, mut space, mut end) = (0, None, None);
         for (at, character) in rest.char_indices() {
-            // No character takes more than two.
+            // No character takes more than two columns.
             columns += if character.is_ascii() { 1 } else { 2 };
             if columns > room {
                 end = Some(at);
@@ -243,26 +246,26 @@ mod os {
 
     use super::{DEFAULT_HEIGHT, DEFAULT_WIDTH, MAX_LINE, Typed};
 
-    /// The terminal's input, read without a buffer or a thread: unrequested input stays in the system's queue.
+    /// The terminal's input, read without a buffer or a thread, so that unrequested input stays in the system's queue.
     #[derive(Default)]
     pub(super) struct Input {
-        /// The beginning of a line, which somebody sent with Ctrl-D.
+        /// The beginning of a line, sent with Ctrl-D.
         begun: Vec<u8>,
     }
 
     impl Input {
-        /// Throws away what was typed so far.
+        /// Discards all input so far.
         pub(super) fn flush(&mut self) -> io::Result<()> {
             self.begun.clear();
             Ok(tcflush(io::stdin(), QueueSelector::IFlush)?)
         }
 
-        /// Waits for a line, at most for this time. Whatever follows it is thrown away.
+        /// Waits for a line, at most for this time. Discards whatever follows it.
         pub(super) fn read(&mut self, wait: Duration) -> Typed {
             let stdin = io::stdin();
             match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Timespec::try_from(wait).ok().as_ref()) {
                 Ok(0) | Err(Errno::INTR) => return Typed::Nothing,
-                // A system that cannot wait for a terminal can still read it.
+                // A system that cannot wait for a terminal can still read from it.
                 Ok(_) | Err(_) => {}
             }
             let mut chunk = [0; 4096];
@@ -289,10 +292,10 @@ mod os {
         }
     }
 
-    /// Returns the columns and rows of the terminal that people read on. `None` if there is no terminal.
+    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is no terminal.
     pub(super) fn size() -> Option<(usize, usize)> {
         let size = tcgetwinsize(io::stderr()).ok()?;
-        // A terminal that does not know its size shows what most do.
+        // Assume the usual size if the terminal does not know its size.
         let known = |cells: u16, default: usize| if cells == 0 { default } else { cells.into() };
         Some((known(size.ws_col, DEFAULT_WIDTH), known(size.ws_row, DEFAULT_HEIGHT)))
     }
@@ -317,7 +320,8 @@ mod os {
     }
 
     impl Input {
-        /// Throws away the lines that were typed so far. The beginning of a line stays: it has no code.
+        /// Discards the lines that were typed so far. The beginning of a line stays, which does no harm because it has
+        /// no code.
         pub(super) fn flush(&mut self) -> io::Result<()> {
             if self.lines.is_none() {
                 self.lines = Some(read_lines()?);
@@ -358,7 +362,7 @@ mod os {
         Ok(lines)
     }
 
-    /// Returns the columns and rows of the terminal that people read on. `None` if there is no terminal.
+    /// Returns the number of columns and rows of the terminal that the person sees. `None` if there is no terminal.
     pub(super) fn size() -> Option<(usize, usize)> {
         io::stderr().is_terminal().then_some((DEFAULT_WIDTH, DEFAULT_HEIGHT))
     }

@@ -1,4 +1,4 @@
-//! Variables of the environment in values of files and options: `${NAME}`.
+//! Environment variables in values of files and options: `${NAME}`.
 
 use std::env;
 
@@ -6,11 +6,11 @@ use std::env;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'v> {
     Text(&'v str),
-    /// A variable of the environment, by its name.
+    /// An environment variable, by its name.
     Variable(&'v str),
 }
 
-/// Splits a value at its variables.
+/// Splits a value into text and variables.
 pub(crate) fn parts(value: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = value;
@@ -39,7 +39,7 @@ pub(crate) fn variables(value: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Puts the values of variables into a value.
+/// Replaces the variables in a value by their values.
 pub(crate) fn expand(value: &str) -> Result<String, String> {
     let part = |part| match part {
         Part::Text(text) => Ok(text.to_owned()),
@@ -51,7 +51,7 @@ pub(crate) fn expand(value: &str) -> Result<String, String> {
     parts(value)?.into_iter().map(part).collect()
 }
 
-/// Returns whether a text can name a variable.
+/// Returns whether a text is a valid variable name.
 fn is_variable(name: &str) -> bool {
     let is_of_it = |character: char| character.is_ascii_alphanumeric() || character == '_';
     name.chars().all(is_of_it) && name.starts_with(|first: char| !first.is_ascii_digit())

@@ -23,18 +23,18 @@ use crate::{
 /// The deepest level of children.
 const MAX_DEPTH: usize = 16;
 
-/// So often a decision is sent again because the run has gone on meanwhile.
+/// The most attempts to send a decision. It is sent again if the run has continued meanwhile.
 const MAX_ATTEMPTS: usize = 100;
 
 /// A call that waits for approval.
 pub struct Waiting {
-    /// The folder of its run.
+    /// The folder of the call's run.
     pub folder: PathBuf,
-    /// The id of its run.
+    /// The id of the call's run.
     pub run: String,
-    /// The agent of its run.
+    /// The agent of the call's run.
     pub agent: String,
-    /// Its tool, as NAME or SERVER/NAME.
+    /// The tool of the call, as NAME or SERVER/NAME.
     pub tool: String,
     /// The arguments, as they would be sent.
     pub arguments: String,
@@ -42,12 +42,12 @@ pub struct Waiting {
     pub ask: Ask,
     /// The profiles of the run.
     pub profiles: Rc<Profiles>,
-    /// `true` if the process of the call continues by itself when the call is approved.
+    /// `true` if the call's process continues by itself when the call is approved.
     pub goes_on: bool,
 }
 
 impl Waiting {
-    /// Returns the call as programs read it.
+    /// Returns the call in the form that programs receive.
     pub fn notice(&self) -> Notice<'_> {
         Notice {
             folder: self.folder.display().to_string(),
@@ -63,12 +63,13 @@ impl Waiting {
         ApprovalEvent::new(&self.ask.key, &self.ask.digest, decision, principal)
     }
 
-    /// Returns the event for a decision in a signed token (JWS, EdDSA), which is valid only for this call of this run.
+    /// Returns the event for a decision in a signed token (JWS, EdDSA). The token is valid only for this call of this
+    /// run.
     ///
     /// # Errors
     ///
-    /// The token is malformed or has expired, no key that the profile has for its principal signed it, or it is about another
-    /// call.
+    /// The token is malformed or has expired, it was not signed with a key that the profile has for its principal, or
+    /// it is about another call.
     pub fn signed(&self, token: &str) -> Result<ApprovalEvent> {
         let token = token.trim();
         let keys = |principal: &str| self.ask.keys_of(principal).unwrap_or_default();
@@ -89,8 +90,8 @@ impl Waiting {
         Ok(event)
     }
 
-    /// Sends a decision to the run of the call. Returns the run's reason if it did not take the decision: the call does not wait
-    /// any more, or the principal may not decide.
+    /// Sends a decision to the run of the call. Returns the run's reason if it did not accept the decision, because the
+    /// call no longer waits or the principal may not decide.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl Waiting {
         let _lock = Lock::take(&self.folder)?;
         let mut run = Run::open(&self.profiles.gate, FileJournal::open(&self.folder)?)?;
         let event = event.at(now());
-        // A gate continues its run at the same time.
+        // A gate may continue the run at the same time.
         for attempt in 0.. {
             match run.send(&event) {
                 Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {
@@ -115,10 +116,10 @@ impl Waiting {
     }
 }
 
-/// A run that cannot be opened, and why.
+/// A run that cannot be opened, and the reason.
 pub type Skipped = (PathBuf, Error);
 
-/// Returns the calls of a run and of its children that wait, and the children that cannot be opened.
+/// Returns the waiting calls of a run and of its children, and the children that cannot be opened.
 ///
 /// # Errors
 ///
@@ -135,7 +136,7 @@ pub fn find(folder: &Path) -> Result<(Vec<Waiting>, Vec<Skipped>)> {
     Ok((waiting, skipped))
 }
 
-/// Returns the folder of a run and those of its children, down to the deepest level, in the order of their names.
+/// Returns the folder of a run and those of its children, down to the deepest level, sorted by name.
 pub fn with_children(run: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     push_with_children(run.to_owned(), 0, &mut all);
@@ -152,7 +153,7 @@ fn push_with_children(run: PathBuf, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the calls of a run that wait, without those of its children.
+/// Returns the waiting calls of a run, without those of its children.
 ///
 /// # Errors
 ///
@@ -190,7 +191,7 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?)?;
     if let (true, Some(component)) = (goes_on, run.changed_from()) {
-        // A process of that component may hold the session, and would not go on after a step of another one.
+        // A process with that component may hold the session, and would not continue after a step of another component.
         return Err(Error::NoVerdict(format!(
             "{}: the session has the component {component}, and this seamgate has {}; decide with the seamgate that \
              began the session, or start the gate or the harness again",
@@ -199,7 +200,7 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
         )));
     }
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
-    // Of several asks about a call, the last is open: those before it were about another action.
+    // Of several requests for approval of a call, only the last is open: the earlier ones were about another action.
     let asked_call = |ask: &Asked| {
         let is_it = |call: &&Call| call.key == ask.key && call.digest.as_ref() == Some(&ask.digest);
         calls.iter().filter(|call| call.phase == "asked").find(is_it)
@@ -228,7 +229,7 @@ pub fn find_in(folder: &Path) -> Result<Vec<Waiting>> {
     Ok(waiting)
 }
 
-/// Returns all that was asked, by keys and digests.
+/// Returns all requests for approval, by keys and digests.
 fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
     #[derive(Deserialize)]
     struct Line {

@@ -1,4 +1,4 @@
-//! Webhooks that are signed as the specification Standard Webhooks 1.0 has it: <https://www.standardwebhooks.com/>.
+//! Webhooks, signed according to the specification Standard Webhooks 1.0: <https://www.standardwebhooks.com/>.
 
 use std::env;
 
@@ -10,22 +10,22 @@ use crate::{
     post::{NotTaken, Receiver},
 };
 
-/// The beginning of a secret, and the lengths of its key in bytes.
+/// The prefix of a secret, and the permitted lengths of its key in bytes.
 const PREFIX: &str = "whsec_";
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// A receiver of webhooks, with the key that it shares.
+/// A receiver of webhooks, with the shared key.
 pub struct Webhook {
     receiver: Receiver,
     key: hmac::Key,
 }
 
 impl Webhook {
-    /// Names a receiver. `variable` is the environment variable with the secret.
+    /// Creates a receiver. `variable` is the environment variable with the secret.
     ///
     /// # Errors
     ///
-    /// The address is invalid, or the variable has no such secret.
+    /// The address is invalid, or the variable does not contain such a secret.
     pub fn new(url: &str, variable: &str) -> Result<Self> {
         let receiver = Receiver::new("--webhook", url, &[])?;
         let key = env::var(variable).ok().and_then(|secret| key_of(&secret)).ok_or_else(|| {
@@ -39,11 +39,12 @@ impl Webhook {
         Ok(Webhook { receiver, key })
     }
 
-    /// Sends a JSON document once. `id` is the same for each attempt, and `at` is the time of this one, in seconds since 1970.
+    /// Sends a JSON document once. `id` is the same for each attempt, and `at` is the time of this one, in seconds
+    /// since 1970.
     ///
     /// # Errors
     ///
-    /// The receiver did not take it.
+    /// The receiver did not accept the document.
     pub fn post(&self, id: &str, at: u64, json: &str) -> Result<(), NotTaken> {
         let (at, signature) = (at.to_string(), signature(&self.key, id, at, json));
         let headers = [("webhook-id", id), ("webhook-timestamp", &at), ("webhook-signature", &signature)];

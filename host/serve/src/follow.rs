@@ -1,4 +1,4 @@
-//! Follows the journal of a run: reads what was appended since the last time, step by step.
+//! Follows the journal of a run: reads the lines that were appended since the last time, step by step.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ use seamgate_trace::JOURNAL;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The most bytes that are read at once. A line has less.
+/// The most bytes that are read at once. Every line is shorter.
 const MAX_PIECE: u64 = 64 * 1024 * 1024;
 
 /// The identity of a run, from the first line of its journal.
@@ -21,7 +21,7 @@ pub(crate) struct About {
     pub(crate) agent: String,
 }
 
-/// A step, as far as this version can read its words.
+/// The parts of a step that this version can read.
 #[derive(Default)]
 pub(crate) struct Step {
     pub(crate) event: Option<Event>,
@@ -29,7 +29,7 @@ pub(crate) struct Step {
     pub(crate) actions: Vec<Action>,
 }
 
-/// A line of a journal. Its words are read later, because this version may not know one of them.
+/// A line of a journal. Its content is parsed later, because this version may not know a word in it.
 #[derive(Deserialize)]
 struct Line {
     n: u64,
@@ -40,33 +40,35 @@ struct Line {
     state: Option<Box<RawValue>>,
 }
 
-/// Where the reading of a journal is.
+/// The position up to which a journal has been read.
 #[derive(Default)]
 pub(crate) struct Follower {
     about: Option<About>,
-    /// The bytes up to the end of the last step that was read.
+    /// The offset of the end of the last step that was read.
     offset: u64,
-    /// The number of the next line that was not read yet. A step that is appended again after a failure is read once.
+    /// The number of the next line that was not read yet. If a step is appended again after a failure, it is processed
+    /// only once.
     next: u64,
 }
 
 impl Follower {
-    /// Returns what the first line says, once it was read.
+    /// Returns the identity of the run, once the first line has been read.
     pub(crate) fn about(&self) -> Option<&About> {
         self.about.as_ref()
     }
 
-    /// Reads the steps that are new, and gives each to `take`. A step that is not whole yet is left for the next time.
+    /// Reads the new steps, and passes each to `take`. A step that is not complete yet is left for the next time.
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, or a line is not one of a journal. Nothing after it is read.
+    /// The journal cannot be read, or a line is invalid in a journal. Nothing after it is read.
     pub(crate) fn read(&mut self, folder: &Path, mut take: impl FnMut(&About, Step)) -> io::Result<()> {
         loop {
             let mut file = File::open(folder.join(JOURNAL))?;
             let length = file.metadata()?.len();
             if length < self.offset {
-                // A step was taken back, because a disk failed. What comes in its place has numbers that were read.
+                // A step was removed again because of a disk failure. The lines that replace it have numbers that were
+                // already read.
                 self.offset = 0;
             }
             if length == self.offset {
@@ -82,7 +84,7 @@ impl Follower {
         }
     }
 
-    /// Takes the whole steps at the start of a piece. Returns their bytes.
+    /// Processes the complete steps at the beginning of a piece. Returns the number of their bytes.
     fn steps(&mut self, piece: &[u8], take: &mut impl FnMut(&About, Step)) -> io::Result<u64> {
         let (mut read, mut at) = (0, 0);
         let mut step = Step::default();
@@ -98,7 +100,7 @@ impl Follower {
                 self.next = next;
                 continue;
             }
-            // A word of a later version is left out.
+            // An unknown word of a later version is skipped.
             step.event = line.event.and_then(|json| serde_json::from_str(json.get()).ok()).or(step.event);
             step.records.extend(line.record.and_then(|json| Record::from_json(json.get()).ok()));
             step.actions.extend(line.action.and_then(|json| Action::from_json(json.get()).ok()));
@@ -119,7 +121,7 @@ impl Follower {
     }
 }
 
-/// Returns the length of the journal in a folder, in bytes: 0 without a journal.
+/// Returns the length of the journal in a folder, in bytes. Returns 0 if there is no journal.
 pub(crate) fn length(folder: &Path) -> u64 {
     folder.join(JOURNAL).metadata().map_or(0, |file| file.len())
 }
@@ -147,7 +149,7 @@ mod tests {
         for cut in 1..all.len() {
             let mut follower = Follower::default();
             let mut times = Vec::new();
-            // The second text is shorter: the last step was taken back, and comes again.
+            // The second text is shorter: the last step was removed, and is appended again.
             for text in [&all[..cut], &all[..cut / 2], &all[..]] {
                 fs::write(folder.join(JOURNAL), text).expect("written");
                 let take =

@@ -1,8 +1,8 @@
-//! Serves a folder of runs to people and to Prometheus, on this machine: a page with the runs and the calls that wait for
-//! approval, and metrics of what the runs decided.
+//! Serves a folder of runs to people and to Prometheus, on this machine: a page with the runs and the calls that wait
+//! for approval, and metrics about the decisions of the runs.
 //!
-//! All is read from the journals. So the runs do nothing for it, the metrics are what the journals say, and commands that end soon,
-//! such as hooks, are counted too.
+//! Everything is read from the journals. So the runs need no changes, the metrics agree with the journals, and
+//! short-lived commands, such as hooks, are counted too.
 
 mod follow;
 mod metrics;
@@ -25,13 +25,14 @@ use seamgate_text::{is_log_json, say, warn};
 use self::{push::Push, runs::Runs, site::Site};
 pub use push::Outbound;
 
-/// Serves a folder of runs until a signal comes, and returns that. `variable` is the environment variable with the token that
-/// clients must send. `None`: a new token, which is said once. `outbound` names servers that get what the runs do.
+/// Serves a folder of runs until a signal comes, and returns the signal. `variable` is the environment variable with
+/// the token that clients must send. `None` for a new token, which is printed once. `outbound` names servers that
+/// receive metrics, traces and notices.
 ///
 /// # Errors
 ///
-/// The address cannot be listened at, a variable has no such token or secret, the folder cannot be read, or the address of another
-/// server is invalid.
+/// The server cannot listen at the address, a variable has no valid token or secret, the folder cannot be read, or the
+/// address of another server is invalid.
 pub fn serve(
     folder: &Path,
     address: SocketAddr,
@@ -46,12 +47,12 @@ pub fn serve(
     let (guard, new) = Guard::new(address.port(), variable)?;
     let push = Push::new(outbound, format!("http://{address}/"))?;
     match new {
-        // A log is kept, and a token is not for whoever reads it.
+        // Logs are kept, and whoever reads them must not learn the token.
         Some(_) if is_log_json() => {
             say(&format!("seamgate: serves http://{address}/"));
             warn("seamgate: a new token is not written to a log: name a variable with --token-env");
         }
-        // What stands behind # is never sent.
+        // A browser never sends the part after #.
         Some(token) => {
             say(&format!("seamgate: serves http://{address}/#{token}"));
             say(&format!("seamgate: programs must send this header: Authorization: Bearer {token}"));

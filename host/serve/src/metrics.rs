@@ -1,8 +1,8 @@
-//! Counts what runs decided, from their journals. Labels have names from profiles and words of the formats: never a value that a
-//! model, a tool or a user chose.
+//! Counts the decisions of runs, from their journals. Labels contain names from profiles and words of the formats, and
+//! never a value that a model, a tool or a user chose.
 //!
-//! Names that begin with `gen_ai` are those of OpenTelemetry's conventions for generative AI, version 0.1.0, as Prometheus
-//! writes them.
+//! Names that begin with `gen_ai` follow OpenTelemetry's conventions for generative AI, version 0.1.0, in the spelling
+//! of Prometheus.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use seamgate_text::tool_name;
 
 use crate::follow::{About, Step};
 
-/// The bounds of durations, in seconds, and of tokens, as the conventions have them.
+/// The bucket bounds of durations, in seconds, and of tokens, as the conventions define them.
 const SECONDS: [f64; 14] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS: [f64; 14] = [
     1.0,
@@ -34,10 +34,10 @@ const TOKENS: [f64; 14] = [
     16_777_216.0,
     67_108_864.0,
 ];
-/// The bounds of the time that people take to decide, in seconds: up to a day.
+/// The bucket bounds of the time that people take to decide, in seconds, up to a day.
 const PATIENCE: [f64; 9] = [5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0];
 
-/// Stands in place of the name of a tool that no profile has: the model chose it.
+/// Replaces the name of a tool that is in no profile, because the model chose that name.
 const UNKNOWN: &str = "(unknown)";
 
 type Labels = Vec<(&'static str, String)>;
@@ -45,11 +45,11 @@ type Counters = Family<Labels, Counter>;
 type Gauges = Family<Labels, Gauge>;
 type Histograms = Family<Labels, Histogram, fn() -> Histogram>;
 
-/// The labels of an agent.
+/// The label with the name of an agent.
 const AGENT: &str = "gen_ai_agent_name";
 const TOOL: &str = "gen_ai_tool_name";
 
-/// All metrics, which only grow, but for the gauges.
+/// All metrics. They only increase, except for the gauges.
 pub(crate) struct Metrics {
     registry: Registry,
     decisions: Counters,
@@ -71,20 +71,21 @@ pub(crate) struct Metrics {
 /// The progress of a run.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Tools of calls, by the calls' keys.
+    /// The tools of calls, by the calls' keys.
     tools: HashMap<String, String>,
-    /// The calls that a person is asked about, by their keys.
+    /// The calls that wait for a person, by their keys.
     waits: BTreeMap<String, Wait>,
-    /// When the run began, and the time of its last event, in milliseconds since 1970.
+    /// The time when the run began, and the time of its last event, in milliseconds since 1970.
     pub(crate) began: u64,
     pub(crate) last: u64,
     pub(crate) steps: u64,
     pub(crate) calls: u64,
-    /// The word for how it ended.
+    /// The word for the outcome of the run.
     pub(crate) ended: Option<&'static str>,
 }
 
-/// A call that a person is asked about: since when, and until when, in milliseconds since 1970.
+/// A call that waits for a person: the time since when it waits, and the time when it expires, in milliseconds since
+/// 1970.
 #[derive(Clone, Copy)]
 struct Wait {
     since: u64,
@@ -92,12 +93,13 @@ struct Wait {
 }
 
 impl Progress {
-    /// Returns since when each call waits. A run that nobody continues does not say that the time for a decision is over.
+    /// Returns since when each call waits. Ignores expired calls, because a run that nobody continues does not record
+    /// that they have expired.
     pub(crate) fn waits(&self, now: u64) -> impl Iterator<Item = u64> {
         self.waits.values().filter(move |wait| wait.until > now).map(|wait| wait.since)
     }
 
-    /// Returns whether a call waits, by its key.
+    /// Returns whether the call with this key waits.
     pub(crate) fn has_wait(&self, key: &str) -> bool {
         self.waits.contains_key(key)
     }
@@ -118,7 +120,7 @@ impl Registering {
         metric
     }
 
-    /// Adds a metric of seconds, whose name gets this unit, and returns it.
+    /// Adds a metric in seconds, whose name gets this unit, and returns it.
     fn add_seconds<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M {
         self.0.register_with_unit(name, help, Unit::Seconds, metric.clone());
         metric
@@ -245,7 +247,7 @@ impl Metrics {
     }
 
     fn decided(&self, agent: &(&'static str, String), run: &mut Progress, record: &DecisionRecord) {
-        // A tool of a profile has an effect.
+        // A call of a profile's tool has an effect.
         let tool = match record.effect {
             Some(_) => tool_name(record.server.as_deref().unwrap_or_default(), &record.tool),
             None => UNKNOWN.to_owned(),
@@ -253,7 +255,7 @@ impl Metrics {
         if run.tools.insert(record.call.clone(), tool.clone()).is_none() {
             run.calls += 1;
         }
-        // The action that asks about a call follows its decision.
+        // The action that requests approval of a call follows its decision.
         if record.permit != Permit::Approval {
             run.waits.remove(&record.call);
         }
@@ -270,8 +272,8 @@ impl Metrics {
         self.results.get_or_create(&labels).inc();
     }
 
-    /// Sets the gauges to what runs are at a time, in milliseconds since 1970. `journals` is how many were found, and how many of
-    /// them are broken.
+    /// Sets the gauges to the state of the runs at a time, in milliseconds since 1970. `journals` has the number of
+    /// journals, and how many of them are damaged.
     pub(crate) fn gauge<'r>(
         &self,
         now: u64,
@@ -300,10 +302,10 @@ impl Metrics {
         }
     }
 
-    /// Returns all as OpenMetrics 1.0 has it.
+    /// Returns all metrics in the format OpenMetrics 1.0.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        // A string takes all that is written.
+        // Writing to a string never fails.
         let _ = encode(&mut text, &self.registry);
         text
     }

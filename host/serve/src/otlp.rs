@@ -1,13 +1,13 @@
-//! Metrics as OTLP/JSON, from the text that `/metrics` has: what is pushed is what is scraped.
+//! Converts metrics from the text of `/metrics` to OTLP/JSON, so that pushed and scraped metrics are the same.
 //!
-//! Names get their OpenTelemetry spelling: `gen_ai_agent_name` becomes `gen_ai.agent.name`, and units and `_total` stand in
-//! fields of their own.
+//! Names get their OpenTelemetry spelling: `gen_ai_agent_name` becomes `gen_ai.agent.name`, and units and `_total`
+//! become separate fields.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// Names of OpenTelemetry's conventions for generative AI, as Prometheus and as OpenTelemetry writes them.
+/// Names of OpenTelemetry's conventions for generative AI, in the spellings of Prometheus and of OpenTelemetry.
 const NAMES: [(&str, &str); 5] = [
     ("gen_ai_agent_name", "gen_ai.agent.name"),
     ("gen_ai_tool_name", "gen_ai.tool.name"),
@@ -16,7 +16,7 @@ const NAMES: [(&str, &str); 5] = [
     ("gen_ai_client_token_usage", "gen_ai.client.token.usage"),
 ];
 
-/// Cumulative, as the protocol numbers it.
+/// The protocol's number for cumulative metrics.
 const CUMULATIVE: u8 = 2;
 
 /// A metric with its samples.
@@ -29,7 +29,7 @@ struct Family<'t> {
     samples: Vec<Sample<'t>>,
 }
 
-/// A line: what follows the name of its family, its labels without `le`, the bound `le`, and the value.
+/// A line: the part of its name after that of the family, its labels without `le`, the bound `le`, and the value.
 struct Sample<'t> {
     suffix: &'t str,
     labels: Vec<(&'t str, String)>,
@@ -37,8 +37,8 @@ struct Sample<'t> {
     value: &'t str,
 }
 
-/// Returns the JSON of an `ExportMetricsServiceRequest`. `instance` tells this server from others. Times are in milliseconds since
-/// 1970.
+/// Returns the JSON of an `ExportMetricsServiceRequest`. `instance` distinguishes this server from others. Times are in
+/// milliseconds since 1970.
 pub(crate) fn request(openmetrics: &str, instance: &str, start: u64, now: u64) -> String {
     let times = [start, now].map(|ms| ms.saturating_mul(1_000_000).to_string());
     let metrics: Vec<Value> = families(openmetrics).iter().filter_map(|family| metric(family, &times)).collect();
@@ -76,7 +76,7 @@ fn families(openmetrics: &str) -> Vec<Family<'_>> {
     families
 }
 
-/// Reads a line that `prometheus-client` wrote.
+/// Parses a line that `prometheus-client` wrote.
 fn sample<'t>(line: &'t str, family: &str) -> Option<Sample<'t>> {
     let rest = line.strip_prefix(family)?;
     let (suffix, mut rest) = rest.split_at(rest.find(['{', ' '])?);
@@ -95,7 +95,7 @@ fn sample<'t>(line: &'t str, family: &str) -> Option<Sample<'t>> {
     Some(Sample { suffix, labels, bound, value: rest.trim_start().split(' ').next()? })
 }
 
-/// Reads the value of a label up to its closing quote. Returns what follows that.
+/// Parses the value of a label up to its closing quote. Returns the rest of the text, too.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices();
@@ -138,7 +138,7 @@ fn metric(family: &Family, times: &[String; 2]) -> Option<Value> {
         }
         _ => return None,
     };
-    // A metric without points says nothing.
+    // A metric without points has no information.
     if data.1["dataPoints"].as_array().is_some_and(Vec::is_empty) {
         return None;
     }
@@ -152,7 +152,7 @@ fn metric(family: &Family, times: &[String; 2]) -> Option<Value> {
     Some(metric)
 }
 
-/// Returns the points of a histogram. Its buckets contain those before them in the text, and are apart in the protocol.
+/// Returns the points of a histogram. Each bucket includes the previous ones in the text, but not in the protocol.
 fn histograms(family: &Family, [start, now]: &[String; 2]) -> Vec<Value> {
     #[derive(Default)]
     struct Histogram {

@@ -1,7 +1,8 @@
-//! Sends what runs do to other servers: metrics and traces to a collector, and notices of calls that wait to a webhook.
+//! Sends the activity of runs to other servers: metrics and traces to a collector, and notices of waiting calls to a
+//! webhook.
 //!
-//! Each receiver has a thread and a bounded queue, so that one that is down delays nothing else. It is reported when it begins to
-//! fail, and when it answers again.
+//! Each receiver has a thread and a bounded queue, so that an unavailable receiver does not delay anything else. A
+//! receiver is reported when it begins to fail, and when it works again.
 
 use std::{
     env,
@@ -28,28 +29,29 @@ use serde_json::json;
 
 use crate::{otlp, runs::Runs};
 
-/// The interval at which journals are looked at.
+/// The interval at which journals are checked.
 const LOOK: Duration = Duration::from_secs(2);
-/// The interval of metrics. Variables of OpenTelemetry say another one, in milliseconds, and headers for the collector.
+/// The default interval for metrics, and the environment variables of OpenTelemetry that set another interval, in
+/// milliseconds, and the collector's headers.
 const INTERVAL: Duration = Duration::from_secs(60);
 const INTERVAL_VARIABLE: &str = "OTEL_METRIC_EXPORT_INTERVAL";
 const SHORTEST: Duration = Duration::from_millis(100);
 const HEADERS_VARIABLE: &str = "OTEL_EXPORTER_OTLP_HEADERS";
-/// The most runs and notices that wait to be sent.
+/// The maximum number of runs and notices that wait to be sent.
 const MAX_QUEUE: usize = 256;
 /// The largest trace that is sent, in bytes.
 const MAX_TRACE: usize = 16 * 1024 * 1024;
 
-/// Servers that get what runs do.
+/// The servers that receive the activity of runs.
 #[derive(Debug, Clone, Default)]
 pub struct Outbound {
-    /// The address of a collector. Metrics go to `/v1/metrics` there, and traces to `/v1/traces`.
+    /// The address of a collector. Metrics are sent to its path `/v1/metrics`, and traces to `/v1/traces`.
     pub otlp: Option<String>,
-    /// The address that gets notices of calls that wait.
+    /// The address that receives notices of waiting calls.
     pub webhook: Option<String>,
-    /// The environment variable with the secret that the receiver of notices shares.
+    /// The environment variable with the secret that is shared with the receiver of notices.
     pub webhook_secret_env: String,
-    /// The address of the page for people, which notices have. `None`: the server's own.
+    /// The address of the page for people, which notices contain. `None` for the server's own.
     pub page_url: Option<String>,
 }
 
@@ -78,7 +80,7 @@ impl Push {
         Ok(Push { otlp, webhook, page: outbound.page_url.clone().unwrap_or(own), interval: interval()? })
     }
 
-    /// Starts the threads that send. Without receivers, there are none.
+    /// Starts the threads that send. Without receivers, starts none.
     pub(crate) fn start(self, runs: &Arc<Mutex<Runs>>, folder: &Path) -> Result<()> {
         let Push { otlp, webhook, page, interval } = self;
         if otlp.is_none() && webhook.is_none() {
@@ -112,7 +114,7 @@ fn spawn(run: impl FnOnce() + Send + 'static) -> Result<()> {
     spawned.map(drop).map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))
 }
 
-/// Returns the headers for the collector: `NAME=VALUE` with commas between, where values can be percent-encoded.
+/// Returns the headers for the collector: `NAME=VALUE`, separated by commas. Values can be percent-encoded.
 fn headers() -> Result<Vec<(String, String)>> {
     let text = env::var(HEADERS_VARIABLE).unwrap_or_default();
     let header = |pair: &str| {
@@ -134,7 +136,8 @@ fn interval() -> Result<Duration> {
     }
 }
 
-/// Returns the name of this server among others: the same after a restart, which counts the same journals.
+/// Returns a name that distinguishes this server from others. It stays the same after a restart, because the server
+/// then counts the same journals.
 fn instance(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let digest = digest(folder.as_os_str().as_encoded_bytes());
@@ -145,9 +148,10 @@ fn locked(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
     runs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Queues what is new in the journals, for ever.
+/// Queues the news in the journals, forever.
 fn look(runs: &Mutex<Runs>, traces: Option<&SyncSender<PathBuf>>, notices: Option<&SyncSender<Message>>, page: &str) {
-    // A trace is sent when its run ends. Those that ended before are in their folders.
+    // A trace is sent when its run ends. Runs that ended earlier are ignored, because their traces are in their
+    // folders.
     locked(runs).newly_ended();
     let mut is_full = false;
     loop {
@@ -169,7 +173,7 @@ fn look(runs: &Mutex<Runs>, traces: Option<&SyncSender<PathBuf>>, notices: Optio
     }
 }
 
-/// A receiver, as people know it.
+/// A receiver, with its name for messages.
 struct Reported {
     name: String,
     back_off: BackOff,
@@ -181,7 +185,8 @@ impl Reported {
         Reported { name: name.to_owned(), back_off: BackOff::default(), has_refused: false }
     }
 
-    /// Reports the first failure, and the first success after one. Returns the wait before the next attempt, if one may help.
+    /// Reports the first failure, and the first success after a failure. Returns the wait before the next attempt, if
+    /// one may help.
     fn report(&mut self, sent: Result<(), NotTaken>) -> Option<Duration> {
         match sent {
             Ok(()) => {
@@ -213,7 +218,7 @@ impl Reported {
     }
 }
 
-/// Sends all metrics at each interval. What was not taken is part of what is sent next.
+/// Sends all metrics at each interval. What a receiver did not accept is included the next time.
 fn send_metrics(runs: &Mutex<Runs>, receiver: Receiver, interval: Duration, instance: &str) {
     let mut reported = Reported::new("--otlp: metrics");
     let start = now();
@@ -224,7 +229,7 @@ fn send_metrics(runs: &Mutex<Runs>, receiver: Receiver, interval: Duration, inst
     }
 }
 
-/// Sends the traces of runs, each until it is taken or refused.
+/// Sends the traces of runs. Each is retried until the receiver accepts or rejects it.
 fn send_traces(queue: &Queue<PathBuf>, receiver: Receiver) {
     let mut reported = Reported::new("--otlp: traces");
     for folder in queue {
@@ -248,9 +253,9 @@ fn send_traces(queue: &Queue<PathBuf>, receiver: Receiver) {
     }
 }
 
-/// A notice of a call that waits.
+/// A notice of a waiting call.
 struct Message {
-    /// The same for each attempt, and after a restart: receivers know what they have.
+    /// The id is the same for each attempt, and after a restart, so that receivers can detect duplicates.
     id: String,
     /// The time after which nobody can decide, in milliseconds since 1970.
     expires: u64,
@@ -281,7 +286,7 @@ impl Message {
     }
 }
 
-/// Sends notices, each until it is taken, refused, or nobody can decide any more.
+/// Sends notices. Each is retried until the receiver accepts or rejects it, or the call expires.
 fn send_notices(queue: &Queue<Message>, webhook: &Webhook) {
     let mut reported = Reported::new("--webhook");
     for message in queue {

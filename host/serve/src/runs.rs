@@ -1,4 +1,4 @@
-//! The runs of a folder, as far as they were read.
+//! The runs of a folder, with everything that was read of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,14 +19,14 @@ use crate::{
     metrics::{Metrics, Progress},
 };
 
-/// The most runs that a page shows: the last ones, by their names.
+/// The maximum number of runs that a page shows. They are the last ones, sorted by name.
 const MAX_SHOWN: usize = 200;
 
 /// A folder of runs.
 pub(crate) struct Runs {
     folder: PathBuf,
     metrics: Metrics,
-    /// By their folders.
+    /// The runs by their folders.
     all: BTreeMap<PathBuf, Known>,
 }
 
@@ -35,18 +35,18 @@ pub(crate) struct Runs {
 struct Known {
     follower: Follower,
     progress: Progress,
-    /// Why its journal cannot be read further, and how long it was then.
+    /// The reason why the journal cannot be read further, and its length at that time.
     fault: Option<(String, u64)>,
-    /// Its end was returned by `newly_ended`.
+    /// `true` if `newly_ended` has returned the run.
     is_ended: bool,
     /// The calls that `newly_waiting` has returned and that still wait, by their keys.
     noticed: BTreeSet<String>,
 }
 
-/// A run, as the page shows it.
+/// A run as the page shows it.
 #[derive(Serialize)]
 pub(crate) struct Shown {
-    /// Its folder, from the folder of all runs.
+    /// The run's folder, relative to the folder of all runs.
     name: String,
     run: String,
     agent: String,
@@ -66,7 +66,7 @@ impl Runs {
         Runs { folder: folder.to_owned(), metrics: Metrics::new(), all: BTreeMap::new() }
     }
 
-    /// Reads what was appended since the last time.
+    /// Reads everything that was appended since the last time.
     pub(crate) fn refresh(&mut self) {
         // A folder that does not exist yet has no runs.
         let folders = find_runs(&self.folder).map(|found| found.runs).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Runs {
             let known = self.all.entry(run.clone()).or_default();
             let Known { follower, progress, fault, .. } = known;
             let length = follow::length(&run);
-            // What was not readable may have been mended.
+            // An unreadable journal may have been repaired.
             if fault.as_ref().is_some_and(|(_, before)| *before == length) {
                 continue;
             }
@@ -82,11 +82,11 @@ impl Runs {
             let read = follower.read(&run, |about, step| metrics.step(about, progress, &step));
             *fault = read.err().map(|error| (error.to_string(), length));
         }
-        // Runs that were removed stay in the counters, which only grow.
+        // Removed runs remain in the counters, which only increase.
         self.all.retain(|run, _| run.exists());
     }
 
-    /// Returns all metrics, as they are now.
+    /// Returns all metrics as of now.
     pub(crate) fn metrics(&mut self) -> String {
         self.refresh();
         let broken = self.all.values().filter(|run| run.fault.is_some()).count();
@@ -95,7 +95,8 @@ impl Runs {
         self.metrics.text()
     }
 
-    /// Returns the folders of runs that have ended since the last time. A child belongs to the trace of its run.
+    /// Returns the folders of runs that have ended since the last time. Omits children, because they belong to the
+    /// traces of their runs.
     pub(crate) fn newly_ended(&mut self) -> Vec<PathBuf> {
         self.refresh();
         let mut ended = Vec::new();
@@ -108,7 +109,8 @@ impl Runs {
         ended
     }
 
-    /// Gives `take` each call that waits and that it has not taken yet, with the name of its run. What it does not take comes again.
+    /// Passes to `take` each waiting call that it has not accepted yet, with the name of the call's run. A call that
+    /// `take` does not accept is passed again the next time.
     pub(crate) fn newly_waiting(&mut self, mut take: impl FnMut(&str, &Waiting) -> bool) {
         self.refresh();
         let now = now();
@@ -120,7 +122,7 @@ impl Runs {
             if progress.keys(now).all(|key| noticed.contains(key)) {
                 continue;
             }
-            // The page says why a run cannot be opened.
+            // The page shows why a run cannot be opened.
             for waiting in find_in(folder).unwrap_or_default() {
                 if !noticed.contains(&waiting.ask.key) && take(&self.name(folder), &waiting) {
                     noticed.insert(waiting.ask.key);
@@ -130,7 +132,7 @@ impl Runs {
         self.all = all;
     }
 
-    /// Returns the last runs, the newest first.
+    /// Returns the most recent runs, the newest first.
     pub(crate) fn shown(&mut self) -> Vec<Shown> {
         self.refresh();
         let mut shown: Vec<Shown> = self.all.iter().map(|(folder, run)| self.show(folder, run)).collect();
@@ -156,18 +158,18 @@ impl Runs {
         }
     }
 
-    /// Returns the name of a run: its folder, from the folder of all runs. `.` is that folder itself.
+    /// Returns the name of a run: its folder, relative to the folder of all runs. `.` is that folder itself.
     pub(crate) fn name(&self, folder: &Path) -> String {
         let name = folder.strip_prefix(&self.folder).unwrap_or(folder);
         if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }
     }
 
-    /// Returns the folder of a run that was found here, by its name. No name leads anywhere else.
+    /// Returns the folder of a known run, given its name. Names never lead to other folders.
     pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         self.all.keys().find(|folder| self.name(folder) == name).cloned()
     }
 
-    /// Returns the calls that wait, and why some runs could not be opened.
+    /// Returns the calls that wait, and the reasons why some runs could not be opened.
     pub(crate) fn waiting(&mut self) -> (Vec<Waiting>, Vec<String>) {
         self.refresh();
         let (mut all, mut faults) = (Vec::new(), Vec::new());

@@ -22,7 +22,8 @@ const JSON: &str = "application/json";
 /// OpenMetrics 1.0.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The page loads its own files and asks its own server, and no other page can frame it.
+/// Permits the page to load only its own files and to connect only to its own server, and forbids other pages to frame
+/// it.
 const POLICY: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                       X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
@@ -45,10 +46,10 @@ impl From<Refused> for Answer {
     }
 }
 
-/// A call that waits, with the name of its run.
+/// A waiting call, with the name of its run.
 #[derive(Serialize)]
 struct Entry<'w> {
-    /// The name of its run here.
+    /// The name of the call's run on this server.
     name: String,
     #[serde(flatten)]
     notice: Notice<'w>,
@@ -62,7 +63,7 @@ struct List<T> {
     all: Vec<T>,
 }
 
-/// A decision that was signed, and the run that it is for.
+/// A signed decision, and its run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
@@ -77,7 +78,7 @@ impl Handler for Site {
         self.guard.check_place(request)?;
         let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
         let is_get = request.method == "GET";
-        // These hold nothing of a run.
+        // These contain nothing from runs.
         let page = match path {
             "/" => Some((HTML, include_str!("page/index.html"))),
             "/page.js" => Some((SCRIPT, include_str!("page/page.js"))),
@@ -166,7 +167,7 @@ impl Site {
         if of_run.is_empty() {
             return error(409, "no call of this run waits any more: somebody has decided, or nobody did in time");
         }
-        // The token says which of them it is for. What is wrong with it is said of the one that it names.
+        // The token determines which of the calls it is for. Report what is wrong with it for the call that it names.
         let signed = of_run.iter().map(|one| (*one, one.signed(&token)));
         let mut wrong = None;
         for (one, event) in signed {

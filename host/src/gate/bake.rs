@@ -1,4 +1,4 @@
-//! Baking: compiles contracts in an instance, and makes a new component of a snapshot of that instance.
+//! Baking: compiles contracts in an instance, and builds a new component from a snapshot of that instance.
 
 use std::{
     future::Future,
@@ -23,10 +23,12 @@ use crate::{
 };
 
 impl Component {
-    /// This component with compiled contracts inside. Its instances start with them at no cost, and take no others.
+    /// Returns this component with compiled contracts inside. Its instances start with them at no cost, and accept no
+    /// others.
     ///
-    /// The `limits` hold for each contract. The same contracts give the same bytes, in any order; a contract that comes
-    /// twice counts once. Baking takes seconds for the first time, and less where the user's cache folder has what was compiled then.
+    /// The `limits` apply to each contract. The same contracts result in the same bytes, in any order; duplicates count
+    /// once. Baking takes seconds the first time, and less if the user's cache folder has the machine code from that
+    /// time.
     ///
     /// ```no_run
     /// use seamgate::{Component, Gate, Limits, Options, Request};
@@ -40,8 +42,8 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// One of the contracts is invalid, or passes the limits; two contracts have the same agent; or this component is not
-    /// a validator that takes contracts.
+    /// One of the contracts is invalid, or exceeds the limits; two contracts have the same agent; or this component is
+    /// not a validator that accepts contracts.
     pub fn bake<T: AsRef<str>>(&self, contracts: &[T], limits: &Limits) -> Result<Self, BakeError> {
         self.bake_with(contracts, &[] as &[&str], limits)
     }
@@ -50,14 +52,14 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// Those of [`bake`](Component::bake), and the same for profiles.
+    /// The errors of [`bake`](Component::bake), and the same errors for profiles.
     pub fn bake_with<C: AsRef<str>, P: AsRef<str>>(
         &self,
         contracts: &[C],
         profiles: &[P],
         limits: &Limits,
     ) -> Result<Self, BakeError> {
-        // What is compiled here is the same for all contracts: the second time, its code is there.
+        // The code compiled here is the same for all contracts, so the cache has it the second time.
         self.snapshot(limits, Cache::users(), |instance| {
             let mut bytes = 0;
             for (contract, index) in in_order(contracts) {
@@ -73,7 +75,8 @@ impl Component {
         })
     }
 
-    /// This component with everything that any contract or profile needs already made, and none of either. The build embeds it.
+    /// Returns this component with everything prepared that any contract or profile needs, and without any contract or
+    /// profile. The build embeds it.
     #[doc(hidden)]
     pub fn warmed(&self) -> Result<Self, BakeError> {
         self.snapshot(&Limits::default(), None, |instance| {
@@ -99,7 +102,7 @@ impl Component {
         }
         let wizer = Wizer::new();
         let not_a_component = |error| BakeError::Load(LoadError::not_a_component(error));
-        // The instrumented component has exports that read all state of an instance.
+        // The instrumented component has additional exports that read the whole state of an instance.
         let (context, readable) = wizer.instrument_component(self.to_bake()).map_err(not_a_component)?;
         let component = Component::from_bytes(readable);
         let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache })?;
@@ -117,7 +120,7 @@ impl Component {
     }
 }
 
-/// Texts in ascending order, each once, with their places in the list.
+/// Returns the texts in ascending order and without duplicates, with their indices in the list.
 fn in_order<T: AsRef<str>>(texts: &[T]) -> Vec<(&str, usize)> {
     let mut sorted: Vec<(&str, usize)> = texts.iter().enumerate().map(|(index, text)| (text.as_ref(), index)).collect();
     sorted.sort_unstable();
@@ -125,7 +128,7 @@ fn in_order<T: AsRef<str>>(texts: &[T]) -> Vec<(&str, usize)> {
     sorted
 }
 
-/// The dialects whose metaschemas are compiled ahead, as contracts name them.
+/// The dialects whose metaschemas are compiled in advance, as contracts name them.
 const DIALECTS: [&str; 5] = [
     "http://json-schema.org/draft-04/schema",
     "http://json-schema.org/draft-06/schema",
@@ -145,7 +148,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 /// The state of an instance, for the snapshot.
 struct BakeState<'g> {
     instance: Instance<'g>,
-    /// The first fault. The trait's functions cannot return it. After one, the snapshot is not used.
+    /// The first fault, because the trait's functions cannot return it. After a fault, the snapshot is discarded.
     failed: Option<Fault>,
 }
 

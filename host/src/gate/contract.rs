@@ -1,4 +1,4 @@
-//! Contracts on disk: `NAME.contract.json`, and the schemas that it names by relative paths.
+//! Contracts on disk: `NAME.contract.json`, and the schemas that it references by relative paths.
 
 use std::{
     borrow::Cow,
@@ -18,12 +18,12 @@ use crate::{
     types::Span,
 };
 
-/// Reads one contract, and puts in the schemas that it names by path. The result is one whole document for
+/// Reads one contract, and inserts the schemas that it references by path. The result is one complete document for
 /// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register`
-/// refuses it.
+/// rejects it.
 ///
-/// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it. The
-/// contract itself may be a pipe. Each file may have 8 MiB, and all of them together 32 MiB.
+/// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it.
+/// The contract itself may be a pipe. Each file may have up to 8 MiB, and all of them together up to 32 MiB.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -38,8 +38,7 @@ pub fn read_contract(path: &Path) -> Result<String, FileError> {
     ContractSource::read(path).map(|source| source.text)
 }
 
-/// Reads every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to
-/// one.
+/// Reads every `NAME.contract.json` in a folder, sorted by name. Each must be a regular file, or a link to one.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -57,7 +56,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError
     contract_files(folder)?.into_iter().map(read).collect()
 }
 
-/// Returns every `NAME.contract.json` in a folder, in the order of their names. They are not read.
+/// Returns the path of every `NAME.contract.json` in a folder, sorted by name. Does not read the files.
 ///
 /// # Errors
 ///
@@ -74,14 +73,15 @@ pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns the text of a contract of a file, with the schemas that it names.
+/// Returns a contract that was read from a file, with the schemas that it references inserted.
 pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind> {
     ContractSource::of(path, contract.to_owned()).map(|source| source.text).map_err(|error| error.kind)
 }
 
-/// A contract on disk, whole: with the schemas that it names by path, and where each piece of it comes from.
+/// A contract from disk as one complete document, with the schemas that it references by path. Knows which file each
+/// piece comes from.
 ///
-/// Faults locate the mistakes of a contract in the whole document; [`ContractSource::place`] finds the file.
+/// Faults locate mistakes in the complete document. [`ContractSource::place`] finds the file.
 ///
 /// ```no_run
 /// let source = seamgate::ContractSource::read("triage.contract.json".as_ref())?;
@@ -100,7 +100,7 @@ pub struct ContractSource {
     pieces: Vec<SourcePiece>,
 }
 
-/// A piece of the whole document, which is a piece of a file.
+/// A piece of the complete document, which is a piece of a file.
 #[derive(Debug)]
 struct SourcePiece {
     at: usize,
@@ -109,7 +109,7 @@ struct SourcePiece {
     from: usize,
 }
 
-/// The reason why a schema is not read, and the file, its text and the piece of it that is wrong.
+/// The reason why a schema cannot be read, and, if known, the file, its text and the piece of it that is wrong.
 type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {
@@ -122,28 +122,28 @@ impl ContractSource {
         Self::of_bytes(path, read_named(path, MAX_FILE))
     }
 
-    /// Takes a contract whose bytes were read already, as those of a pipe. Its folder, for the schemas that it names by
-    /// path, is that of `path`, which errors name.
+    /// Takes a contract whose bytes were already read, such as those of a pipe. Errors name `path`, and schemas are
+    /// looked up in its folder.
     ///
     /// # Errors
     ///
-    /// The bytes could not be read or are not UTF-8, or those of [`ContractSource::read`] for the schemas.
+    /// The bytes could not be read or are not UTF-8; or the errors of [`ContractSource::read`] for the schemas.
     pub fn of_bytes(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Self, FileError> {
         let text = text(bytes).map_err(|kind| FileError::new(path, kind))?;
         Self::of(path, text)
     }
 
-    /// Reads one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
+    /// Reads one contract of a folder, as [`read_contracts`] does. It must be a regular file or a link to one.
     ///
     /// # Errors
     ///
-    /// Those of [`ContractSource::read`]; or the file is not a regular one.
+    /// The errors of [`ContractSource::read`]; or the file is not a regular file.
     pub fn read_regular(path: &Path) -> Result<Self, FileError> {
         let text = text(read_regular(path)).map_err(|kind| FileError::new(path, kind))?;
         Self::of(path, text)
     }
 
-    /// Reads a schema, and makes a contract of it that has a default for all else.
+    /// Reads a schema, and creates a contract from it that uses defaults for everything else.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl ContractSource {
         Self::of_schema_bytes(path, agent, read_named(path, MAX_FILE))
     }
 
-    /// Takes a schema whose bytes were read already, as those of a pipe. Errors name `path`.
+    /// Takes a schema whose bytes were already read, such as those of a pipe. Errors name `path`.
     ///
     /// # Errors
     ///
@@ -175,10 +175,11 @@ impl ContractSource {
         &self.text
     }
 
-    /// Returns the file that a piece of the whole document comes from, what it holds, and the piece of it.
+    /// Returns the file that a piece of the complete document comes from, the content of that file, and the piece in
+    /// it.
     pub fn place(&self, span: Span) -> Option<(&Path, &str, Span)> {
         let is_in = |piece: &&SourcePiece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
-        // The last that begins before it: where one ends and the next begins, the next.
+        // A position where one piece ends and the next begins belongs to the next.
         let piece = self.pieces.iter().rfind(is_in)?;
         let (path, text) = &self.files[piece.file];
         let of_file = |at: u32| ((at as usize - piece.at).min(piece.length) + piece.from) as u32;
@@ -236,8 +237,8 @@ impl ContractSource {
     }
 }
 
-/// Returns the files that a contract names: the member, the file's path, and the place of it. `None` where it is not
-/// JSON.
+/// Returns the files that a contract references: the member, the path of the file, and its position in the text. `None`
+/// if the contract is not JSON.
 fn names(contract: &str) -> Vec<(String, String, Span)> {
     let mut names = Vec::new();
     let mut add = |member: String, value: &RawValue| {
@@ -259,7 +260,7 @@ fn names(contract: &str) -> Vec<(String, String, Span)> {
     names
 }
 
-/// An object's members in the order of the text, each as a piece of it.
+/// An object's members in the order of the text, each as a slice of it.
 struct Borrowed<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Borrowed<'de> {
@@ -299,7 +300,7 @@ mod tests {
         folder
     }
 
-    /// Returns an error with its sources.
+    /// Returns an error message that includes its sources.
     fn chain(error: &dyn std::error::Error) -> String {
         let texts = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
         texts.collect::<Vec<_>>().join(": ")

@@ -1,4 +1,4 @@
-//! An instance that judges: calls into the sandbox, with the contracts that each call needs.
+//! Instances that judge: calls into the sandbox, with the contracts that each call needs.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use crate::{
     },
 };
 
-/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes
-/// no slot of the gate, and is limited like a [`Session`](crate::Session).
+/// An instance for more than one call. If a fault terminates it, the next call starts a fresh one. It takes no slot of
+/// the gate, and is limited like a [`Session`](crate::Session).
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};
@@ -55,7 +55,7 @@ pub struct Instance<'g> {
 }
 
 impl<'g> Instance<'g> {
-    /// Creates an instance for calls one after the other.
+    /// Creates an instance for consecutive calls.
     pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
         Instance { sandbox, registry, once: false, live: None, used: false, agents: Vec::new(), profiles: Vec::new() }
     }
@@ -90,7 +90,8 @@ impl<'g> Instance<'g> {
         self.small_enough(request.len())?;
         let needed = self.registry.needed_for(request);
         if !self.once {
-            // It may leave something in the instance that no other has: it must not be made again in another one.
+            // The request may leave state in this instance that a new one would lack, so the call must not be repeated
+            // in another.
             self.begin(request.len())?.yielding()?;
         }
         let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
@@ -103,7 +104,7 @@ impl<'g> Instance<'g> {
     pub(crate) fn open(&mut self, request: &Request) -> Result<(SessionHandle, Usage), Fault> {
         let bytes = request.evidence_bytes();
         self.small_enough(bytes)?;
-        // What a session holds, no other instance has.
+        // No other instance has the state of the session, so its calls cannot be repeated in another.
         self.begin(bytes)?.yielding()?;
         self.with_contracts(&[request.agent()], bytes, |exports| exports.open(request))
     }
@@ -121,12 +122,13 @@ impl<'g> Instance<'g> {
         self.ongoing(bytes, |exports| exports.finish(session, finish, invalid_utf8))
     }
 
-    /// Returns whether the component has the kernel as well.
+    /// Returns whether the component includes the kernel.
     pub(crate) fn has_kernel(&self) -> bool {
         self.sandbox.has_kernel()
     }
 
-    /// Compiles a contract, within a contract's budget. Returns what a fresh instance may begin from, too.
+    /// Compiles a contract within the budget for contracts. Also returns the snapshot that a fresh instance may begin
+    /// from.
     pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<MemorySnapshot>), Fault> {
         self.compile(contract.len(), |exports| exports.register(contract))
     }
@@ -157,7 +159,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, facts.len() + call.len(), |kernel| kernel.permit(agent, facts, call))
     }
 
-    /// Makes an observation of a tool's result.
+    /// Creates an observation from a tool's result.
     ///
     /// # Errors
     ///
@@ -186,7 +188,7 @@ impl<'g> Instance<'g> {
         self.decide(agent, line.len(), |kernel| kernel.project(agent, line, audience))
     }
 
-    /// Has the kernel make a document by the profile of an agent.
+    /// Has the kernel create a document under an agent's profile.
     fn decide(
         &mut self,
         agent: &str,
@@ -211,7 +213,7 @@ impl<'g> Instance<'g> {
             .map_err(Fault::while_compiling)
     }
 
-    /// Calls an instance that has the profile of an agent, if the gate has it.
+    /// Calls an instance that has the profile of an agent, provided that the gate has it.
     pub(crate) fn with_profile<T>(
         &mut self,
         agent: &str,
@@ -222,7 +224,7 @@ impl<'g> Instance<'g> {
         self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
     }
 
-    /// Calls an instance that has the contracts of these agents, as far as the gate has them.
+    /// Calls an instance that has the contracts of these agents, except those that the gate does not have.
     pub(crate) fn with_contracts<T>(
         &mut self,
         agents: &[&str],
@@ -238,8 +240,7 @@ impl<'g> Instance<'g> {
         self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
 
-    /// Calls an export without parameters that is not in the world, and uses its result. A snapshot reads state this
-    /// way.
+    /// Calls an export without parameters that is not in the world, and uses its result. Snapshots read state this way.
     pub(crate) fn read<R, T>(
         &mut self,
         interface: &str,
@@ -258,7 +259,7 @@ impl<'g> Instance<'g> {
         self.sandbox.small_enough(bytes)
     }
 
-    /// Returns the verdict that this instance gave, logged.
+    /// Logs and returns the verdict of this instance.
     pub(crate) fn verdict(&self, agent: &str, judged: Result<(Box<Report>, Usage), Fault>) -> Result<Verdict, Fault> {
         Verdict::of(self.is_trusted(), agent, judged)
     }
@@ -267,7 +268,7 @@ impl<'g> Instance<'g> {
         self.sandbox.component().is_builtin()
     }
 
-    /// Compiles something in the instance, and compares its memory with what it was.
+    /// Compiles something in the instance, and takes a snapshot of what that changed in its memory.
     fn compile<T>(
         &mut self,
         bytes: usize,
@@ -283,14 +284,15 @@ impl<'g> Instance<'g> {
         let after = self.live.as_ref().and_then(Live::memory);
         let snapshot = before.zip(after).map(|(before, after)| MemorySnapshot::since(&before, after));
         if let Some(live) = self.live.take_if(|_| self.once) {
-            // All of the memory was read. As long as a slot holds these pages, the kernel looks at each of them after each call.
+            // The whole memory was read. If a slot kept these pages, the kernel would examine each of them after each
+            // call.
             live.forget();
         }
         Ok((compiled, snapshot))
     }
 
-    /// Calls an instance that has what these agents have. What has to be compiled gets a budget of its own: what is
-    /// left of that budget does not go to the call.
+    /// Calls an instance that has the contracts and profiles of these agents. Compiling them has a budget of its own,
+    /// and the call does not get what remains of it.
     fn with<T>(
         &mut self,
         of: (&[&str], &[&str]),
@@ -301,13 +303,13 @@ impl<'g> Instance<'g> {
         let snapshot = self.snapshot(of);
         let live = self.begin_from(bytes, snapshot)?;
         if is_long {
-            // It would often have to be made again.
+            // Otherwise, such a call would often have to be repeated.
             live.yielding()?;
         }
         let clock = self.clock();
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
-                // The same again, where the clock is looked at: it is deterministic.
+                // Repeats the call with checks of the clock. The result is the same because calls are deterministic.
                 self.begin_from(bytes, snapshot)?.yielding()?;
                 self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
             }
@@ -346,8 +348,8 @@ impl<'g> Instance<'g> {
         Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
     }
 
-    /// Makes sure that the live instance has the contract of an agent, if the gate has it. Returns the length of the
-    /// contract and the fuel that it took, if the instance did not have it.
+    /// Ensures that the live instance has the contract of an agent, if the gate has it. Returns the length of the
+    /// contract, and the fuel for compiling it if the instance did not have it.
     fn give_contract(&mut self, agent: &str, clock: Clock) -> Result<(usize, u64), Stopped> {
         let registry = self.registry;
         let given = self.agents.iter().any(|given| given == agent);
@@ -359,8 +361,8 @@ impl<'g> Instance<'g> {
         Ok((text.len(), fuel))
     }
 
-    /// Makes sure that the live instance has the profile of an agent, as `give_contract` does for a
-    /// contract. Returns only the fuel.
+    /// Ensures that the live instance has the profile of an agent, as `give_contract` does for a contract. Returns only
+    /// the fuel.
     fn give_profile(&mut self, agent: &str, clock: Clock) -> Result<u64, Stopped> {
         let registry = self.registry;
         let given = self.profiles.iter().any(|given| given == agent);
@@ -373,8 +375,8 @@ impl<'g> Instance<'g> {
         Ok(fuel)
     }
 
-    /// Has the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or
-    /// compiled.
+    /// Gives the live instance a contract or profile: from the snapshot if the instance is unused, otherwise by
+    /// compiling the text.
     fn give<T>(
         &mut self,
         (text, snapshot): (&str, Option<&Arc<MemorySnapshot>>),
@@ -398,7 +400,7 @@ impl<'g> Instance<'g> {
         compiled.map(|(_, usage)| usage.fuel)
     }
 
-    /// Calls an instance that holds state of an earlier call: a fresh one has none of it.
+    /// Calls an instance that holds the state of an earlier call. A fresh instance would lack that state.
     fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Returned<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
@@ -426,12 +428,12 @@ impl<'g> Instance<'g> {
         self.within((fuel, clock), call).map_err(Fault::from)
     }
 
-    /// Makes sure that there is an instance, for calls with this many bytes.
+    /// Ensures that there is an instance, for calls with this many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
         self.begin_from(bytes, None)
     }
 
-    /// Makes sure that there is an instance, for calls that need what a snapshot has.
+    /// Ensures that there is an instance, for calls that can begin from a snapshot.
     fn begin_from(&mut self, bytes: usize, snapshot: Option<&Arc<MemorySnapshot>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
             let size = if self.once { Size::of(bytes) } else { Size::Held };
@@ -443,12 +445,12 @@ impl<'g> Instance<'g> {
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
 
-    /// Returns the clock of a call, which runs from now on.
+    /// Starts and returns the clock of a call.
     fn clock(&self) -> Clock {
         Clock::start(self.sandbox.limits().timeout)
     }
 
-    /// Calls the instance within this much fuel, by a clock that already runs.
+    /// Calls the instance within this much fuel, on a clock that is already running.
     fn within<T>(
         &mut self,
         budget: (u64, Clock),
@@ -505,20 +507,20 @@ mod tests {
         format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8))
     }
 
-    /// Returns the whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an
-    /// earlier call.
+    /// Returns the whole memory of a fresh instance that has the contract of an agent, and whether the instance was
+    /// kept from an earlier call.
     fn begun(gate: &Gate, agent: &str) -> (Vec<u8>, bool) {
         let mut instance = gate.once();
         let snapshot = instance.snapshot((&[agent], &[]));
         let was_kept = instance.begin_from(0, snapshot).expect("an instance").was_kept();
         let clock = instance.clock();
         assert!(instance.give_contract(agent, clock).is_ok_and(|(_, fuel)| fuel == 0), "it was compiled again");
-        // It is not kept: all of its pages were read.
+        // The instance is not kept, because all of its pages were read.
         let live = instance.live.take();
         (live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory"), was_kept)
     }
 
-    /// Returns whether this system reports enough about its pages to keep instances.
+    /// Returns whether this system reports enough about pages to keep instances.
     fn keeps() -> bool {
         let page = vec![1; 2 * system::page_size()];
         system::page_faults().is_some() && system::written(&page).is_some()
@@ -526,7 +528,7 @@ mod tests {
 
     #[test]
     fn a_fresh_instance_is_the_same_whatever_its_slot_held() {
-        // One slot, so that each instance comes after the other.
+        // With one slot, instances follow one another.
         let (engine, slots) = engine::engine(&crate::Limits::default(), 1).expect("an engine");
         let Ok(mut gate) = Gate::on(engine, Options::default().slots(slots)) else {
             // This build embeds no component.
@@ -540,7 +542,7 @@ mod tests {
                 assert!(begun(&gate, "a").0 == first, "{length} bytes and {end:?} left something");
             }
         }
-        // What was registered after it changes nothing.
+        // Registering another contract afterwards changes nothing.
         gate.register(&CONTRACT.replace("\"a\"", "\"b\"")).expect("a contract");
         assert!(begun(&gate, "a").0 == first);
         assert!(begun(&gate, "b").0 != first);
@@ -569,7 +571,7 @@ mod tests {
             // Enough calls for unchanged pages to be given back to the kernel.
             (&[15_000, 2, 9_000, 2, 500], 300),
         ] {
-            // One for each: what is read here is not to be read in the next.
+            // A gate for each round, so that the pages read here are not read in the next round.
             let gate = gate().expect("a gate");
             for (length, end) in lengths.iter().flat_map(|length| ENDS.map(|end| (*length, end))) {
                 let facts = r#"{"run": "r", "at": 0, "principal": "p"}"#;
@@ -603,7 +605,7 @@ mod tests {
         let again = warm.validate(&request).expect("a verdict");
         assert_eq!(again.usage.fuel, fresh.usage.fuel);
         assert!(again.report == fresh.report);
-        // It continues in the instance where the clock is checked.
+        // The call continues in the instance in which the clock is checked.
         assert!(warm.validate(&request).is_ok_and(|again| again.report == fresh.report));
     }
 

@@ -1,4 +1,4 @@
-//! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
+//! The gate: takes contracts and outputs, and returns verdicts, each from a fresh sandbox.
 
 pub(crate) mod bake;
 pub(crate) mod contract;
@@ -37,7 +37,7 @@ use crate::{
     },
 };
 
-/// Judges outputs, each in a fresh instance of a component. Share one between as many threads as you like.
+/// Judges outputs, each in a fresh instance of a component. Any number of threads can share one gate.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};
@@ -49,7 +49,8 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A clone shares the sandbox, its slots and what is registered. What is registered later, only one of them has.
+/// A clone shares the sandbox, its slots and everything registered so far. Later registrations affect only one of the
+/// two.
 #[derive(Clone)]
 pub struct Gate {
     sandbox: Arc<Sandbox>,
@@ -77,30 +78,31 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// The component is invalid, too large, imports anything, or is not a validator; it does not start within the
-    /// limits; or the engine cannot be set up.
+    /// The component is invalid or too large, has imports, is not a validator, or does not start within the limits; or
+    /// the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let (engine, slots) = engine::engine(&options.limits, options.slots.max(1)).map_err(LoadError::engine)?;
         let sandbox = Sandbox::new(engine, Options { slots, ..options }, true)?;
         Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }
 
-    /// Returns the engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no
-    /// difference.
+    /// Returns the engine configuration of a gate, and that of its pool. Tests change one setting, and check that it
+    /// makes no difference.
     #[doc(hidden)]
     pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
         engine::config(limits, slots)
     }
 
-    /// Creates a gate on another engine, whose pool has the slots of the options, for all its instances.
+    /// Creates a gate on another engine. The engine's pool has the slots that the options name, and serves all
+    /// instances of the gate.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let sandbox = Arc::new(Sandbox::new(engine, options, false)?);
         Ok(Gate { sandbox, registry: Registry::default() })
     }
 
-    /// Checks and registers a contract: from now on it judges the outputs of its agent. `contract` is one whole JSON
-    /// document; [`read_contract`](crate::read_contract) reads one from disk.
+    /// Checks and registers a contract. From then on, the gate judges the outputs of its agent by it. `contract` is one
+    /// complete JSON document; [`read_contract`](crate::read_contract) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -111,16 +113,16 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::BadContract`], also if the agent already has another contract; [`Fault::Sealed`] if the component takes
-    /// no contracts; or a fault for a limit.
+    /// [`Fault::BadContract`], also if the agent already has another contract; [`Fault::Sealed`] if the component
+    /// accepts no contracts; or a fault for a limit.
     pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
         let (info, snapshot) = self.once().register(contract)?;
         self.registry.keep(contract, info.clone(), snapshot.map(Arc::new))?;
         Ok(info)
     }
 
-    /// Returns the contracts that were registered here, by ascending agent. [`inspect`](Gate::inspect) lists those
-    /// baked into the component.
+    /// Returns the contracts registered in this gate, sorted by agent. [`inspect`](Gate::inspect) lists those baked
+    /// into the component.
     pub fn contracts(&self) -> impl Iterator<Item = &ContractInfo> {
         self.registry.infos()
     }
@@ -139,7 +141,7 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A [`Fault`] means that there is no verdict. For instance, [`Fault::BadRequest`] if the request lacks a list that
+    /// A [`Fault`] means that there is no verdict: for example, [`Fault::BadRequest`] if the request lacks a list that
     /// the contract needs. A rejected output is not an error: it is a report.
     pub fn validate(&self, request: &Request) -> Result<Verdict, Fault> {
         self.once().validate(request)
@@ -169,8 +171,8 @@ impl Gate {
         instance.verdict(request.agent(), judged)
     }
 
-    /// Begins an output that is still coming, in a fresh instance. The output of `request` is its beginning, and may be
-    /// empty. [`Session`] has an example.
+    /// Begins to judge an output that is still arriving, in a fresh instance. The output of `request` is its beginning,
+    /// and may be empty. [`Session`] has an example.
     ///
     /// # Errors
     ///
@@ -180,8 +182,8 @@ impl Gate {
     }
 
     /// Merges the reports of several attempts, in their order, and judges the result as a whole. If the feedback asked
-    /// for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
-    /// reports are of one agent. `request` has the lists and the evidence; its output is ignored.
+    /// only for some items ([`Report::feedback`]), the items that the producer sent in response replace them. All
+    /// reports must have the same agent. `request` has the lists and the evidence; its output is ignored.
     ///
     /// ```
     /// use seamgate::{Disposition, Gate, Request};
@@ -197,8 +199,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::BadRequest`] if there is no report, one is of another contract, or a list or the evidence is missing; and the
-    /// faults of [`validate`](Gate::validate).
+    /// [`Fault::BadRequest`] if there is no report, if a report belongs to another contract, or if a list or the
+    /// evidence is missing; and the faults of [`validate`](Gate::validate).
     pub fn merge(&self, reports: &[Report], request: &Request) -> Result<Verdict, Fault> {
         let agent = reports.first().map_or("", |report| report.agent.as_str());
         let size = |report: &Report| {
@@ -212,7 +214,7 @@ impl Gate {
     }
 
     /// Answers one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. The limit on the size
-    /// of outputs holds for `request` as a whole.
+    /// of outputs applies to `request` as a whole.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -224,12 +226,12 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// The call passed a limit. Any other fault is an answer.
+    /// The call exceeded a limit. Any other fault is an answer.
     pub fn call(&self, request: &str) -> Result<Answer, Fault> {
         self.once().answer(request)
     }
 
-    /// Likely mistakes in a contract.
+    /// Returns warnings about likely mistakes in a contract.
     ///
     /// ```
     /// let gate = seamgate::Gate::new()?;
@@ -245,7 +247,7 @@ impl Gate {
         self.once().lint(contract)
     }
 
-    /// Returns the contract that applies to an agent's outputs: registered here, or baked into the component.
+    /// Returns the contract that applies to an agent's outputs, either registered here or baked into the component.
     ///
     /// # Errors
     ///
@@ -257,7 +259,7 @@ impl Gate {
         self.once().with_contracts(&[], 0, |exports| exports.contract(agent)).map(|(info, _)| info)
     }
 
-    /// Text for an agent's prompt that says what its output must be.
+    /// Returns text for an agent's prompt that describes what its output must be.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -274,7 +276,7 @@ impl Gate {
         self.once().with_contracts(&[agent], 0, |exports| exports.describe(agent)).map(|(text, _)| text)
     }
 
-    /// Checks and registers a profile: from now on it decides what its agent may do. `profile` is one whole JSON
+    /// Checks and registers a profile. From then on, it decides what its agent may do. `profile` is one complete JSON
     /// document; [`read_profile`](crate::read_profile) reads one from disk.
     ///
     /// ```
@@ -286,22 +288,22 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::BadProfile`], also if the agent already has another profile, or the profile contradicts its examples;
-    /// [`Fault::Sealed`] if the component takes none; or a fault for a limit.
+    /// [`Fault::BadProfile`], also if the agent already has another profile, or if the profile contradicts its
+    /// examples; [`Fault::Sealed`] if the component accepts no profiles; or a fault for a limit.
     pub fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
         let (info, snapshot) = self.once().register_profile(profile)?;
         self.registry.keep_profile(profile, info.clone(), snapshot.map(Arc::new))?;
         Ok(info)
     }
 
-    /// Returns the profiles that were registered here, by ascending agent.
+    /// Returns the profiles registered in this gate, sorted by agent.
     pub fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.registry.profiles()
     }
 
-    /// Returns the tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`);
-    /// without it, the definitions in the profile apply. A tool whose definition changed is hidden, and calls of it are
-    /// denied.
+    /// Returns the tools that the model may see now. `listed` has the definitions that servers list
+    /// (`schemas/lock.schema.json`); without it, the definitions in the profile apply. If a tool's definition changed,
+    /// the tool is hidden, and calls of it are denied.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -348,9 +350,9 @@ impl Gate {
         self.once().permit(agent, facts, call)
     }
 
-    /// Makes an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON
-    /// texts; `result` is as `schemas/result.schema.json` says. The answer is an observation
-    /// (`schemas/observation.schema.json`).
+    /// Creates an observation from a tool's result, in a fresh instance: the part of it that the model may read. All
+    /// arguments but the agent are JSON texts; `schemas/result.schema.json` describes `result`. The answer is an
+    /// observation (`schemas/observation.schema.json`).
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -370,10 +372,10 @@ impl Gate {
         self.once().observe(agent, facts, call, result)
     }
 
-    /// Applies one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first
-    /// event; `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the
-    /// new state, what was decided, and the actions that the host must take. Every decision of the run is made here;
-    /// the host causes the effects.
+    /// Applies one event to a run, in a fresh instance. `state` is the state after the previous step, and `None` for
+    /// the first event; `schemas/event.schema.json` describes `event`. The answer is a step
+    /// (`schemas/step.schema.json`): the new state, the decisions, and the actions that the host must perform. All
+    /// decisions of the run are made here; the host causes the effects.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -388,25 +390,25 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile
-    /// or version; or a fault for a limit. Such an event is not part of the run: the state stays as it was. An event
-    /// that does not fit the run is not an error: the step says why it was ignored.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or if the state belongs to another
+    /// profile or version; or a fault for a limit. An event that caused a fault is not part of the run, and the state
+    /// stays as it was. An event that does not fit the run is not an error: the step says why it was ignored.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
         self.once().advance(agent, state, event)
     }
 
     /// Shows a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The
-    /// answer is `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
+    /// answer is `{"audience":…,"view":…}`; the view is null if the profile shows nothing.
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the line is not JSON, or there is no such audience; or a fault for a
-    /// limit.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the line is not JSON, or if the audience is unknown; or a
+    /// fault for a limit.
     pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
         self.once().project(agent, line, audience)
     }
 
-    /// Likely mistakes in a profile.
+    /// Returns warnings about likely mistakes in a profile.
     ///
     /// # Errors
     ///
@@ -415,7 +417,7 @@ impl Gate {
         self.once().lint_profile(profile)
     }
 
-    /// Text for an agent's prompt that says what it may do.
+    /// Returns text for an agent's prompt that describes what the agent may do.
     ///
     /// # Errors
     ///
@@ -424,7 +426,7 @@ impl Gate {
         self.once().with_profile(agent, 0, |exports| exports.describe_profile(agent)).map(|(text, _)| text)
     }
 
-    /// Returns the component that judges here.
+    /// Returns the component that the gate runs.
     pub fn component(&self) -> &Component {
         self.sandbox.component()
     }
@@ -459,8 +461,8 @@ impl Gate {
         })
     }
 
-    /// Returns the contracts that are baked into the component, by ascending agent. [`inspect`](Gate::inspect) also computes the
-    /// component's digest, which takes milliseconds.
+    /// Returns the contracts that are baked into the component, sorted by agent. [`inspect`](Gate::inspect) also
+    /// computes the component's digest, which takes milliseconds.
     ///
     /// # Errors
     ///
@@ -493,7 +495,7 @@ impl Gate {
         infos.iter().map(|info| ProfileInfo::read(info)).collect()
     }
 
-    /// Returns the snapshots from which fresh instances begin.
+    /// Returns the snapshots that fresh instances begin from.
     #[cfg(test)]
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = &crate::sandbox::snapshot::MemorySnapshot> {
         self.registry.snapshots()
@@ -504,8 +506,8 @@ impl Gate {
         Instance::once(&self.sandbox, &self.registry)
     }
 
-    /// Creates an instance for more than one call, for callers who trust all their producers alike: state that one
-    /// output left in the instance is there for the next. The reports are the same.
+    /// Creates an instance for more than one call. Use it only if you trust all producers alike, because state that one
+    /// output leaves in the instance is still present for the next. The reports are the same.
     pub fn instance(&self) -> Instance<'_> {
         Instance::new(&self.sandbox, &self.registry)
     }

@@ -16,13 +16,13 @@ use super::{
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 
-/// Reads one profile, and puts in the files that it names by path and the definitions of its tools from the lock file.
-/// The result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a
-/// profile comes back unchanged, and `register_profile` refuses it.
+/// Reads one profile, and inserts the files that it references by path and the definitions of its tools from the lock
+/// file. The result is one complete document for [`Gate::register_profile`](crate::Gate::register_profile). A text that
+/// is not a profile comes back unchanged, and `register_profile` rejects it.
 ///
-/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). If it is
-/// missing, or lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so.
-/// The rules of [`read_contract`](crate::read_contract) apply to paths and sizes.
+/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). If the
+/// file is missing or lacks a tool, that tool has no definition, and [`Gate::lint_profile`](crate::Gate::lint_profile)
+/// reports that. The rules of [`read_contract`](crate::read_contract) apply to paths and sizes.
 ///
 /// ```no_run
 /// let mut gate = seamgate::Gate::new()?;
@@ -38,7 +38,7 @@ pub fn read_profile(path: &Path) -> Result<String, FileError> {
     read_by(path, read_named(path, MAX_FILE))
 }
 
-/// Reads every `NAME.profile.json` in a folder, in the order of their names; there may be none.
+/// Reads every `NAME.profile.json` in a folder, sorted by name. The folder may have none.
 ///
 /// # Errors
 ///
@@ -49,7 +49,8 @@ pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError>
     paths.into_iter().map(read).collect()
 }
 
-/// Returns every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
+/// Returns the path of every `NAME.profile.json` in a folder, sorted by name. The folder may have none. Does not read
+/// the files.
 ///
 /// # Errors
 ///
@@ -64,7 +65,8 @@ fn read_by(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, FileError> 
     whole(folder(path), &profile, &lock).map_err(|kind| FileError::new(path, kind))
 }
 
-/// The definitions that servers listed when a person last looked: tools by server, the host's own under the empty name.
+/// The tool definitions that servers listed when a person last checked them, by server. The host's own tools are under
+/// the empty name.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lock {
@@ -87,7 +89,7 @@ struct NamedTool {
     server: String,
 }
 
-/// Returns the lock file beside a profile, if there is one.
+/// Returns the content of the lock file beside a profile, if there is one.
 fn lock(profile: &Path) -> Result<Lock, FileError> {
     let name = profile.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".profile.json") else {
@@ -108,7 +110,7 @@ impl Lock {
         self.matching(&server, &name).next()
     }
 
-    /// Returns the definitions of the tools that a pattern can stand for, as a list.
+    /// Returns the definitions of the tools that a pattern matches, as a list.
     fn definitions(&self, tool: &str) -> Option<String> {
         let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         is_tool_pattern(&name).then(|| format!("[{}]", self.matching(&server, &name).collect::<Vec<_>>().join(",")))

@@ -31,13 +31,13 @@ impl FileError {
         FileError { path: path.to_owned(), kind, place: None }
     }
 
-    /// Returns the file, its content, and the part of it that is wrong, if that is known: the path that leads nowhere,
-    /// or the byte at which a schema file stops being JSON.
+    /// Returns the file, its content, and the part of it that is wrong, if that is known: a path that leads nowhere, or
+    /// the byte at which a schema file stops being JSON.
     pub fn place(&self) -> Option<(&Path, &str, Span)> {
         self.place.as_deref().map(|(path, text, span)| (path.as_path(), text.as_str(), *span))
     }
 
-    /// Returns whether the folder has no file of the kind that was looked for.
+    /// Returns whether the error is that the folder has no file of the requested kind.
     pub fn is_empty_folder(&self) -> bool {
         matches!(self.kind, FileErrorKind::Empty(_))
     }
@@ -68,7 +68,7 @@ pub(crate) enum FileErrorKind {
     },
 }
 
-/// Returns the files of a kind in a folder, `NAME.KIND.json`, in the order of their names.
+/// Returns the files of one kind in a folder, `NAME.KIND.json`, sorted by name.
 pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, FileErrorKind> {
     let end = format!(".{kind}.json");
     let mut paths = Vec::new();
@@ -86,7 +86,8 @@ pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, FileErrorKind> {
     String::from_utf8(read?).map_err(|error| FileErrorKind::Utf8(error.utf8_error().valid_up_to()))
 }
 
-/// Rejects a document that is too large together with the files that it references. It may reference one file many times.
+/// Rejects a document that is too large together with the files that it references. The document may reference one file
+/// many times.
 pub(crate) fn bounded(bytes: usize) -> Result<(), FileErrorKind> {
     if bytes > MAX_WHOLE { Err(FileErrorKind::TooLarge) } else { Ok(()) }
 }
@@ -116,7 +117,7 @@ impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     }
 }
 
-/// Returns an object with each member written again by `write`. Any other value comes back unchanged.
+/// Returns an object with each member rewritten by `write`. Any other value comes back unchanged.
 pub(crate) fn each_member(
     object: &str,
     mut write: impl FnMut(&str, &str) -> Result<String, FileErrorKind>,
@@ -138,7 +139,7 @@ pub(crate) fn each_member(
     Ok(whole)
 }
 
-/// Returns a list with each item written again by `write`. Any other value comes back unchanged.
+/// Returns a list with each item rewritten by `write`. Any other value comes back unchanged.
 pub(crate) fn each_item(
     list: &str,
     mut write: impl FnMut(usize, &str) -> Result<String, FileErrorKind>,
@@ -158,7 +159,7 @@ pub(crate) fn each_item(
     Ok(whole)
 }
 
-/// Returns a value, or the content of the file that it references, which `read` turns into the text to insert.
+/// Returns the value itself, or, if it references a file, the text that `read` makes of that file's content.
 pub(crate) fn put_in(
     folder: &Path,
     member: &str,
@@ -174,7 +175,7 @@ pub(crate) fn put_in(
     read(&path, json.get()).map_err(fail)
 }
 
-/// Returns a text without the byte order mark that some editors put before it.
+/// Returns a text without the byte order mark that some editors write at its beginning.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }

@@ -7,18 +7,18 @@ use crate::{
     types::{ContractInfo, fault::Fault, profile::ProfileInfo},
 };
 
-/// Contracts and profiles by agent. A clone shares them, and not those that come later.
+/// Contracts and profiles by agent. A clone shares those registered so far, and not later ones.
 #[derive(Default, Clone)]
 pub(crate) struct Registry {
     contracts: BTreeMap<String, Arc<Registered>>,
     profiles: BTreeMap<String, Arc<Profile>>,
 }
 
-/// A profile that every instance needs before it decides by it.
+/// A profile, which every instance needs before it decides by it.
 pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
-    /// The snapshot from which a fresh instance may begin.
+    /// The snapshot that a fresh instance may begin from.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Needed {
     pub(crate) profiles: Vec<String>,
 }
 
-/// A contract that every instance needs before it judges by it.
+/// A contract, which every instance needs before it judges by it.
 pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
-    /// The snapshot from which a fresh instance may begin.
+    /// The snapshot that a fresh instance may begin from.
     pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
@@ -85,7 +85,7 @@ impl Registry {
         self.profiles.get(agent).map(Arc::as_ref)
     }
 
-    /// Returns the profiles, by ascending agent.
+    /// Returns the profiles, sorted by agent.
     pub(crate) fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.profiles.values().map(|profile| &profile.info)
     }
@@ -95,14 +95,14 @@ impl Registry {
         self.contracts.values().filter_map(|registered| registered.snapshot.as_deref())
     }
 
-    /// Returns the contracts, by ascending agent.
+    /// Returns the contracts, sorted by agent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
         self.contracts.values().map(|registered| &registered.info)
     }
 
     /// Returns the agents that an instance needs to answer a request in JSON. A verdict needs the contract that the
-    /// request names, a decision the profile; any other operation may need all. The component parses the request
-    /// itself, and reports what is wrong with it.
+    /// request names, and a decision needs the profile; any other operation may need all. The component parses the
+    /// request itself, and reports its mistakes.
     pub(crate) fn needed_for(&self, request: &str) -> Needed {
         #[derive(serde::Deserialize)]
         struct RequestHead {
@@ -124,8 +124,8 @@ impl Registry {
         }
     }
 
-    /// Returns a fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it
-    /// was given.
+    /// Adds the agents whose contracts the gate knows to a fault of an instance. The instance knows only the contracts
+    /// that it was given.
     pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
         with_names(fault, self.contracts.keys())
     }
@@ -148,5 +148,5 @@ fn with_names<'n>(fault: Fault, names: impl Iterator<Item = &'n String>) -> Faul
     }
 }
 
-/// The operations on the wire that decide by one profile.
+/// The operations of the wire protocol that decide by one profile.
 const DECISIONS: [&str; 5] = ["surface", "permit", "observe", "advance", "project"];

@@ -1,4 +1,4 @@
-//! An output that is still coming, in an instance of its own.
+//! An output that is still arriving, in an instance of its own.
 
 use super::{instance::Instance, verdict::Verdict};
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     types::{Finish, Progress, fault::Fault, limits::Usage, request::Request},
 };
 
-/// An output that is still coming: chunks in, the verdict at the end. Until then the session reports each item as it
-/// completes, and a dead end: a violation that no further text can repair.
+/// An output that is still arriving: it takes chunks, and returns the verdict at the end. Until then, the session
+/// reports each item as it completes, and reports a dead end: a violation that no further text can repair.
 ///
-/// A session holds an instance until it is finished or dropped, about 350 KB. It takes no slot of the gate, so no verdict
-/// waits for it. A process can hold 4,096 of them; one more is [`Fault::Busy`] at once.
+/// A session holds an instance, about 350 KB, until it is finished or dropped. It takes no slot of the gate, so no
+/// verdict waits for it. A process can hold 4,096 of them; one more fails at once with [`Fault::Busy`].
 ///
 /// ```
 /// use seamgate::{Completeness, Finish, Gate, Request};
@@ -48,7 +48,7 @@ impl<'g> Session<'g> {
         Ok(session)
     }
 
-    /// Adds the next bytes, cut anywhere.
+    /// Adds the next bytes. A chunk may end anywhere, even within a character.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl<'g> Session<'g> {
         self.pass(&text)
     }
 
-    /// Returns the verdict, the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output. Its
-    /// usage is the sum of all calls.
+    /// Returns the verdict. It is the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output.
+    /// Its usage is the sum of all calls.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'g> Session<'g> {
         Ok(progress)
     }
 
-    /// Returns the next chunk as text. Bytes that are not UTF-8 are replaced as in the whole output.
+    /// Returns the next chunk as text. Invalid UTF-8 is replaced exactly as in the whole output.
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
@@ -111,7 +111,7 @@ impl<'g> Session<'g> {
     }
 }
 
-/// Returns an offset as `u32`. The gate rejects an output whose offsets do not fit.
+/// Returns an offset as `u32`. The gate rejects outputs whose offsets do not fit.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

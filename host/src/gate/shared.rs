@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Gate;
 use crate::types::fault::Fault;
 
-/// A gate in which threads register contracts and profiles while others judge with it. A clone is the same gate.
+/// A gate in which some threads register contracts and profiles while others judge. All clones are the same gate.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request, SharedGate};
@@ -16,26 +16,27 @@ use crate::types::fault::Fault;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-// Locked for a moment only, to read or to replace the pointer. No thread waits while another one registers.
+// The lock is held only for a moment, to read or replace the pointer. No thread waits while another one registers.
 pub struct SharedGate(Arc<RwLock<Arc<Gate>>>);
 
 impl SharedGate {
-    /// Shares a gate.
+    /// Makes a gate shareable.
     pub fn new(gate: Gate) -> Self {
         SharedGate(Arc::new(RwLock::new(Arc::new(gate))))
     }
 
-    /// Returns the gate as it is now. What is registered later, it does not have.
+    /// Returns the gate as it is now. It does not receive later registrations.
     pub fn current(&self) -> Arc<Gate> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Registers something in a copy of the gate, and puts the copy in its place. Calls that are under way keep the gate that
-    /// they began with. If another thread registered something meanwhile, `register` runs again, on a copy of that gate.
+    /// Registers something in a copy of the gate, and then replaces the gate with the copy. Calls in flight keep the
+    /// gate that they began with. If another thread registered something meanwhile, `register` runs again, on a copy of
+    /// the new gate.
     ///
     /// # Errors
     ///
-    /// Those of `register`. The gate then stays as it is.
+    /// The faults of `register`. The gate then stays as it is.
     pub fn register<T>(&self, register: impl Fn(&mut Gate) -> Result<T, Fault>) -> Result<T, Fault> {
         loop {
             let before = self.current();

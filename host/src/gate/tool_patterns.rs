@@ -1,11 +1,11 @@
-//! Names of tools in profiles: a name, or a pattern in which `*` stands for any text.
+//! Names of tools in profiles: a name, or a pattern in which `*` matches any text.
 
-/// Returns whether a name of a profile is a pattern.
+/// Returns whether a name in a profile is a pattern.
 pub fn is_tool_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
-/// Returns whether a name or a pattern of a profile matches the name of a tool.
+/// Returns whether a name or pattern in a profile matches the name of a tool.
 pub fn matches_tool(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
@@ -17,8 +17,8 @@ pub fn matches_tool(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns the rank of a name or pattern among those that match a tool. The one of the highest rank stands for the tool: a name, or the
-/// pattern with the most text before its first `*`.
+/// Returns the rank of a name or pattern among those that match a tool. The one with the highest rank applies: an exact
+/// name, otherwise the pattern with the most text before its first `*`.
 pub fn tool_pattern_rank(pattern: &str) -> usize {
     pattern.find('*').unwrap_or(usize::MAX)
 }

@@ -10,7 +10,7 @@ use crate::types::{Disposition, Report, document::Document, fault::Fault, limits
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The verdict.
+    /// The report.
     pub report: Report,
     /// The usage. It is not part of the report because reports are the same bytes everywhere, and times are not.
     pub usage: Usage,
@@ -27,9 +27,9 @@ pub struct Answer {
 }
 
 impl Verdict {
-    /// Returns the verdict that a component gave, logged. The built-in component is trusted to give sound reports. The
-    /// report of another one is checked first, which reads its documents again, but for one that is a piece of the
-    /// output: that is seen when it is read.
+    /// Logs and returns the verdict of a component. The built-in component is trusted to return sound reports. A report
+    /// of another component is checked first, which parses its documents again. A document that is a piece of the
+    /// output is instead checked when it is read.
     pub(crate) fn of(
         is_trusted: bool,
         agent: &str,
@@ -57,7 +57,7 @@ impl Verdict {
 }
 
 impl Answer {
-    /// Returns the answer that a component gave. A caller that writes one answer a line depends on the line ends.
+    /// Returns the answer of a component. Callers that write one answer per line depend on its line ends.
     pub(crate) fn of(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         if !is_trusted && !is_answer(&json) {
             return Err(Fault::Trap { message: "invalid answer: expected one line of JSON".to_owned() });
@@ -65,7 +65,7 @@ impl Answer {
         Ok(Answer { json, usage })
     }
 
-    /// Returns a document that a component made: a decision, an observation, a surface.
+    /// Returns a document that a component created: a decision, an observation or a surface.
     pub(crate) fn document(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
         let is_document = || serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(&json).is_ok();
         if !is_trusted && (json.as_bytes().contains(&b'\n') || !is_document()) {
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-/// Returns whether a text is an answer as `wire` describes it, on one line.
+/// Returns whether a text is a one-line answer of the form that `wire` describes.
 fn is_answer(json: &str) -> bool {
     let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
     let names: Vec<&str> = members.into_keys().collect();

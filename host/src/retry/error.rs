@@ -2,11 +2,12 @@
 
 use std::{io, path::PathBuf};
 
-/// The reason why the journal of a run of attempts cannot be read or written. The attempts that it holds are not lost.
+/// The reason why the journal of a run of attempts cannot be read or written. The attempts that it already holds are
+/// not lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryJournalError {
-    /// The system does not let the journal be opened or read.
+    /// The system denies opening or reading the journal.
     #[error("the journal {}", path.display())]
     #[non_exhaustive]
     Open {
@@ -23,7 +24,7 @@ pub enum RetryJournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// The file holds something else.
+    /// The file is not a journal.
     #[error("the journal {}: line 1 is not a line of a journal", path.display())]
     #[non_exhaustive]
     NotAJournal {
@@ -84,7 +85,7 @@ pub enum RetryJournalError {
         /// The digest of the gate's component.
         found: String,
     },
-    /// The system does not let the journal be written.
+    /// The system denies writing the journal.
     #[error("cannot write the journal {}", path.display())]
     #[non_exhaustive]
     Write {
@@ -94,7 +95,7 @@ pub enum RetryJournalError {
         #[source]
         source: io::Error,
     },
-    /// The system does not let a raw output be written beside the journal.
+    /// The system denies writing a raw output beside the journal.
     #[error("cannot write {}", path.display())]
     #[non_exhaustive]
     WriteOutput {

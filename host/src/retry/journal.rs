@@ -23,7 +23,7 @@ use crate::{
     types::{Disposition, Finish, Report},
 };
 
-/// The longest line, in bytes. No report is as long.
+/// The longest line, in bytes. No report is that long.
 const MAX_LINE: usize = 256 * 1024 * 1024;
 
 /// The beginning of each line.
@@ -66,9 +66,9 @@ struct Head {
 #[derive(Serialize)]
 struct RecordedLine<'l, T> {
     event: &'static str,
-    /// RFC 3339, UTC.
+    /// The time as RFC 3339, in UTC.
     time: String,
-    /// Which run in this file, from 1.
+    /// The number of the run in this file, from 1.
     run: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
@@ -108,7 +108,7 @@ struct Failed<'a> {
     /// The digest of the raw output.
     output: String,
     bytes: usize,
-    /// The producer's exit status. `null` if it has none, or was terminated.
+    /// The producer's exit status. `null` if the producer has no exit status or was terminated.
     exit: Option<i32>,
     elapsed_ms: u128,
 }
@@ -116,7 +116,7 @@ struct Failed<'a> {
 /// The decision after an attempt.
 #[derive(Serialize)]
 struct Decided<'a> {
-    /// `ask_again`, or why the run stopped.
+    /// `ask_again`, or the reason why the run stopped.
     decision: &'a str,
     /// The exit status of `seamgate run`, if the run stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,13 +130,13 @@ pub(super) struct OpenJournal {
     run: u32,
     /// The last decision, and its attempt.
     decided: Option<(u32, String)>,
-    /// Its length after the last line that this run wrote.
+    /// The length of the file after the last line that this run wrote.
     end: u64,
 }
 
 impl OpenJournal {
-    /// Opens a journal for a new run, or, to resume, for its last run if there is one. Returns the reports that the journal
-    /// holds of that run.
+    /// Opens a journal for a new run. To resume, opens it for its last run if there is one. Returns the reports of that
+    /// run that the journal holds.
     pub(super) fn open(settings: &RetryJournal, identity: &Identity) -> Result<(Self, Vec<Report>), RetryJournalError> {
         let path = settings.path();
         let mut options = File::options();
@@ -175,7 +175,7 @@ impl OpenJournal {
         verdict: &Verdict,
     ) -> Result<(), RetryJournalError> {
         self.keep(attempt, &produced.output)?;
-        // The journal holds no raw output. It is in a file beside the journal, or nowhere.
+        // The journal holds no raw output. The output is in a file beside the journal, or is not kept.
         let mut report = verdict.report.clone();
         if let Some(error) = &mut report.error {
             error.raw_output.clear();
@@ -268,7 +268,7 @@ impl OpenJournal {
 }
 
 impl Identity {
-    /// Returns an error unless a run with this identity can be resumed as another one.
+    /// Returns an error unless a run with this identity can be resumed as the other run.
     fn must_be(&self, other: &Identity, path: &Path) -> Result<(), RetryJournalError> {
         let path = path.to_owned();
         let differs = [
@@ -290,7 +290,7 @@ impl Identity {
     }
 }
 
-/// Opens and locks the file of a journal, reads its last run, and takes the rights of other users away.
+/// Opens and locks the file of a journal, reads its last run, and removes all rights of other users.
 fn open(
     path: &Path,
     options: &mut OpenOptions,
@@ -327,7 +327,7 @@ struct Last {
 /// The reason why a line does not continue a run.
 enum InvalidLine {
     Invalid(serde_json::Error),
-    /// Lines before it are missing.
+    /// Earlier lines are missing.
     Gap {
         run: u32,
         attempt: u32,
@@ -359,7 +359,7 @@ impl Last {
         let mut last = Last::default();
         let mut skipped = Vec::new();
         let mut input = BufReader::new(&mut *file);
-        // Where the line starts, and its length.
+        // The offset at which the line starts, and its length.
         let (mut start, mut length) = (0, 0);
         let mut line = Vec::new();
         for number in 1.. {
@@ -386,7 +386,7 @@ impl Last {
                 continue;
             }
             let is_torn = !is_whole && !is_long && line.iter().zip(BEGIN).all(|(one, other)| one == other);
-            // A file that does not begin as a journal is another file of the user: leave it alone.
+            // A file that does not begin as a journal belongs to the user: leave it alone.
             if number == 1 && !is_torn {
                 return Err(RetryJournalError::NotAJournal { path: path.to_owned() });
             }
@@ -501,7 +501,7 @@ mod tests {
         }
     }
 
-    /// Opens a journal to resume it. Returns what is reported meanwhile, or why it cannot be opened.
+    /// Opens a journal to resume it. Returns the notices, or the reason why the journal cannot be opened.
     fn resume(file: &Temporary, prompt: &str) -> Result<(OpenJournal, Vec<RetryNotice>), String> {
         let notices = Arc::new(Mutex::new(Vec::new()));
         let receive = Arc::clone(&notices);

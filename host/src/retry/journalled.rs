@@ -11,11 +11,11 @@ use crate::{digest::digest, gate::verdict::Verdict, json::json};
 
 /// The attempts of one run, each recorded in a journal before the run continues. [`Attempts::journalled`] has an example.
 ///
-/// Made from [`Attempts`] by `From`, it keeps no journal.
+/// If it was converted from [`Attempts`] with `From`, it records nothing.
 pub struct JournalledAttempts<'g> {
     attempts: Attempts<'g>,
     journal: Option<OpenJournal>,
-    /// The time when the producer was asked last.
+    /// The time of the last request to the producer.
     asked: Instant,
 }
 
@@ -137,8 +137,8 @@ impl JournalledAttempts<'_> {
         Ok(judged?)
     }
 
-    /// Records that the producer failed: why, what it wrote until then, and its exit status if it is a program that exited.
-    /// The run then ends, and can be resumed.
+    /// Records that the producer failed: the reason, its output until then, and its exit status if it is a program that
+    /// exited. The run then ends, and can be resumed.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl JournalledAttempts<'_> {
         recorded
     }
 
-    /// Records that the producer failed, as [`failed`](Self::failed) does, if the run continues: the next step asks for
-    /// the same attempt again.
+    /// Records that the producer failed, as [`failed`](Self::failed) does, but continues the run: the next step asks
+    /// for the same attempt again.
     ///
     /// # Errors
     ///
@@ -165,12 +165,13 @@ impl JournalledAttempts<'_> {
         Ok(())
     }
 
-    /// Asks a producer until its output is accepted, or there is a reason to stop: [`Gate::retry`](crate::Gate::retry) with
-    /// these attempts, each step recorded.
+    /// Asks a producer until its output is accepted or there is a reason to stop. Does the same as
+    /// [`Gate::retry`](crate::Gate::retry) with these attempts, and records each step.
     ///
     /// # Errors
     ///
-    /// A fault, an error of the journal, or the error that `produce` returned. The journal then holds why.
+    /// A fault, an error of the journal, or the error that `produce` returned. In the last case, the journal holds the
+    /// reason.
     pub fn retry<E>(
         &mut self,
         mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,

@@ -1,4 +1,4 @@
-//! The retry loop: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
+//! The retry loop: ask a producer, judge its output, send back the mistakes, and ask again up to a limit.
 
 mod error;
 mod journal;
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Produced {
-    /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict says so.
+    /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict reports that.
     pub output: Vec<u8>,
     /// The reason why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
@@ -62,8 +62,8 @@ pub enum Stop {
     Partial,
     /// The producer declined.
     Refused,
-    /// Another attempt by the same producer cannot help: a filter withheld the output, it was truncated at a length limit,
-    /// no value matches the schema, or the output is complete and only its syntax was repaired.
+    /// Another attempt by the same producer cannot help: a filter withheld the output, it was truncated at a length
+    /// limit, no value matches the schema, or the output is complete and only its syntax was repaired.
     NotRetryable,
     /// Two attempts in a row had the same violations.
     Repeated,
@@ -119,7 +119,7 @@ pub enum Next {
     Stop(Stop),
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -215,11 +215,11 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a list is missing, before the first attempt; or a fault for a
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] before the first attempt if a list is missing; or a fault for a
     /// limit.
     pub fn attempts(&self, request: &Request) -> Result<Attempts<'_>, Fault> {
         let contract = self.contract(request.agent())?;
-        // This opens a session only because the component then checks the lists, before there is any output.
+        // The session serves only to have the component check the lists before there is any output.
         self.once().open(request)?;
         Ok(Attempts {
             gate: self,
@@ -246,7 +246,7 @@ pub struct Attempts<'g> {
     findings: Vec<Findings>,
 }
 
-/// The mistakes after an attempt. Two texts with the same mistakes have equal findings, because spans are left out.
+/// The mistakes after an attempt. They contain no spans, so that two texts with the same mistakes have equal findings.
 #[derive(PartialEq, Eq)]
 struct Findings {
     wrong: Vec<Violation>,
@@ -283,7 +283,7 @@ impl Attempts<'_> {
         u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the largest number of attempts.
+    /// Returns the maximum number of attempts.
     pub fn most(&self) -> u32 {
         self.contract.retry_limit.saturating_add(1)
     }
@@ -293,8 +293,8 @@ impl Attempts<'_> {
         self.merged.as_ref()
     }
 
-    /// Returns the status with which `seamgate run` exits after this stop, which journals hold: 0 accepted, 1 rejected,
-    /// 3 partial, 4 refused, 5 no verdict.
+    /// Returns the exit status of `seamgate run` for this stop, which journals record: 0 accepted, 1 rejected, 3
+    /// partial, 4 refused, 5 no verdict.
     pub fn exit_status(&self, stop: Stop) -> u8 {
         match (stop, self.report().map(|report| report.disposition)) {
             (Stop::Accepted | Stop::Partial, _) => 0,
@@ -323,14 +323,14 @@ impl Attempts<'_> {
         Ok(Verdict { usage, report: verdict.report })
     }
 
-    /// Adds an attempt that was recorded, by its report.
+    /// Adds a recorded attempt, given its report.
     ///
     /// # Errors
     ///
     /// The report's output is invalid, or the report cannot be merged with those before; see [`Gate::merge`].
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
         if report.output.is_some() {
-            // Do not trust a record: merging a report with itself judges its output again, and changes nothing.
+            // A record is not trusted. Merging a report with itself judges its output again, and changes nothing.
             let again = self.gate.merge(&[report.clone(), report.clone()], &self.sent)?;
             if again.report.output != report.output {
                 return Err(Fault::BadRequest {
@@ -361,7 +361,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Returns what is wrong with the last output and with all attempts together, and what is still missing.
+    /// Returns the mistakes in the last output and in all attempts together, and what is still missing.
     fn findings(&self, merged: &Report) -> Findings {
         let last = self.reports.last().map(Report::violations).unwrap_or_default();
         let mut wrong = [last, merged.violations()].concat();
@@ -392,7 +392,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Returns why not to ask the producer again, if there is a reason.
+    /// Returns the reason not to ask the producer again, if there is one.
     fn give_up(&self, last: &Report) -> Option<Stop> {
         let refused = last.disposition == Disposition::Refused;
         let same = self.findings.len() > 1 && self.findings.last() == self.findings.get(self.findings.len() - 2);

@@ -1,4 +1,4 @@
-//! The place where the attempts of a run are recorded, and what the journal reports meanwhile.
+//! Where a run records its attempts, and the notices of the journal.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-/// Receives what a journal reports.
+/// Receives the notices of a journal.
 type OnNotice = Arc<dyn Fn(&RetryNotice) + Send + Sync>;
 
 /// The file in which a run records its attempts and decisions. [`Attempts::journalled`](crate::Attempts::journalled) has an
@@ -58,8 +58,8 @@ impl RetryJournal {
         self
     }
 
-    /// Sets what names the producer: for a program, its command; for a model, its name and settings. A run is resumed only
-    /// with the same producer. Default: none.
+    /// Sets the words that identify the producer: for a program, its command; for a model, its name and settings. A run
+    /// is resumed only with the same producer. Default: none.
     #[must_use]
     pub fn producer<T: Into<String>>(mut self, words: impl IntoIterator<Item = T>) -> Self {
         self.producer = words.into_iter().map(Into::into).collect();
@@ -74,8 +74,8 @@ impl RetryJournal {
         self
     }
 
-    /// Sets what receives notices about the journal, such as a removed line. Default: `tracing`
-    /// events, at level `info` for a resumed run and `warn` for all others.
+    /// Sets the function that receives notices about the journal, such as a removed line. Default: `tracing` events, at
+    /// level `info` for a resumed run and `warn` for all others.
     #[must_use]
     pub fn on_notice(mut self, receive: impl Fn(&RetryNotice) + Send + Sync + 'static) -> Self {
         self.on_notice = Arc::new(receive);
@@ -93,7 +93,7 @@ impl RetryJournal {
 }
 
 impl fmt::Debug for RetryJournal {
-    /// Without the prompt, which may be long and confidential.
+    /// Omits the prompt, which may be long and confidential.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("RetryJournal")
@@ -107,8 +107,8 @@ impl fmt::Debug for RetryJournal {
 
 /// A problem that a journal reports although the run continues.
 ///
-/// The texts of skipped and incomplete lines come from the file, so anybody may have written them. `Display` escapes them, but
-/// not paths: escape a notice before you print it to a terminal.
+/// The texts of skipped and incomplete lines come from the file, so anybody may have written them. `Display` escapes
+/// these texts, but not paths: escape a notice before you print it to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryNotice {
@@ -128,7 +128,7 @@ pub enum RetryNotice {
         /// The journal.
         path: PathBuf,
     },
-    /// Another program changed the journal. The run continues after what it wrote.
+    /// Another program changed the journal. The run continues after that program's text.
     #[non_exhaustive]
     Changed {
         /// The journal.
@@ -158,7 +158,7 @@ pub enum RetryNotice {
         /// The beginning of the line.
         text: String,
     },
-    /// Further lines are skipped or removed, beyond those that were reported one by one.
+    /// The number of further skipped or removed lines, beyond those that were reported one by one.
     #[non_exhaustive]
     MoreLines {
         /// The journal.

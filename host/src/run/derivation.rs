@@ -1,4 +1,4 @@
-//! Derives the steps of a run again, for those who do not trust who wrote its journal.
+//! Derives the steps of a run again, for readers who do not trust the journal's writer.
 
 use super::{
     About, EventLine, Gate, Journal, JournalError, Line, Now, Run, StepError, difference,
@@ -6,27 +6,28 @@ use super::{
     step::Written,
 };
 
-/// The steps of a run, derived again from its events. The caller brings the lines, and has checked that each follows the line before
-/// it. The journal is asked for artifacts, and for lines of events that hold them. Prompts are derived, and need not be there.
+/// Derives the steps of a run again from its events. The caller supplies the lines, and has checked that each follows
+/// the line before it. Artifacts, and event lines that contain them, are read from the journal. Prompts are derived,
+/// and may be missing.
 pub struct Derivation<'g, J> {
     run: Run<'g, J>,
 }
 
-/// The reason why a step is not derived again.
+/// The reason why a step cannot be derived again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotDerived {
-    /// The event leads to something else than the lines say.
+    /// The event leads to a result other than the recorded lines.
     #[error("line {line} does not follow from the events: it is {recorded}, and {derived} follows")]
     Differs {
         /// The number of the first line that differs.
         line: u64,
-        /// The line that was recorded. Empty if there is none.
+        /// The recorded line. Empty if there is none.
         recorded: String,
         /// The line that follows from the events. Empty if there is none.
         derived: String,
     },
-    /// The kernel does not take the event, or an artifact is missing or changed.
+    /// The kernel does not accept the event, or an artifact is missing or changed.
     #[error(transparent)]
     Step(#[from] StepError),
 }
@@ -36,7 +37,8 @@ impl<'g, J: Journal> Derivation<'g, J> {
     ///
     /// # Errors
     ///
-    /// The line describes no run; or the gate has no profile with the digest that the line has. The component may be another.
+    /// The line does not describe a run, or the gate has no profile with the digest in the line. The component may
+    /// differ.
     pub fn begin(gate: &'g Gate, journal: J, first: &str) -> Result<Self, StepError> {
         let name = journal.name();
         let mut checked = Checked::default();

@@ -1,4 +1,4 @@
-//! Describes how a step of another component differs from the step that a journal has.
+//! Describes how a step of another component differs from the step in a journal.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 /// The longest name or value in a description, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// A line of a step, as far as a description needs it.
+/// The members of a step's line that a description needs.
 #[derive(Deserialize)]
 struct StepLine {
     #[serde(default)]
@@ -21,7 +21,8 @@ struct StepLine {
     state: Option<Box<RawValue>>,
 }
 
-/// Returns a step as a person finds it in a trace: its number, the type of its event, and the tool and key of that.
+/// Describes a step as a person finds it in a trace: its number, the type of its event, and the tool and key of the
+/// event.
 pub(super) fn step(number: u64, event: &str) -> String {
     let members = members(event);
     let kind = word(&members, "type").unwrap_or_else(|| "unknown event".to_owned());
@@ -32,13 +33,13 @@ pub(super) fn step(number: u64, event: &str) -> String {
     format!("step {number} (`{kind}`{more})")
 }
 
-/// Returns the place of the first line in which two steps differ. `None` if they are the same.
+/// Returns the index of the first line that differs between two steps. `None` if they are the same.
 pub(super) fn first(one: &[String], other: &[String]) -> Option<usize> {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     (same < one.len().max(other.len())).then_some(same)
 }
 
-/// Returns how the lines of a step that a component makes differ from those that the run has.
+/// Describes how the lines that a component makes for a step differ from those of the run.
 pub(super) fn lines(run: &[String], made: &[String]) -> String {
     let place = first(run, made).unwrap_or(run.len());
     let part = |lines: &[String]| lines.get(place).and_then(|line| Part::of(line));
@@ -53,7 +54,7 @@ pub(super) fn lines(run: &[String], made: &[String]) -> String {
 struct Part {
     /// `event`, `record`, `action` or `state`.
     kind: &'static str,
-    /// Its type, and the call or key that it names.
+    /// The type of the part, and the call or key that it names.
     name: String,
     members: BTreeMap<String, Value>,
 }
@@ -69,7 +70,7 @@ impl Part {
         Some(Part { kind, name, members })
     }
 
-    /// Compares it with another part of the same kind and name.
+    /// Compares this part with another one of the same kind and name.
     fn against(&self, made: &Part) -> String {
         if self.kind == "state" {
             return "this component comes to another state after it".to_owned();
@@ -112,7 +113,7 @@ fn members(json: &str) -> BTreeMap<String, Value> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Returns a member that is a string, if there is one, truncated.
+/// Returns a string member, truncated, if the object has it.
 fn word(members: &BTreeMap<String, Value>, name: &str) -> Option<String> {
     members.get(name).and_then(Value::as_str).and_then(shown)
 }

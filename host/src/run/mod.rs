@@ -1,4 +1,4 @@
-//! A run: its events go through the kernel into its journal, and its state is what follows from them.
+//! A run: its events go through the kernel into its journal, and its state follows from them.
 
 mod derivation;
 mod difference;
@@ -27,11 +27,11 @@ use self::{
 };
 use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
-/// The number of steps from one checkpoint to the next. Replaying a step takes about as long as making it, and each
-/// checkpoint takes two syncs.
+/// The number of steps between two checkpoints. Replaying a step takes about as long as making it, and each checkpoint
+/// takes two syncs.
 const CHECKPOINT_STEPS: u64 = 64;
 
-/// Computes steps from events. Tests have another implementation than the gate.
+/// Computes steps from events. The gate implements it, and tests have an implementation of their own.
 pub(crate) trait Kernel: Sync {
     /// Returns the step, as JSON text.
     fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault>;
@@ -66,10 +66,11 @@ impl Kernel for Gate {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// The kernel takes no such event, or a call passed a limit. The run is as it was, and nothing was appended.
+    /// The kernel does not accept the event, or a call exceeded a limit. The run is unchanged, and nothing was
+    /// appended.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The journal cannot be read, or not be appended to. The run is as it was.
+    /// The journal cannot be read or appended to. The run is unchanged.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -85,7 +86,7 @@ struct About {
     profile: String,
     /// The component's digest.
     component: String,
-    /// The version of the kernel, as states name it. `None` if the states of the component name none.
+    /// The version of the kernel that states name. `None` if the component's states name no version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
 }
@@ -93,7 +94,7 @@ struct About {
 /// The version of the kernel that wrote all journals of the first format.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// The line of a run that goes on under another component.
+/// The line that records that a run continues under another component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
@@ -101,7 +102,7 @@ struct Change {
     from: String,
     /// The digest of the component that the run has from then on.
     to: String,
-    /// The version of the kernel, as the states from then on name it.
+    /// The version of the kernel that the states after this line name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
 }
@@ -116,12 +117,12 @@ struct Snapshot<A> {
     state: Box<RawValue>,
 }
 
-/// The life of one task, step by step. Each event goes to the kernel. What it led to is appended to the journal, and safe from a
-/// crash, before the caller gets the actions.
+/// The life of one task, step by step. Each event goes to the kernel. The resulting step is appended to the journal,
+/// and survives a crash, before the caller gets the actions.
 ///
-/// The caller causes the effects. The result of an action is the next event. One run has one writer: if another process
-/// appended to the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is
-/// [opened](Run::open) again.
+/// The caller causes the effects, and sends the result of each action as the next event. A run has one writer: if
+/// another process appended to the journal, [`send`](Run::send) fails with [`JournalError::Conflict`].
+/// [Open](Run::open) the run again in this case.
 ///
 /// ```
 /// use seamgate::{CallEvent, FileJournal, Gate, Json, ResumedEvent, Run, StartedEvent};
@@ -150,7 +151,7 @@ pub struct Run<'g, J> {
     /// After the last line.
     chain: Chain,
     now: Now,
-    /// The component that the next step is the first to be decided by.
+    /// The change of the component, if the next step is the first that the new component decides.
     change: Option<Change>,
 }
 
@@ -187,7 +188,7 @@ struct Replayed {
 /// How the lines of a replay may differ from those of the journal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
-    /// The component made them: a difference is damage.
+    /// The same component made them: a difference is damage.
     Same,
     /// Another component made them: a difference is another decision.
     Equal,
@@ -210,8 +211,8 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Exists`] if the journal has a run; a fault if the agent has no profile or the event is invalid; or the errors
-    /// of [`send`](Run::send).
+    /// [`JournalError::Exists`] if the journal has a run; a fault if the agent has no profile or the event is invalid;
+    /// or the errors of [`send`](Run::send).
     pub fn start(gate: &'g Gate, journal: J, agent: &str, started: &Event) -> Result<(Self, Vec<Action>), StepError> {
         let (mut run, event, step) = Run::first_step(gate, journal, agent, &json(started))?;
         let actions = read_actions(&step.actions)?;
@@ -224,7 +225,7 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// # Errors
     ///
-    /// Those of [`start`](Run::start).
+    /// The errors of [`start`](Run::start).
     pub fn start_json(
         gate: &'g Gate,
         journal: J,
@@ -234,36 +235,37 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::start_on(gate, journal, agent, started)
     }
 
-    /// Continues the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead
-    /// to the lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an
-    /// event of the type `resumed`, which gives the actions that are left to do.
+    /// Continues the run that a journal has. Takes the last checkpoint, and replays the events after it, which must
+    /// lead to the lines of the journal byte for byte. Nothing is appended, and no action is repeated: send an event of
+    /// the type `resumed`, which returns the actions that are left to do.
     ///
-    /// If the gate has another component than the run, all events are replayed, from the first one. The run goes on if
-    /// they lead to the lines that the journal has; only the version of the kernel that states name may be another. The
-    /// next step then writes the change before its event, and [`changed_from`](Run::changed_from) returns the component
-    /// that the run had. This takes as long as deciding all steps again.
+    /// If the gate has another component than the run, all events are replayed from the first one. The run continues if
+    /// they lead to the lines of the journal; only the kernel version in the states may differ. The next step then
+    /// writes the change before its event, and [`changed_from`](Run::changed_from) returns the run's previous
+    /// component. This takes as long as deciding all steps again.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Empty`] if no run has begun; [`JournalError::Other`] if it has another profile than the gate;
-    /// [`JournalError::Differs`] if the gate has another component, which decides a step differently;
-    /// [`JournalError::Line`] and [`JournalError::Artifact`] name what is changed or missing.
+    /// [`JournalError::Empty`] if no run has begun; [`JournalError::Other`] if the run has another profile than the
+    /// gate; [`JournalError::Differs`] if the gate has another component, which decides a step differently;
+    /// [`JournalError::Line`] and [`JournalError::Artifact`] for a changed or missing line or artifact, which they
+    /// name.
     pub fn open(gate: &'g Gate, journal: J) -> Result<Self, StepError> {
         Run::open_on(gate, journal)
     }
 
-    /// Continues the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep
-    /// both in one transaction, and give a handler no more than it asks for.
+    /// Continues a run from a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep
+    /// both in one transaction, and hand a handler only what it asks for.
     ///
     /// Calls only [`append`](Journal::append) and [`put`](Journal::put) of the journal, and [`get`](Journal::get) and
-    /// [`lines`](Journal::lines) if a step needs a text again. Whoever can write the snapshot can also forge the run:
-    /// no line is compared with it, as [`open`](Run::open) does.
+    /// [`lines`](Journal::lines) if a step needs an earlier text. Whoever can write the snapshot can also forge the
+    /// run, because, unlike [`open`](Run::open), this compares no line with it.
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotAJournal`] if the text is not a valid snapshot, or has another state than it says;
+    /// [`JournalError::NotAJournal`] if the text is not a valid snapshot, or if its state does not match its digest;
     /// [`JournalError::Newer`] if a later version made it; [`JournalError::Other`] if the gate has another profile or
-    /// component: a snapshot has no events to replay, so [open](Run::open) the journal under another component.
+    /// component. A snapshot has no events to replay, so [open](Run::open) the journal if the component differs.
     pub fn restore(gate: &'g Gate, journal: J, snapshot: &str) -> Result<Self, StepError> {
         Run::restore_on(gate, journal, snapshot)
     }
@@ -300,7 +302,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((run, actions))
     }
 
-    /// Returns a run that has not begun, and its first step, whose artifacts are kept.
+    /// Returns a run that has not begun, and its first step. The artifacts of the step are already kept.
     fn first_step(
         kernel: &'g dyn Kernel,
         journal: J,
@@ -355,21 +357,22 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(run)
     }
 
-    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to, which the
-    /// journal already contains.
+    /// Takes an event: the result of an action, or what a person did. Returns the actions that it leads to. The journal
+    /// already contains them.
     ///
-    /// An event that does not fit, such as a late one, is recorded, and leads to nothing. Artifacts that the step needs are read from the
-    /// journal.
+    /// An event that does not fit, such as a late one, is recorded, and has no effect. Artifacts that the step needs
+    /// are read from the journal.
     ///
     /// # Errors
     ///
-    /// A fault if the event is invalid; [`JournalError::Conflict`] if another writer was there; any other [`JournalError`] if the step
-    /// cannot be appended. The run stays as it was, and the caller must do nothing: the same event can be sent again.
+    /// A fault if the event is invalid; [`JournalError::Conflict`] if another writer appended; any other
+    /// [`JournalError`] if the step cannot be appended. The run is unchanged, and the caller must perform no action.
+    /// The same event can be sent again.
     pub fn send(&mut self, event: &Event) -> Result<Vec<Action>, StepError> {
         let event = match json(event) {
-            // It names an artifact in place of a value, and cannot be written.
+            // The event has an artifact in place of a value, and cannot be written.
             text if text.is_empty() => normal(&text)?,
-            // Some are long: what was just written is not read again.
+            // The text may be long. It was just written, so it is not parsed again.
             text => without_artifacts(EventLine::write(text))?,
         };
         let (event, step) = self.next_step(event)?;
@@ -383,13 +386,13 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Run::send).
+    /// The errors of [`send`](Run::send).
     pub fn send_json(&mut self, event: &str) -> Result<Vec<String>, StepError> {
         let (event, step) = self.next_step(normal(event)?)?;
         self.commit(&event, step)
     }
 
-    /// Returns the step that an event leads to. Its artifacts are kept, and nothing is appended.
+    /// Returns the step that an event leads to. Keeps its artifacts, and appends nothing.
     fn next_step(&mut self, event: EventLine) -> Result<(EventLine, Step), StepError> {
         let answered =
             if event.artifacts.is_empty() { self.ask(&self.now, &event.whole)? } else { self.ask_and_put(&event)? };
@@ -397,17 +400,18 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok((event, step))
     }
 
-    /// Returns where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest
-    /// that its next line begins with. It belongs to this journal, and to the last line that it has.
+    /// Returns the present position of the run, as text for [`restore`](Run::restore): its state, and the number and
+    /// digest that its next line begins with. It is valid only with this journal, up to its present last line.
     pub fn snapshot(&self) -> String {
         let Now { step, state, wake_at, .. } = &self.now;
         let end = End { step: *step, digest: digest(state.as_bytes()), wake_at: *wake_at };
-        // A component's answer has been read, so that its state is JSON.
+        // The component's answer was parsed, so its state is JSON.
         let state = RawValue::from_string(state.clone()).unwrap_or_else(|_| RawValue::NULL.to_owned());
         json(&Snapshot { run: &self.about, chain: self.chain.clone(), end, state })
     }
 
-    /// Returns the latest time to send an event of the type `tick`, in milliseconds since 1970: then something expires.
+    /// Returns the latest time to send an event of the type `tick`, in milliseconds since 1970, because something
+    /// expires then.
     pub fn wake_at(&self) -> Option<u64> {
         self.now.wake_at
     }
@@ -417,12 +421,13 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.now.state
     }
 
-    /// Returns what the last event led to beside actions. [`Record::Ignored`] means that the event changed nothing: a call
-    /// whose `tool_started` was ignored must not be sent. There are none after [`open`](Run::open).
+    /// Returns the results of the last event other than actions. [`Record::Ignored`] means that the event changed
+    /// nothing: a call whose `tool_started` was ignored must not be sent. Empty after [`open`](Run::open).
     ///
     /// # Errors
     ///
-    /// [`Fault::Trap`] if a component of others gave a record that `schemas/record.schema.json` does not have.
+    /// [`Fault::Trap`] if a component that is not built in returned a record that does not match
+    /// `schemas/record.schema.json`.
     pub fn records(&self) -> Result<Vec<Record>, Fault> {
         read_records(&self.now.records)
     }
@@ -458,8 +463,8 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.journal
     }
 
-    /// Keeps a whole result that is too large for an event, whose event then has its head, tail, length and digest.
-    /// Returns the digest.
+    /// Keeps a complete result that is too large for an event. The event then has only its head, tail, length and
+    /// digest. Returns the digest.
     ///
     /// # Errors
     ///
@@ -476,8 +481,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)
     }
 
-    /// Asks the kernel while the event's artifacts are kept, because judging a large result takes about as long as
-    /// writing it.
+    /// Asks the kernel while the event's artifacts are being written, because judging a large result takes about as
+    /// long as writing it.
     fn ask_and_put(&mut self, event: &EventLine) -> Result<Answered, StepError> {
         let Run { kernel, journal, about, now, .. } = &mut *self;
         let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
@@ -489,7 +494,7 @@ impl<'g, J: Journal> Run<'g, J> {
                 Ok(asked) => asked.join().unwrap_or_else(|_| {
                     Err(Fault::Trap { message: "the thread that judges an event ended".to_owned() })
                 }),
-                // Without another thread, one after the other.
+                // If no thread can be started, do one after the other.
                 Err(_) => ask(),
             };
             (answer, put)
@@ -504,7 +509,7 @@ impl<'g, J: Journal> Run<'g, J> {
         self.go_on(now, event, self.ask(now, &event.whole)?)
     }
 
-    /// Returns the step after the first answer, with the artifacts that it needs.
+    /// Returns the step that follows the kernel's first answer, after giving it the artifacts that it needs.
     fn go_on(&self, now: &Now, event: &EventLine, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
@@ -519,7 +524,7 @@ impl<'g, J: Journal> Run<'g, J> {
                     place.insert(text);
                 }
             }
-            // Each round brings at least one more artifact of the journal, or the component would continue for ever.
+            // Each round must add at least one artifact of the journal, or the component could continue forever.
             if given.len() == had {
                 let message = "invalid step: it needs artifacts that it has".to_owned();
                 return Err(Fault::Trap { message }.into());
@@ -532,7 +537,7 @@ impl<'g, J: Journal> Run<'g, J> {
         put(&mut self.journal, event)
     }
 
-    /// Appends a step whose event's artifacts are kept, and then takes on its state.
+    /// Appends a step whose event's artifacts are already kept, and then takes over its state.
     fn commit(&mut self, event: &EventLine, step: Step) -> Result<Vec<String>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
@@ -558,14 +563,14 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(actions)
     }
 
-    /// Returns the last state that is kept, if there is one, as the run's present component would write it. The last step
-    /// is always replayed: no digest of its `state` line follows.
+    /// Returns the last state that is kept, if there is one, as the run's present component would write it. The last
+    /// step is always replayed, because no line after it confirms the digest of its `state` line.
     fn last_checkpoint(&self, history: &History) -> Result<Option<Begin>, JournalError> {
         for (n, End { step, digest: expected, wake_at }) in history.ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
                 Some(state) if digest(state.as_bytes()) == *expected => {
                     let version = history.version_at(*n).cloned();
-                    // Whoever changed the component replayed the events up to here to the same state.
+                    // The process that changed the component replayed the events up to here, and got the same state.
                     let state = with_version(&state, version.as_ref(), self.about.version.as_ref()).unwrap_or(state);
                     let now = Now { step: *step, state, wake_at: *wake_at, records: Vec::new() };
                     return Ok(Some(Begin { line: *n, now, version }));
@@ -580,7 +585,7 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(None)
     }
 
-    /// Sends all events after a line to the kernel again. They must lead to the lines that are there.
+    /// Sends all events after a line to the kernel again. They must lead to the lines of the journal.
     fn replay(&self, begin: Begin, expect: Expect) -> Result<Replayed, StepError> {
         let name = self.journal.name();
         let Begin { line: from, mut now, mut version } = begin;
@@ -592,9 +597,9 @@ impl<'g, J: Journal> Run<'g, J> {
         let mut chain = Chain::after(from, &first);
         let mut checked = Checked::from(chain.clone());
         let mut event = EventLine::of("{}".to_owned());
-        // Of one step.
+        // The lines of one step.
         let mut kept = Vec::new();
-        // The version that states of the gate's component name, after the first step.
+        // The kernel version in states of the gate's component. Known after the first step.
         let mut own = None;
         for line in lines {
             let line = line?;
@@ -636,8 +641,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(Replayed { now, chain, actions, records, change })
     }
 
-    /// Takes one event again. `as_kept` returns a state with the version that the journal's states name there, if it is
-    /// another one.
+    /// Replays one event. `as_kept` returns the state with the kernel version that the journal's states have at this
+    /// point, if that differs.
     fn again(
         &self,
         now: &Now,
@@ -673,18 +678,18 @@ impl<'g, J: Journal> Run<'g, J> {
             let what = if place + 1 == kept.len() { "another state" } else { "another line" };
             return Err(self.wrong(first + place as u64, format!("the events up to it lead to {what} now")).into());
         }
-        // Nobody reads prompts here, and the run is not whole without them.
+        // Prompts are not used here, but the run is incomplete without them.
         for prompt in prompts {
             self.artifact(&prompt.digest)?;
         }
         Ok(step)
     }
 
-    /// Returns a whole result, or another text that lines name or have, by its digest.
+    /// Returns a complete result, or another text that lines reference or contain, by its digest.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Artifact`] if it is missing or changed.
+    /// [`JournalError::Artifact`] if the text is missing or changed.
     pub fn artifact(&self, expected: &str) -> Result<String, JournalError> {
         let wrong = |message: &str| JournalError::Artifact {
             journal: self.journal.name(),
@@ -715,13 +720,13 @@ impl<'g, J: Journal> Run<'g, J> {
 }
 
 impl Run<'_, FileJournal> {
-    /// Takes an event as [`send`](Run::send) does, but without syncing the step. The caller must not act on the result
-    /// before it has sent another event, or has called [`sync`](Run::sync): only then is the step safe from a crash.
-    /// Two consecutive steps are synced together in this way.
+    /// Takes an event as [`send`](Run::send) does, but without syncing the step. The step survives a crash only after
+    /// the caller has sent another event or called [`sync`](Run::sync), and the caller must not act on the result
+    /// before that. Two consecutive steps are synced together in this way.
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Run::send).
+    /// The errors of [`send`](Run::send).
     pub fn send_unsynced(&mut self, event: &Event) -> Result<Vec<Action>, StepError> {
         let was = self.journal.set_synced(false);
         let sent = self.send(event);
@@ -729,7 +734,7 @@ impl Run<'_, FileJournal> {
         sent
     }
 
-    /// Makes the steps safe that were sent unsynced.
+    /// Syncs the steps that were sent unsynced, so that they survive a crash.
     ///
     /// # Errors
     ///
@@ -739,12 +744,12 @@ impl Run<'_, FileJournal> {
     }
 
     /// Takes the steps that other writers appended, for a process that continues the run while they do so. Returns the
-    /// actions that they led to, which nobody has performed; [`records`](Run::records) returns their records. If there
-    /// are none, nothing changes.
+    /// actions of these steps, which nobody has performed; [`records`](Run::records) returns their records. If there
+    /// are no new steps, nothing changes.
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, or its lines are not what its events lead to. The run stays as it was.
+    /// The journal cannot be read, or its lines do not match what its events lead to. The run is unchanged.
     pub fn catch_up(&mut self) -> Result<Vec<Action>, StepError> {
         let journal = self.journal.again()?;
         let own = std::mem::replace(&mut self.journal, journal);
@@ -778,8 +783,8 @@ impl Run<'_, FileJournal> {
 }
 
 impl Ask {
-    /// Returns the public keys with which a principal signs decisions. `None` if the principal has none, and their name
-    /// is enough. If the list is empty, every decision of theirs is rejected.
+    /// Returns the public keys with which a principal signs decisions. `None` if the principal has no keys, so that the
+    /// name is enough. If the list is empty, every decision of the principal is rejected.
     pub fn keys_of(&self, principal: &str) -> Option<&[String]> {
         self.keys.as_ref()?.get(principal).map(Vec::as_slice)
     }
@@ -793,7 +798,7 @@ impl About {
         Some(About { version: about.version.clone().or(first), ..about })
     }
 
-    /// Holds the run to the profile that it began with.
+    /// Checks that the gate has the profile that the run began with.
     fn has_profile_of(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
         let found = kernel.profile(&self.agent)?;
         match self.profile == found {
@@ -819,14 +824,14 @@ impl About {
         }
     }
 
-    /// Takes on the component that the run has from now on.
+    /// Switches to the component that the run has from now on.
     fn take(&mut self, change: Change) {
         let Change { to, version, .. } = change;
         (self.component, self.version) = (to, version);
     }
 }
 
-/// The error of a line that changes the component, and is not as it was written.
+/// The error for a changed line that names a change of the component.
 const CHANGED_CHANGE: &str = "it is changed: it names no change from the component that the run has";
 
 impl Change {
@@ -844,8 +849,8 @@ fn version_of(state: &str) -> Option<String> {
     serde_json::from_str::<State>(state).ok()?.component
 }
 
-/// Returns a state with another version of the kernel in place of its own. `None` if nothing changes. A state that
-/// names its version elsewhere gets a wrong text, whose digest no line has.
+/// Replaces the kernel version in a state. `None` if nothing changes. If a state names its version elsewhere, the
+/// result is a wrong text, whose digest no line has.
 fn with_version(state: &str, own: Option<&String>, other: Option<&String>) -> Option<String> {
     let (own, other) = (own?, other?);
     let member = |version: &String| format!(r#""component":{}"#, json(version));
@@ -885,7 +890,7 @@ impl History {
         Ok(History { about, chain: checked.chain, ends, changes })
     }
 
-    /// Returns the description of the run with the component that it has after its last line.
+    /// Describes the run with the component that it has after its last line.
     fn last_about(&self) -> About {
         let mut about = self.about.clone();
         self.changes.iter().cloned().for_each(|(_, change)| about.take(change));
@@ -907,7 +912,7 @@ fn normal(event: &str) -> Result<EventLine, Fault> {
     without_artifacts(event)
 }
 
-/// Refuses an event that brings artifacts itself.
+/// Rejects an event that contains references to artifacts itself.
 fn without_artifacts(event: EventLine) -> Result<EventLine, Fault> {
     match event.has("artifacts") {
         true => Err(bad_request("the event must not have `artifacts`: they come from the journal")),
@@ -915,7 +920,7 @@ fn without_artifacts(event: EventLine) -> Result<EventLine, Fault> {
     }
 }
 
-/// Keeps what an event's line names.
+/// Keeps the artifacts that an event's line references.
 fn put(journal: &mut impl Journal, event: &EventLine) -> Result<(), JournalError> {
     event.artifacts.iter().try_for_each(|artifact| journal.put(Blob::Artifact, &artifact.digest, &artifact.text))
 }
@@ -924,7 +929,7 @@ fn bad_request(message: &str) -> Fault {
     Fault::BadRequest { message: message.to_owned(), violations: Vec::new() }
 }
 
-/// Returns an event with artifacts for the step that it leads to.
+/// Adds the artifacts that an event's step needs to the event.
 fn with_artifacts(event: &str, artifacts: &BTreeMap<String, String>) -> String {
     let begin = event.strip_suffix('}').unwrap_or(event);
     let comma = if begin == "{" { "" } else { "," };

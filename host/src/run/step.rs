@@ -1,4 +1,4 @@
-//! A step: what an event led to, as the kernel answers and as the journal has it.
+//! A step: the result of an event, as the kernel returns it and as the journal stores it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -25,13 +25,13 @@ pub(super) struct Step {
     pub(super) state: String,
     pub(super) digest: String,
     pub(super) wake_at: Option<u64>,
-    /// Each as JSON text.
+    /// The actions, each as JSON text.
     pub(super) actions: Vec<String>,
-    /// Each as JSON text.
+    /// The records, each as JSON text.
     pub(super) records: Vec<String>,
 }
 
-/// The `state` line of a step: its end.
+/// The content of a step's `state` line, which is its last line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
@@ -41,15 +41,15 @@ pub(super) struct End {
     pub(super) wake_at: Option<u64>,
 }
 
-/// A step as it is appended.
+/// A step as lines of a journal.
 pub(super) struct Written {
     pub(super) lines: Vec<String>,
-    /// The artifacts that the lines name, except those of the event's line.
+    /// The artifacts that the lines reference, except those of the event's line.
     pub(super) prompts: Vec<Artifact>,
 }
 
 impl Answered {
-    /// Reads the kernel's answer. Components of others may answer anything.
+    /// Reads the kernel's answer. A component that is not built in may return anything.
     pub(super) fn read(answer: &str) -> Result<Self, Fault> {
         #[derive(Deserialize)]
         struct Raw {
@@ -97,7 +97,7 @@ fn texts(values: Vec<Box<RawValue>>) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// A component of others gave an action that `schemas/action.schema.json` does not have.
+/// A component that is not built in returned an action that does not match `schemas/action.schema.json`.
 pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
     let read = |text: &String| Action::from_json(text).map_err(|error| trap(&format!("an action: {error}")));
     texts.iter().map(read).collect()
@@ -107,7 +107,7 @@ pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
 ///
 /// # Errors
 ///
-/// A component of others gave a record that `schemas/record.schema.json` does not have.
+/// A component that is not built in returned a record that does not match `schemas/record.schema.json`.
 pub(super) fn read_records(texts: &[String]) -> Result<Vec<Record>, Fault> {
     let read = |text: &String| Record::from_json(text).map_err(|error| trap(&format!("a record: {error}")));
     texts.iter().map(read).collect()
@@ -118,7 +118,7 @@ impl Step {
         End { step: self.number, digest: self.digest.clone(), wake_at: self.wake_at }
     }
 
-    /// Its lines, after those that a chain has.
+    /// Writes the lines of the step after those of a chain.
     pub(super) fn write(&self, event: &EventLine, chain: &mut Chain) -> Written {
         let mut lines = vec![Line::Event(&event.line).write(chain)];
         lines.extend(self.records.iter().map(|record| Line::Record(record).write(chain)));

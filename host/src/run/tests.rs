@@ -13,20 +13,20 @@ use serde_json::{Value, json};
 use super::journal::{FileJournal, JournalReader, LineKind, Lines};
 use super::*;
 
-/// A kernel whose answers follow from their input: the state has a digest of all events so far.
+/// A kernel whose answers follow from its input: the state contains a digest of all events so far.
 #[derive(Default)]
 struct Script {
     calls: AtomicU64,
-    /// Another one is another kernel.
+    /// A value that makes this kernel differ from others.
     salt: &'static str,
     component: &'static str,
     profile: &'static str,
     needs_for_ever: bool,
-    /// The version that its states name. Empty: they name none.
+    /// The version that its states name. If empty, they name none.
     version: &'static str,
-    /// The step at which it denies a call that it approves otherwise.
+    /// The step at which it denies a call that it would otherwise approve.
     denies_at: u64,
-    /// The step whose event it does not take.
+    /// The step whose event it rejects.
     fails_at: u64,
 }
 
@@ -40,7 +40,7 @@ impl Kernel for Script {
         for needed in &needs {
             match artifacts.get(needed) {
                 Some(Value::String(text)) if !self.needs_for_ever => assert_eq!(digest(text.as_bytes()), *needed),
-                // One at a time: the next round needs another.
+                // Asks for one artifact at a time, so the next round needs another.
                 _ => return Ok(json!({"need": [needed]}).to_string()),
             }
         }
@@ -88,7 +88,7 @@ impl Kernel for Script {
     }
 }
 
-/// A journal in memory: the trait asks for nothing that only files have.
+/// A journal in memory. It shows that the trait requires nothing that only files can do.
 #[derive(Default)]
 struct Memory {
     lines: Vec<String>,
@@ -130,7 +130,7 @@ impl Journal for Memory {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed at the end of a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -138,7 +138,7 @@ impl Folder {
         Folder::below(&std::env::temp_dir(), name)
     }
 
-    /// Returns a folder where writing is fast, if there is one, for tests that write ten thousands of files.
+    /// Returns a folder where writing is fast, if there is one, for tests that write tens of thousands of files.
     fn fast(name: &str) -> Self {
         let folder = Folder::below(Path::new("/dev/shm"), name);
         if fs::create_dir(&folder.0).is_ok() { folder } else { Folder::new(name) }
@@ -172,7 +172,8 @@ impl Drop for Folder {
 
 const STARTED: &str = r#"{ "type": "started", "at": 1, "run": "r", "task": {"n": 1.50} }"#;
 
-/// Events of each kind: with a value inline, with a long text, with long JSON, with a result that reads like a reference.
+/// Returns events of each kind: with an inline value, with a long text, with long JSON, and with a result that looks
+/// like a reference.
 fn events() -> Vec<String> {
     let long = "é\n\u{1}\"".repeat(400);
     vec![
@@ -279,7 +280,7 @@ fn a_journal_that_is_cut_at_any_byte_opens_with_its_whole_steps() {
         let expected = if cut == end { (0, 0..0) } else { ((cut - end) as u64, count as u64..touched as u64) };
         assert_eq!(left, expected, "cut at {cut}");
         torn += u64::from(cut > end);
-        // The step that was cut is made again, to the same bytes.
+        // The truncated step is made again, with the same bytes.
         if steps == 0 {
             let journal = FileJournal::create(&folder.0).expect("nothing has begun");
             Run::start_on(&kernel, journal, "a", &events[0]).expect("started");
@@ -317,7 +318,7 @@ fn a_flipped_bit_is_an_error_that_names_its_line() {
             flips += 1;
             match &error {
                 StepError::Journal(JournalError::Line { line, .. }) if *line == n as u64 => {}
-                // Nothing follows the last line. Which of the last two it was cannot be told.
+                // Nothing follows the last line, so it is not known which of the last two lines was changed.
                 StepError::Journal(JournalError::Line { line, message, .. })
                     if *line == n as u64 + 1 && n + 2 == all.len() && message.contains("or the line before it is") =>
                 {
@@ -356,7 +357,7 @@ fn a_changed_or_missing_artifact_is_an_error_that_names_it() {
         }
         fs::remove_file(&path).expect("removed");
         names(&folder, "missing");
-        // To make it again mends it.
+        // Making the step again repairs the folder.
         let mut run = FileJournal::open(&folder.0).expect("lines");
         fs::write(&path, "damaged").expect("written");
         run.put(Blob::Artifact, &name, str::from_utf8(&bytes).expect("UTF-8")).expect("kept");
@@ -390,13 +391,13 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
         run.journal
     };
     memory = open(memory, 32);
-    // The last line is held to the last step, though a checkpoint has its state.
+    // The last line is checked against the last step, although a checkpoint has its state.
     let end = memory.lines.iter().position(|line| line.contains(r#""state":{"step":128"#)).expect("step 128");
     let mut short = Memory { lines: memory.lines[..=end].to_vec(), blobs: memory.blobs.clone() };
     short.lines[end] = short.lines[end].replace("128000}", "928000}");
     let error = Run::open_on(&kernel, short).map(drop).expect_err("another time");
     assert!(text(&error).ends_with("the events up to it lead to another state now"), "{}", text(&error));
-    // The state of step 128 is changed, then both are gone.
+    // First, the state of step 128 is changed; then both states are removed.
     let of_128 = |key: &&(&str, String)| memory.blobs[*key].contains(r#""step":128"#);
     let last = states.iter().find(of_128).expect("step 128").clone();
     memory.blobs.insert(last, r#"{"step":128,"seen":""}"#.to_owned());
@@ -419,7 +420,7 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
     let mut snapshot = run.snapshot();
     let mut lines = run.journal.lines;
     for event in &events[1..] {
-        // It counts as many lines as there are, and has none of them.
+        // The journal reports the right number of lines, but has none of their content.
         let journal = Memory { lines: vec![String::new(); lines.len()], ..Memory::default() };
         let mut run = Run::restore_on(&kernel, journal, &snapshot).expect("restored");
         assert_eq!(run.snapshot(), snapshot);
@@ -449,7 +450,7 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
         "memory: the run has the component sha256:component, and the gate has sha256:component2; \
          open its journal in place of the snapshot, which replays the run"
     );
-    // An older one than the journal.
+    // The snapshot is older than the journal.
     let early = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started").0.snapshot();
     let mut run = Run::restore_on(&kernel, late, &early).expect("restored");
     let error = run.send_json(&events[1]).expect_err("a conflict");
@@ -476,14 +477,14 @@ fn another_writer_is_a_conflict_and_loses_nothing() {
     two.send_json(&tick(11)).expect("sent");
     one.send_json(&tick(12)).expect_err("a conflict");
 
-    // A file of the same length that is another.
+    // Another file of the same length.
     let mut bytes = fs::read(folder.journal()).expect("lines");
     let last = bytes.len() - 4;
     bytes[last] ^= 1;
     fs::write(folder.journal(), &bytes).expect("written");
     let error = two.send_json(&tick(13)).expect_err("a conflict");
     assert!(matches!(&error, StepError::Journal(JournalError::Conflict { .. })), "{}", text(&error));
-    // One that is gone.
+    // A removed file.
     fs::remove_file(folder.journal()).expect("removed");
     two.send_json(&tick(13)).expect_err("no file");
     assert!(!folder.journal().exists());
@@ -559,7 +560,7 @@ fn replay_comes_to_the_same_lines_or_names_the_first_other_one() {
     );
 }
 
-/// A component with its version, which decides as the default one does.
+/// Returns a component with its own version, which decides as the default one does.
 fn later(component: &'static str, version: &'static str) -> Script {
     Script { component, version, ..Script::default() }
 }
@@ -589,7 +590,7 @@ fn a_run_goes_on_under_another_component_that_decides_alike() {
     assert_eq!(run.state(), states.last().expect("a state").replace("0.1.0", "0.2.0"));
     assert_eq!(run.changed_from(), Some("sha256:component"));
     assert_eq!(fs::read(folder.journal()).expect("lines"), bytes);
-    // Until the change is written, the run still belongs to the first one.
+    // Until the change is written, the run still belongs to the first component.
     let snapshot = run.snapshot();
     let refused = Run::restore_on(&second, Memory::default(), &snapshot).map(drop).expect_err("not written yet");
     assert!(text(&refused).contains("open its journal in place of the snapshot"), "{}", text(&refused));
@@ -606,7 +607,7 @@ fn a_run_goes_on_under_another_component_that_decides_alike() {
     assert_eq!(kinds(&folder), format!("r{}c{}", "eras".repeat(events.len()), "eras"));
     Run::restore_on(&second, Memory::default(), &run.snapshot()).expect("written");
 
-    // Twice, and back to the first one. Each replays all that was before it.
+    // Changes the component twice, and then back to the first. Each change replays everything before it.
     let mut state = run.state().to_owned();
     for (component, version, before) in [("3", "0.3.0", "0.2.0"), ("3", "0.3.0", "0.3.0"), ("", "0.1.0", "0.3.0")] {
         let kernel = later(component, version);
@@ -662,7 +663,7 @@ fn a_component_that_decides_a_step_differently_is_refused_with_that_step() {
     );
     let error = folder.open(&Script { profile: "2", ..later("2", "0.2.0") }).map(drop).expect_err("another profile");
     assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{}", text(&error));
-    // Damage is damage under each component.
+    // Damage is reported under each component.
     fs::remove_file(folder.artifacts().remove(0)).expect("removed");
     let error = folder.open(&later("2", "0.2.0")).map(drop).expect_err("an artifact");
     assert!(matches!(error, StepError::Journal(JournalError::Artifact { .. })), "{}", text(&error));
@@ -672,7 +673,7 @@ fn a_component_that_decides_a_step_differently_is_refused_with_that_step() {
 fn a_journal_of_the_first_format_goes_on_under_a_later_version() {
     let (folder, first) = (Folder::new("first-format"), later("", "0.1.0"));
     play(&folder, &first, &events());
-    // As the first format has it: without the version, and each digest follows.
+    // The journal as the first format wrote it: without the version, and with matching digests.
     let text = fs::read_to_string(folder.journal()).expect("lines");
     let text = text.replace(r#""journal":2"#, r#""journal":1"#).replace(r#","version":"0.1.0""#, "");
     let mut before = String::new();
@@ -707,11 +708,11 @@ fn a_change_of_the_component_that_a_crash_cut_is_made_again() {
         assert_eq!(run.changed_from(), Some("sha256:component"), "cut at {cut}");
         run.send_json(r#"{"type":"tick","at":9}"#).expect("sent");
         assert_eq!(fs::read(folder.journal()).expect("lines"), after, "cut at {cut}");
-        // The first one goes on, too.
+        // The first component continues the run, too.
         fs::write(folder.journal(), &after[..cut]).expect("written");
         assert_eq!(folder.open(&first).expect("opened").changed_from(), None, "cut at {cut}");
     }
-    // Each bit of the change is held.
+    // Each bit of the change is checked.
     let line = lines(&after).into_iter().find(|line| line.start == before.len()).expect("the change");
     for (at, bit) in line.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut changed = after.clone();
@@ -751,7 +752,7 @@ fn a_change_names_the_component_that_the_run_had() {
     forge(r#""component":{"from":"sha256:other","to":"sha256:component2","version":"0.2.0"}"#, other);
     forge(r#""component":{"to":"sha256:component2"}"#, other);
     forge(r#""component":7"#, other);
-    // A version that the states after it do not name.
+    // A version that the following states do not name.
     forge(
         r#""component":{"from":"sha256:component","to":"sha256:component2","version":"0.3.0"}"#,
         "the events up to it lead to another state now",
@@ -782,7 +783,7 @@ fn a_process_of_the_component_before_does_not_follow_a_change() {
     let mut old = folder.open(&first).expect("opened");
     let (mut one, mut two) = (folder.open(&second).expect("one"), folder.open(&second).expect("two"));
     one.send_json(&tick(10)).expect("sent");
-    // Another process of the new component takes the change that was written.
+    // Another process with the new component takes over the change that was written.
     assert!(matches!(two.send_json(&tick(11)), Err(StepError::Journal(JournalError::Conflict { .. }))));
     assert_eq!(two.changed_from(), Some("sha256:component"));
     let mut two = folder.open(&second).expect("two");
@@ -791,7 +792,7 @@ fn a_process_of_the_component_before_does_not_follow_a_change() {
     assert!(matches!(old.send_json(&tick(12)), Err(StepError::Journal(JournalError::Conflict { .. }))));
     let error = old.catch_up().map(drop).expect_err("another component");
     assert!(text(&error).ends_with("another process went on with it: open it again"), "{}", text(&error));
-    // Opened again, it replays what the other one decided.
+    // After it is opened again, it replays what the other process decided.
     assert_eq!(folder.open(&first).expect("opened").changed_from(), Some("sha256:component2"));
 }
 
@@ -883,14 +884,14 @@ fn what_is_no_journal_is_said_and_left_alone() {
     let opened = FileJournal::open(&folder.0).expect("lines");
     let error = Run::start_on(&kernel, opened, "a", STARTED).map(drop).expect_err("a run is there");
     assert!(matches!(error, StepError::Journal(JournalError::Exists { .. })));
-    // Zeros where a file system had not written yet.
+    // Zeros where a file system had not yet written.
     let mut bytes = fs::read(folder.journal()).expect("lines");
     let whole = bytes.len();
     bytes.extend_from_slice(br#"{"n":25,"before":""#);
     bytes.resize(bytes.len() + 5000, 0);
     fs::write(folder.journal(), &bytes).expect("written");
     assert_eq!(FileJournal::open(&folder.0).expect("lines").torn().expect("torn").bytes, (bytes.len() - whole) as u64);
-    // Steps that follow a place where a line is missing are not dropped.
+    // Complete steps after a missing line are not dropped.
     let text = String::from_utf8(bytes[..whole].to_vec()).expect("UTF-8");
     let without: String =
         text.split_inclusive('\n').enumerate().filter(|(n, _)| *n != 7).map(|(_, line)| line).collect();
@@ -924,7 +925,7 @@ fn child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) -> C
     child
 }
 
-/// Runs a test again in another process, which has less than this one, and which gets the folder.
+/// Runs a test again in a child process with fewer resources. The child gets the folder.
 #[cfg(unix)]
 fn in_child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) {
     let output = child(name, folder, prepare).output().expect("started");
@@ -989,7 +990,7 @@ fn a_full_disk_adds_nothing_and_loses_nothing() {
             assert_eq!(run.state(), state);
             assert_eq!(fs::read(folder.join("journal.ndjson")).expect("lines"), bytes);
             assert!(at > 2, "some fit");
-            // Nothing is torn, and the next attempt fails in the same way.
+            // No step is torn, and the next attempt fails in the same way.
             assert_eq!(text(&run.send_json(&event(at)).expect_err("still full")), said);
             return;
         }
@@ -997,7 +998,7 @@ fn a_full_disk_adds_nothing_and_loses_nothing() {
     let folder = Folder::new("full");
     play(&folder, &kernel, &events());
     in_child("a_full_disk_adds_nothing_and_loses_nothing", &folder.0, |program| {
-        // No file may grow longer, and the attempt is an error and not a signal.
+        // The limit on file size applies, and exceeding it is an error instead of a signal.
         let mut shell = Command::new("sh");
         shell.args(["-c", r#"trap "" XFSZ; ulimit -f 24; exec "$0" "$@""#]).arg(program);
         shell

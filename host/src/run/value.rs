@@ -1,4 +1,4 @@
-//! Values of events, actions and records that are JSON themselves, or that a journal keeps apart.
+//! Values in events, actions and records that are JSON themselves, or that a journal keeps separately.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::journal::Reference;
 
-/// JSON as it is written: numbers keep their digits, and members their order.
+/// JSON text as it was written: numbers keep their digits, and members their order.
 #[derive(Clone)]
 pub struct Json(Box<RawValue>);
 
@@ -24,7 +24,7 @@ impl Json {
         RawValue::from_string(text.into()).map(Json)
     }
 
-    /// Writes a value as JSON.
+    /// Serializes a value as JSON.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Json {
         self.0.get()
     }
 
-    /// Reads the value as a type.
+    /// Deserializes the value as a type.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Json {
     }
 }
 
-/// The same text. Two texts of one value may differ.
+/// Compares the texts. Two different texts may have the same value.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -91,13 +91,13 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// A value that may be large. What a run takes and gives has it whole. A line of a journal may name an artifact instead:
-/// such a value is read, and not written.
+/// A value that may be large. In what a run takes and returns, it is complete. In a line of a journal, it may be a
+/// reference to an artifact: such a value can be read, but not written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Large<T> {
     /// The value.
     Whole(T),
-    /// The digest of its text, under which the journal keeps it.
+    /// The digest of the value's text, under which the journal keeps it.
     Artifact(String),
 }
 
@@ -144,7 +144,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Large<T> {
     }
 }
 
-/// Reads a member that may be missing. A `null` that is there is a value.
+/// Deserializes a member that may be missing. If it is present, `null` is a value.
 pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
@@ -156,7 +156,7 @@ pub(super) fn tag(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
         #[serde(borrow)]
         r#type: Cow<'t, str>,
     }
-    // The kernel writes it first. To look for it would read a large text once more.
+    // The kernel writes it first. Searching for it would parse a large text once more.
     let first = text.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"'));
     match first.filter(|(word, _)| word.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())) {
         Some((word, _)) => Ok(Cow::Borrowed(word)),
@@ -164,7 +164,7 @@ pub(super) fn tag(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     }
 }
 
-/// Returns the error for a `type` of another version.
+/// Returns the error for a `type` that this version does not know.
 pub(super) fn unknown(word: &str) -> serde_json::Error {
     serde_json::Error::custom(format!("unknown type {word:?}"))
 }

@@ -1,20 +1,20 @@
-//! The machine code of the built-in component's core module, which the build puts into this program.
+//! The machine code of the built-in component's core module, which the build embeds in this program.
 //!
-//! On Linux on x86-64, the first gate of a process runs the code where the program has it. A copy of its ten megabytes takes most of
-//! the time that a first verdict takes. Wasmtime knows code by its address, so further engines get copies.
+//! On Linux on x86-64, the first gate of a process runs the code in place. Copying its ten megabytes would take most of
+//! the time until the first verdict. Wasmtime identifies code by its address, so further engines get copies.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use std::sync::Arc;
 
 use wasmtime::{Config, Engine, Module, Result};
 
-/// Bytes that begin with a page, as machine code must.
+/// Bytes aligned to a page, as machine code must be.
 #[repr(C, align(4096))]
 struct Pages<B: ?Sized>(B);
 
 static CODE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/harness.cwasm")));
 
-/// Returns whether this program has the code.
+/// Returns whether this program embeds the code.
 pub(crate) fn exists() -> bool {
     !CODE.0.is_empty()
 }
@@ -33,12 +33,12 @@ pub(crate) fn load(engine: &Engine) -> Result<Module> {
 
 /// Loads a copy of the code.
 pub(crate) fn copied(engine: &Engine) -> Result<Module> {
-    // SAFETY: `CODE` is what `Component::precompile` had Wasmtime make of the built-in component, put into this program by its
-    // build.
+    // SAFETY: `CODE` is what Wasmtime made of the built-in component in `Component::precompile`, embedded by the build
+    // of this program.
     unsafe { Module::deserialize(engine, &CODE.0) }
 }
 
-/// Lets an engine run code that lies in this program.
+/// Lets an engine run code that is embedded in this program.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn allow_in_place(config: &mut Config) {
     config.with_custom_code_memory(Some(Arc::new(in_place::Protection)));
@@ -64,25 +64,26 @@ mod in_place {
     /// no other engine gets it.
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Claims the code in place. Returns `true` only for the first caller, and only if the code begins a page.
+    /// Claims the code in place. Returns `true` only for the first caller, and only if the code is aligned to a page.
     pub(super) fn is_possible() -> bool {
         let begins_page = CODE.0.as_ptr().addr().is_multiple_of(system::page_size());
         begins_page && !IS_TAKEN.swap(true, Ordering::Relaxed)
     }
 
     pub(super) fn load(engine: &Engine) -> Result<Module> {
-        // SAFETY: `CODE` is what `Component::precompile` had Wasmtime make of the built-in component, put into this program by its
-        // build. It is a constant, which lives as long as the process, and no page of it is ever writable.
+        // SAFETY: `CODE` is what Wasmtime made of the built-in component in `Component::precompile`, embedded by the
+        // build of this program. It is a constant, which lives as long as the process, and none of its pages is ever
+        // writable.
         unsafe { Module::deserialize_raw(engine, NonNull::from(&CODE.0)) }
     }
 
-    /// Protects pages with machine code as Wasmtime does by itself, also those of [`CODE`].
+    /// Protects pages with machine code, including those of [`CODE`], as Wasmtime does by default.
     pub(super) struct Protection;
 
     impl Protection {
         fn set(code: *const u8, length: usize, flags: MprotectFlags) -> Result<()> {
-            // SAFETY: Wasmtime calls this for code of its own, which nobody else reads or writes, or for `CODE`, which stays
-            // readable. Both begin with a page, and what follows the code on its last page is not used.
+            // SAFETY: Wasmtime calls this for its own code, which nobody else reads or writes, or for `CODE`, which
+            // stays readable. Both are aligned to a page, and the rest of the code's last page is not used.
             unsafe { mprotect(code.cast_mut().cast(), length, flags) }.map_err(wasmtime::Error::from)
         }
     }
@@ -98,7 +99,7 @@ mod in_place {
 
         fn unpublish_executable(&self, code: *const u8, length: usize) -> Result<()> {
             match CODE.0.as_ptr_range().contains(&code) {
-                // It is never written, and stays executable.
+                // The code is never written, and stays executable.
                 true => Ok(()),
                 false => Protection::set(code, length, MprotectFlags::READ | MprotectFlags::WRITE),
             }

@@ -1,18 +1,20 @@
 //! Keeps the machine code of components in a folder that is private to the user.
 //!
-//! To load machine code is to trust it. So the cache loads only regular files that belong to this user, in a folder that
-//! belongs to this user, where nobody else can write to either. The name of a file holds the digest of its component and
-//! the compatibility of its engine. Its end holds a checksum. The cache skips any other file, logs that, and the gate
-//! compiles again.
+//! Loading machine code means trusting it. So the cache loads only regular files that belong to this user, from a
+//! folder that belongs to this user, and only if nobody else can write to either. The name of a file contains the
+//! digest of its component and the compatibility of its engine. The end of the file has a checksum. The cache skips and
+//! logs any other file, and the gate compiles again.
 //!
-//! A file is mapped, so that a start reads only the code that it runs. To compute the checksum means to read it all, so the
-//! cache does that once, and then sets the time of the file's last change to one that follows from the checksum, years ago.
-//! Every write changes this time, and a file with another time has its checksum computed again. This finds damage. It does not
-//! protect from those who may write as this user: they may do anything in this process anyway.
+//! Files are memory-mapped, so that a start reads only the code that it runs. Computing the checksum requires reading
+//! the whole file, so the cache does that once, and then sets the file's modification time to a value that follows from
+//! the checksum, years ago. Every write changes this time, and the checksum of a file with another time is computed
+//! again. This detects damage. It does not protect against others who can write as this user, who can do anything in
+//! this process anyway.
 //!
-//! A mapped file must not change. The cache never writes to a file that has its final name: it writes a whole file under
-//! another name, and renames it. A process that has mapped a file keeps it as it was, even if the file is replaced or removed. If somebody
-//! truncates it in place, a process that runs its code ends by `SIGBUS`, as with a truncated program or library.
+//! A mapped file must not change. The cache never writes to a file under its final name: it writes a complete file
+//! under another name, and renames it. A process that has mapped a file keeps its content, even if the file is replaced
+//! or removed. If somebody truncates the file in place, a process that runs its code is terminated by `SIGBUS`, as with
+//! a truncated program or library.
 
 use std::{
     fmt, fs, io,
@@ -25,16 +27,18 @@ use wasmtime::Engine;
 
 use super::code::{Code, CodeKind};
 
-/// The number of files. The least recently used go first. A file is about three times as large as its component.
+/// The number of files to keep. The least recently used are removed first. A file is about three times as large as its
+/// component.
 const KEPT: usize = 16;
 
-/// The mark at the end of a file. After it come the checksum of the file's key, and that of the code and the key.
+/// The mark at the end of a file. The checksum of the file's key follows, and then the checksum of the code and the
+/// key.
 const MARK: &[u8; 12] = b"seamgate-02\n";
 
 /// The length of the end of a file, in bytes.
 const END: usize = MARK.len() + 2 * size_of::<u32>();
 
-/// How exactly the cache knows when a file was last used.
+/// The precision with which the cache records when a file was last used.
 const USED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A folder with machine code.
@@ -44,15 +48,15 @@ pub(crate) struct Cache(PathBuf);
 /// The reason why the cache does not load a file.
 #[derive(Debug)]
 enum Unusable {
-    /// There is no file. Nobody needs to know.
+    /// There is no file. This is not logged.
     Missing,
-    /// Somebody else could have written it.
+    /// Somebody else could have written the file.
     NotPrivate(PathBuf),
     /// The checksum is wrong.
     Damaged,
     /// The file cannot be read.
     Io(io::Error),
-    /// The engine refuses the code.
+    /// The engine rejects the code.
     Refused(wasmtime::Error),
 }
 
@@ -99,7 +103,7 @@ impl Cache {
 
     fn read(&self, engine: &Engine, path: &Path, key: &str, kind: CodeKind) -> Result<Code, Unusable> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
-        // Do not follow links: anybody can make one.
+        // Do not follow links, because anybody can create one.
         if !fs::symlink_metadata(path)?.is_file() {
             return Err(Unusable::NotPrivate(path.to_owned()));
         }
@@ -117,16 +121,16 @@ impl Cache {
         }
         let now = SystemTime::now();
         if !is_checked || now.duration_since(metadata.accessed()?).is_ok_and(|unused| unused > USED) {
-            // If that fails, the file only goes earlier, or is read whole again.
+            // If this fails, the file is merely removed sooner, or its checksum is computed again.
             let _ = file.set_times(times.set_accessed(now));
         }
-        // SAFETY: the checksum showed that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
-        // library. Only this user can have changed it since, who may do anything in this process anyway: others can
-        // write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
+        // SAFETY: the checksum showed that `keep` wrote the file, and `keep` writes only code that Wasmtime made for
+        // this library. Only this user can have changed it since, who can do anything in this process anyway: others
+        // can write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
         unsafe { Code::map(engine, (file, path), kind) }.map_err(Unusable::Refused)
     }
 
-    /// Keeps the code of a component. A failure is logged, and costs the next start only time.
+    /// Keeps the code of a component. A failure is logged, and only makes the next start slower.
     pub(crate) fn keep(&self, key: &str, code: &Code) {
         let path = self.path(key);
         let kept = code.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
@@ -148,7 +152,7 @@ impl Cache {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&self.0)?;
         private(&self.0, &fs::symlink_metadata(&self.0)?).map_err(|unfit| io::Error::other(unfit.to_string()))?;
-        // Write the whole file or nothing, even if many processes do this at once.
+        // Write the file atomically, even if many processes do this at once.
         let part = path.with_extension(format!("part-{}", std::process::id()));
         let _ = fs::remove_file(&part);
         let mut options = fs::File::options();
@@ -185,7 +189,7 @@ impl Cache {
     }
 }
 
-/// The end of a file.
+/// The data at the end of a file.
 struct End {
     /// The checksum of the key.
     named: u32,
@@ -201,7 +205,7 @@ impl End {
         End { named: crc32fast::hash(key.as_bytes()), whole: hasher.finalize() }
     }
 
-    /// Returns the end of an open file of this length. `None` if it has none.
+    /// Reads the data at the end of an open file of this length. `None` if the file has no such end.
     fn read(file: &mut fs::File, length: u64) -> io::Result<Option<Self>> {
         let Some(start) = length.checked_sub(END as u64) else {
             return Ok(None);
@@ -225,7 +229,7 @@ impl End {
         self.named == crc32fast::hash(key.as_bytes())
     }
 
-    /// Returns whether the open file of this length has the code of the checksum.
+    /// Returns whether the code in the open file, which has this length, matches the checksum.
     fn is_right(&self, file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 256 * 1024];
@@ -248,7 +252,7 @@ impl End {
     }
 }
 
-/// Refuses a file or folder that others could have written.
+/// Rejects a file or folder that others could have written.
 #[cfg(unix)]
 fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unusable> {
     use std::os::unix::fs::MetadataExt;
@@ -257,7 +261,7 @@ fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unusable> {
     if own && !others_write && !metadata.is_symlink() { Ok(()) } else { Err(Unusable::NotPrivate(path.to_owned())) }
 }
 
-/// Without owners of files the cache keeps nothing.
+/// On systems where files have no owner, the cache keeps nothing.
 #[cfg(not(unix))]
 fn private(path: &Path, _: &fs::Metadata) -> Result<(), Unusable> {
     Err(Unusable::NotPrivate(path.to_owned()))

@@ -1,4 +1,4 @@
-//! The machine code of a component: all of it, or that of its core module alone.
+//! The machine code of a component, or that of only its core module.
 
 use std::{fs::File, path::Path};
 
@@ -6,8 +6,8 @@ use wasmtime::{Engine, Module, Result, component::Component};
 
 use super::builtin_code;
 
-/// The number of attempts to make the image of a memory. For each, the kernel itself waits up to 150 ms for the pages
-/// in use.
+/// The number of attempts to create the image of a memory. In each attempt, the kernel itself waits up to 150 ms for
+/// pages in use.
 const IMAGE_ATTEMPTS: usize = 8;
 
 /// Machine code on an engine.
@@ -25,15 +25,15 @@ pub(crate) enum Loaded {
 
 /// The source from which another engine loads the same code.
 enum Source {
-    /// In this program.
+    /// The code is embedded in this program.
     Builtin,
-    /// In a file that nobody changes.
+    /// The code is in a file that nobody changes.
     File(File),
-    /// Only where it is loaded.
+    /// The code exists only where it is loaded.
     Memory,
 }
 
-/// Which of both it is.
+/// The kind of the code: that of a component or of a core module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeKind {
     Component,
@@ -41,7 +41,7 @@ pub(crate) enum CodeKind {
 }
 
 impl CodeKind {
-    /// Returns the word for it in the names of files.
+    /// Returns the word for this kind in file names.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             CodeKind::Component => "component",
@@ -51,7 +51,7 @@ impl CodeKind {
 }
 
 impl Code {
-    /// Returns the code of the built-in component, which this program has.
+    /// Returns the code of the built-in component, which this program embeds.
     pub(crate) fn builtin(engine: &Engine) -> Result<Self> {
         Ok(Code { loaded: Loaded::Module(builtin_code::load(engine)?), source: Source::Builtin })
     }
@@ -74,7 +74,7 @@ impl Code {
 
     /// # Safety
     ///
-    /// The bytes must be what [`serialize`](Code::serialize), or precompiling, gave.
+    /// The bytes must be what [`serialize`](Code::serialize) or precompiling returned.
     pub(crate) unsafe fn deserialize(engine: &Engine, code: &[u8], kind: CodeKind) -> Result<Self> {
         // SAFETY: the caller's promise.
         let loaded = unsafe {
@@ -95,7 +95,7 @@ impl Code {
         // SAFETY: the caller's promise.
         unsafe {
             Ok(match kind {
-                // Wasmtime maps no open file for a component.
+                // Wasmtime cannot map an open file for a component.
                 CodeKind::Component => {
                     let component = Component::deserialize_file(engine, path)?;
                     Code { loaded: Loaded::Component(component), source: Source::Memory }
@@ -108,10 +108,11 @@ impl Code {
         }
     }
 
-    /// Makes the image that every instance's memory begins as.
+    /// Creates the image from which every instance's memory begins.
     ///
-    /// On Linux it is a file in memory, sealed against writing. The kernel refuses the seal with `EBUSY` while a page of the file is
-    /// in use elsewhere, which it can be for a moment on a busy machine, so a failure is tried again.
+    /// On Linux, the image is a file in memory, sealed against writing. The kernel refuses the seal with `EBUSY` while
+    /// a page of the file is in use elsewhere, which can happen for a moment on a busy machine, so failures are
+    /// retried.
     pub(crate) fn make_image(&self) -> Result<()> {
         retry(IMAGE_ATTEMPTS, || match &self.loaded {
             Loaded::Component(component) => component.initialize_copy_on_write_image(),
@@ -135,13 +136,13 @@ impl Code {
                 let module = unsafe { Module::deserialize_open_file(engine, mapped)? };
                 Ok(Code { loaded: Loaded::Module(module), source: Source::File(file.try_clone()?) })
             }
-            // SAFETY: Wasmtime has just given these bytes.
+            // SAFETY: Wasmtime has just returned these bytes.
             Source::Memory => unsafe { Code::deserialize(engine, &self.serialize()?, kind) },
         }
     }
 }
 
-/// Calls a function until it succeeds, at most `attempts` times. Returns its last error.
+/// Calls a function until it succeeds, at most `attempts` times. Returns the last error.
 fn retry<T>(attempts: usize, mut call: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..attempts {
         if let Ok(value) = call() {

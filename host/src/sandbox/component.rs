@@ -22,10 +22,10 @@ use crate::types::{
     wasm::{ComponentDigest, Wasm},
 };
 
-/// The component of this version. Empty where the build had none.
+/// The component of this version. Empty if the build embeds none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.wasm"));
-/// The same component as the guest's build made it, before its snapshot. `bake` takes this one: each snapshot of a snapshot
-/// adds thousands of data segments, and every instance would pay for them.
+/// The same component as the guest's build created it, before its snapshot. `bake` starts from this one, because each
+/// snapshot of a snapshot adds thousands of data segments, and every instance would pay for them.
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 /// The digest of `WASM`.
 static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/harness.digest"));
@@ -49,7 +49,7 @@ pub struct Component {
 }
 
 impl fmt::Debug for Component {
-    /// Without its megabytes.
+    /// Omits its megabytes.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bytes, digest) = (self.wasm.len(), self.digest());
         formatter.debug_struct("Component").field("bytes", &bytes).field("digest", &digest).finish()
@@ -60,10 +60,10 @@ impl Component {
     /// The largest component that a gate compiles, in bytes: 32 MiB.
     ///
     /// No limit bounds the time to compile. A hostile component of 100 KB took eleven seconds, and one of 1 MB was not
-    /// done after 200 s. Make the gate of an untrusted component in a process that you can end.
+    /// finished after 200 s. Create the gate of an untrusted component in a process that you can terminate.
     pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-    /// Returns the component of this version, precompiled. It loads in about a millisecond.
+    /// Returns the component of this version, precompiled. Loading it takes about a millisecond.
     pub fn builtin() -> Self {
         Component::new(Wasm::known(WASM, DIGEST), true)
     }
@@ -80,7 +80,8 @@ impl Component {
         Component { digest: wasm.digest(), wasm, builtin, straight: true }
     }
 
-    /// Returns the same component, but called only as a component. Tests check that it makes no difference.
+    /// Returns the same component, but always called through the component model. Tests check that this makes no
+    /// difference.
     #[doc(hidden)]
     #[must_use]
     pub fn as_component(mut self) -> Self {
@@ -88,7 +89,7 @@ impl Component {
         self
     }
 
-    /// Returns the machine code of the core module, for the build, which embeds it.
+    /// Returns the machine code of the core module. The build calls this to embed the code.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -97,7 +98,7 @@ impl Component {
         engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
 
-    /// Returns what precompiled code must have in common with this library and machine, as one word.
+    /// Returns one word for the properties that precompiled code must share with this library and machine.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
@@ -109,12 +110,12 @@ impl Component {
         &self.wasm
     }
 
-    /// Returns whether it is the built-in component, whose types and answers need no check.
+    /// Returns whether this is the built-in component, whose types and answers need no check.
     pub(crate) fn is_builtin(&self) -> bool {
         self.builtin
     }
 
-    /// Returns whether it is the built-in component of a build that embeds none.
+    /// Returns whether this is the built-in component of a build that embeds none.
     pub(crate) fn is_missing(&self) -> bool {
         self.builtin && self.wasm.is_empty()
     }
@@ -124,7 +125,7 @@ impl Component {
         if self.builtin { BUILT } else { &self.wasm }
     }
 
-    /// `sha256:` and the digest of the bytes.
+    /// Returns `sha256:` followed by the digest of the bytes.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -133,7 +134,7 @@ impl Component {
         &self.digest
     }
 
-    /// Returns the code for an engine, precompiled if that fits this machine.
+    /// Loads the code on an engine. Uses precompiled code if that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<Code, LoadError> {
         if self.is_missing() {
             return Err(LoadError::NotBuilt);
@@ -169,7 +170,7 @@ impl Component {
     /// Returns the names that the component imports, and those that it exports.
     pub(crate) fn names(&self) -> [Vec<String>; 2] {
         let [mut imports, mut exports] = [Vec::new(), Vec::new()];
-        // What is nested has names of its own.
+        // Nested components and modules have names of their own.
         let mut depth = 0_u32;
         for payload in Parser::new(0).parse_all(&self.wasm).flatten() {
             match payload {
@@ -188,8 +189,9 @@ impl Component {
     }
 }
 
-/// Returns a hash that identifies a component: of its bytes, or of the parts that differ from the built-in one.
-// BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
+/// Returns a hash that identifies a component. It covers the component's bytes, or the parts that differ from the
+/// built-in one.
+// BLAKE3 instead of the public SHA-256, because each start computes this hash, and BLAKE3 is four times as fast.
 fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Hash {
     let Some(module) = module else {
         return blake3::hash(component);
@@ -203,7 +205,7 @@ fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Has
     hasher.finalize()
 }
 
-/// Returns what precompiled code must have in common with an engine, as one word.
+/// Returns one word for the properties that precompiled code must share with an engine.
 fn compatibility(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -214,18 +216,18 @@ fn compatibility(engine: &Engine) -> String {
 #[derive(Debug, Clone, serde::Serialize)]
 #[non_exhaustive]
 pub struct Inspection {
-    /// The contracts baked into it, by ascending agent.
+    /// The contracts baked into the component, sorted by agent.
     pub agents: Vec<ContractInfo>,
-    /// The profiles baked into it, by ascending agent.
+    /// The profiles baked into the component, sorted by agent.
     pub profiles: Vec<ProfileInfo>,
-    /// The names that it imports; empty for a validator.
+    /// The names that the component imports. Empty for a validator.
     pub imports: Vec<String>,
-    /// The interfaces that it exports.
+    /// The interfaces that the component exports.
     pub exports: Vec<String>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: usize,
-    /// `sha256:` and the digest of its bytes.
+    /// `sha256:` followed by the digest of the bytes.
     pub digest: String,
-    /// `true` if its registry is sealed, so that it takes no further contracts.
+    /// `true` if the registry is sealed, so that the component accepts no further contracts.
     pub sealed: bool,
 }

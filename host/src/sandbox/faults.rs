@@ -1,8 +1,9 @@
-//! Finds out whether a call caused a page fault, by one question to the kernel instead of two.
+//! Detects whether a call caused a page fault, with one system call instead of two.
 //!
-//! The kernel counts the page faults of a thread. A call caused none if the count after it equals a count from before it. The
-//! count after the last call of the same thread is such a count, as long as the thread causes no page faults between its calls.
-//! Once it does, the count is read before each call again, until many calls in a row have had none between them.
+//! The kernel counts the page faults of a thread. A call caused none if the count after it equals a count from before
+//! it. The count after the previous call of the same thread can serve as the latter, as long as the thread causes no
+//! page faults between its calls. Once it does, the count is read before each call again, until many consecutive calls
+//! have had no page faults between them.
 
 use std::{
     cell::Cell,
@@ -14,13 +15,13 @@ use std::{
 
 use crate::system;
 
-/// The number of consecutive calls without page faults before them, after which the last count is used again. If that
-/// fails, the kernel lists all pages, which takes as long as some tens of these questions.
+/// The number of consecutive calls without page faults before them, after which the previous count is used again. If
+/// that turns out wrong, the kernel lists all pages, which takes as long as some tens of these system calls.
 const QUIET: u32 = 32;
 
 #[derive(Clone, Copy)]
 struct Seen {
-    /// The process that counted: after a fork, the counts of the parent mean nothing.
+    /// The process that counted. After a fork, the counts of the parent are meaningless.
     process: u64,
     faults: u64,
     /// The number of consecutive calls without page faults before them.
@@ -34,12 +35,12 @@ thread_local! {
 /// A number of page faults of this thread, from before a call.
 pub(crate) struct PageFaults {
     before: u64,
-    /// `true` if it was counted before the call, and not after the last one.
+    /// `true` if the count was read directly before the call, and not after the previous one.
     is_exact: bool,
 }
 
 impl PageFaults {
-    /// `None` if the system does not count them.
+    /// Returns the count from before a call. `None` if the system does not count page faults.
     pub(crate) fn before_call() -> Option<Self> {
         let seen = SEEN.get();
         let process = process()?;
@@ -52,21 +53,21 @@ impl PageFaults {
         Some(PageFaults { before: faults, is_exact: true })
     }
 
-    /// Returns whether the thread has caused no page fault since. Only the thread that counted before may ask.
+    /// Returns whether the thread has caused no page faults since. Call it on the thread that read the count.
     pub(crate) fn are_none_since(&self) -> bool {
         let (Some(process), Some(faults)) = (process(), system::page_faults()) else {
             return false;
         };
         let seen = SEEN.get();
         let is_none = faults == self.before && seen.process == process;
-        // The page faults came between two calls, or in the call.
+        // The page faults may have occurred between two calls or in the call.
         let quiet = if is_none || self.is_exact { seen.quiet } else { 0 };
         SEEN.set(Seen { process, faults, quiet });
         is_none
     }
 }
 
-/// Returns a number that a forked process does not share with its parent. `None` if the system does not report forks.
+/// Returns a number that a forked process does not share with its parent. `None` if forks cannot be detected.
 fn process() -> Option<u64> {
     static PROCESS: AtomicU64 = AtomicU64::new(1);
     static IS_NOTICED: OnceLock<bool> = OnceLock::new();
@@ -99,7 +100,7 @@ mod tests {
             assert!(!before.are_none_since(), "after {quiet} calls");
             for _ in 0..quiet {
                 let before = PageFaults::before_call().expect("a count");
-                // Neither answer is wrong: the thread may or may not have page faults between calls.
+                // Both answers are allowed: the thread may or may not have page faults between calls.
                 before.are_none_since();
             }
         }
@@ -109,7 +110,7 @@ mod tests {
     fn a_count_is_used_again_only_while_there_are_no_page_faults_between_calls() {
         let call = || PageFaults::before_call().is_none_or(|before| before.are_none_since());
         let mut tried = 0;
-        // Whatever else causes page faults here does so rarely.
+        // Anything else that causes page faults here does so rarely.
         while !(0..3 * QUIET).all(|_| call()) {
             tried += 1;
             assert!(tried < 100, "page faults without end");

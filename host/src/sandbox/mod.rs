@@ -1,4 +1,4 @@
-//! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
+//! The sandbox: one component on one engine, fresh instances of it, and the limits that terminate them.
 
 pub(crate) mod builtin_code;
 pub(crate) mod cache;
@@ -46,21 +46,23 @@ use crate::{
     },
 };
 
-/// The number of large outputs after which a gate makes an engine for them, which takes as long as several calls: it copies the
-/// machine code. Many processes judge only a few.
+/// The number of large outputs after which a gate creates an engine for them. Creating one copies the machine code,
+/// which takes as long as several calls, and many processes judge only a few large outputs.
 const FEW_LARGE: usize = 8;
 
 /// The parts from which instances are created.
 pub(crate) struct Sandbox {
     component: Component,
-    /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
+    /// For instances that judge one output of ordinary size. The next instance overwrites at once what they leave in
+    /// their slot.
     ordinary: Instances,
-    /// For those that judge one large output: apart, so that what it leaves makes no later one slower. Made for the call after the
-    /// first [`FEW_LARGE`].
+    /// For instances that judge one large output. They are separate, so that what they leave makes no later instance
+    /// slower. Created for the call after the first [`FEW_LARGE`].
     large: OnceLock<Option<Instances>>,
     /// The number of large outputs that ordinary instances have judged.
     few_large: AtomicUsize,
-    /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
+    /// For instances that are held between calls. They are outside of all pools, so that no verdict waits for one.
+    /// Created on first use.
     held: OnceLock<Option<Instances>>,
     /// `true` if large and held instances may have engines of their own.
     apart: bool,
@@ -79,7 +81,7 @@ struct Instances {
 
 enum Kind {
     Component(ComponentInstancePre<MemoryLimiter>, Box<Interfaces>),
-    /// A module that is the built-in one but for its data.
+    /// A module that is the built-in one with other data.
     Module(InstancePre<MemoryLimiter>, Box<Functions>),
 }
 
@@ -89,7 +91,7 @@ pub(crate) struct Live<'s> {
     exports: Exports<'s>,
     place: Place<'s>,
     baseline: Baseline,
-    /// Where it may be kept.
+    /// The observation of the instance, if it may be kept.
     watch: Option<Watch>,
 }
 
@@ -102,23 +104,23 @@ enum Place<'s> {
 /// The reason why a call has no result.
 pub(crate) enum Stopped {
     Fault(Fault),
-    /// It used up the fuel after which the clock is to be looked at, in an instance that cannot be stopped to do so.
+    /// The call used up the fuel after which the clock must be checked, but the instance cannot yield for that.
     Look,
 }
 
-/// Which instance is wanted.
+/// The kind of instance that a call needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// One that judges one output of ordinary size.
+    /// An instance that judges one output of ordinary size.
     Ordinary,
-    /// One that judges one large output.
+    /// An instance that judges one large output.
     Large,
-    /// One that is held between calls.
+    /// An instance that is held between calls.
     Held,
 }
 
 impl Size {
-    /// Outputs up to this length are ordinary, in bytes: what they take of the memory, a slot keeps.
+    /// The longest output of ordinary size, in bytes. A slot keeps the memory that such an output touches.
     const ORDINARY: usize = 16 * 1024;
 
     pub(crate) fn of(bytes: usize) -> Self {
@@ -142,8 +144,9 @@ impl Instances {
             Loaded::Module(module) => {
                 let mut linker = Linker::new(&engine);
                 for import in module.imports() {
-                    // The imports with which a component manages its resources. Without a component, the number of a
-                    // resource is the guest's own for it, and what is dropped goes with the instance.
+                    // The imports with which a component manages its resources. Without a component, the guest's own
+                    // number for a resource serves as its handle, and dropped resources are freed together with the
+                    // instance.
                     let linked = match import.name().starts_with("[resource-drop]") {
                         true => linker.func_wrap(import.module(), import.name(), |_: u32| {}),
                         false => linker.func_wrap(import.module(), import.name(), |resource: u32| resource),
@@ -160,8 +163,8 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held
-    /// instances may have engines of their own.
+    /// Creates a sandbox on an engine whose pool has the slots of the options. `apart` allows engines of their own for
+    /// large and held instances.
     pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
@@ -172,11 +175,12 @@ impl Sandbox {
             held: OnceLock::new(),
             apart,
             limits: options.limits,
-            // Where held instances have no engine of their own, one slot is left to verdicts if there are two.
+            // If held instances cannot have an engine of their own, and there are at least two slots, one slot is
+            // reserved for verdicts.
             slots: Slots::new(options.slots, if apart { (options.slots - 1).max(1) } else { options.slots }),
             pristine: Mutex::default(),
         };
-        // Only an instance shows whether its functions have the right types.
+        // Only an instance reveals whether its functions have the right types.
         if !sandbox.component.is_builtin() {
             let mut live = sandbox.enter(Size::Ordinary, None)?;
             if let Exports::Component(exports) = &live.exports {
@@ -194,7 +198,7 @@ impl Sandbox {
         &self.limits
     }
 
-    /// Returns whether the component has the kernel as well.
+    /// Returns whether the component includes the kernel.
     pub(crate) fn has_kernel(&self) -> bool {
         match &self.ordinary.kind {
             Kind::Component(_, interfaces) => interfaces.has_kernel(),
@@ -202,7 +206,7 @@ impl Sandbox {
         }
     }
 
-    /// Refuses an output that is longer than the limit, before it enters the sandbox.
+    /// Rejects an output that is longer than the limit, before it enters the sandbox.
     pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
         if bytes > limit {
@@ -211,8 +215,8 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Returns the instances for one large output: those of ordinary outputs for the first few, and where they cannot have an engine of
-    /// their own.
+    /// Returns the instances for one large output. The first few use the ordinary instances, and so do all others if
+    /// large instances cannot have an engine of their own.
     fn large(&self) -> &Instances {
         let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
         let is_early = || self.large.get().is_none() && self.few_large.fetch_add(1, Ordering::Relaxed) < FEW_LARGE;
@@ -222,7 +226,7 @@ impl Sandbox {
         self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)
     }
 
-    /// Returns the instances that are held between calls. `None` where they cannot have an engine of their own.
+    /// Returns the instances that are held between calls. `None` if they cannot have an engine of their own.
     fn held(&self) -> Option<&Instances> {
         if !self.apart {
             return None;
@@ -236,8 +240,8 @@ impl Sandbox {
         Instances::new(engine.clone(), code).ok()
     }
 
-    /// Returns an instance that behaves as a fresh one, once a slot is free. An instance of ordinary size begins from
-    /// this snapshot, if it was kept.
+    /// Returns an instance that behaves like a fresh one, once a slot is free. An instance of ordinary size begins from
+    /// this snapshot, if an instance with it was kept.
     ///
     /// # Errors
     ///
@@ -268,7 +272,7 @@ impl Sandbox {
         }
     }
 
-    /// Returns why there is no slot.
+    /// Returns the fault for a missing slot.
     fn busy(&self, full: Full) -> Fault {
         match full {
             Full::Waited => Fault::all_at_work(self.slots.count(), self.limits.timeout),
@@ -276,7 +280,7 @@ impl Sandbox {
         }
     }
 
-    /// Returns an instance in which a call has ended by itself. It may be kept.
+    /// Returns an instance after a call that ended normally. The sandbox may keep the instance.
     pub(crate) fn leave(&self, live: Live<'_>) {
         let Live { store, exports, place, baseline, watch } = live;
         match (exports, watch, place) {
@@ -291,7 +295,7 @@ impl Sandbox {
                 }
             }
             (_, _, place) => {
-                // Before its slot is free.
+                // Drop the store before its slot becomes free.
                 drop(store);
                 drop(place);
             }
@@ -302,7 +306,7 @@ impl Sandbox {
         self.pristine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks what pages hold in a fresh instance, if there is a slot for one.
+    /// Reads the content of pages in a fresh instance, if there is a slot for one.
     fn learn(&self, pages: &[usize]) {
         let Some(Taken { slot, displaced, .. }) = self.slots.try_take() else {
             return;
@@ -316,11 +320,11 @@ impl Sandbox {
 
     /// Returns a fresh instance for one output of ordinary size.
     fn ordinary_one<'s>(&'s self, slot: Slot<'s, WarmInstance>) -> Result<Live<'s>, Fault> {
-        // What the instance begins with may be written before anything is called.
+        // The call may write to what the instance begins with before anything else, so observe it from the start.
         self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
     }
 
-    /// Creates a fresh instance. Its place is given back with it.
+    /// Creates a fresh instance. Dropping the instance releases its place.
     fn instantiate<'s>(
         &'s self,
         instances: &'s Instances,
@@ -329,8 +333,8 @@ impl Sandbox {
     ) -> Result<Live<'s>, Fault> {
         let mut store = Store::new(&instances.engine, MemoryLimiter::new(self.limits.memory));
         store.limiter(|memory| memory);
-        // Instantiation runs the component's start function: the built-in one has none, another may do anything within
-        // the limits of a call. The call itself gets its own fuel.
+        // Instantiation runs the component's start function. The built-in component has none; another may do anything
+        // within the limits of a call. The call itself gets its own fuel.
         let fuel = self.limits.fuel;
         let entered = store.set_fuel(fuel).and_then(|()| match &instances.kind {
             Kind::Component(pre, interfaces) => {
@@ -353,7 +357,7 @@ impl Sandbox {
         }
     }
 
-    /// Calls an instance within this much fuel, by a clock that already runs. Drop the instance if it stopped.
+    /// Calls an instance within this much fuel, on a clock that is already running. Drop the instance if it stopped.
     pub(crate) fn call<T>(
         &self,
         live: &mut Live,
@@ -361,7 +365,8 @@ impl Sandbox {
         call: impl FnOnce(&mut Caller) -> wasmtime::Result<T>,
     ) -> Result<(T, Usage), Stopped> {
         let store = &mut live.store;
-        // Without a stack of its own, the guest cannot be stopped to look at the clock. It gets what it may use before that.
+        // Without a stack of its own, the guest cannot yield to check the clock. So it gets only the fuel that it may
+        // use before the next check.
         let given = if store.data().yields { fuel } else { fuel.min(LOOK) };
         store.set_fuel(given).map_err(|error| Stopped::Fault(Fault::Trap { message: format!("{error:#}") }))?;
         let called = call(&mut Caller::new(&live.exports, store, clock));
@@ -383,7 +388,7 @@ impl Sandbox {
 
     /// Returns why an instance stopped.
     fn fault(&self, error: &wasmtime::Error, memory: &MemoryLimiter, fuel: u64) -> Fault {
-        // A guest that gets no memory aborts, by whatever trap. So ask the limiter first.
+        // A guest that is denied memory aborts with an arbitrary trap. So ask the limiter first.
         if memory.refused {
             return Fault::OutOfMemory { limit: self.limits.memory };
         }
@@ -413,7 +418,7 @@ fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
 }
 
 impl Live<'_> {
-    /// Makes sure that the clock is looked at however long a call takes.
+    /// Ensures that the clock is checked no matter how long a call takes.
     pub(crate) fn yielding(&mut self) -> Result<(), Fault> {
         yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
     }
@@ -425,7 +430,7 @@ impl Live<'_> {
         }
     }
 
-    /// Returns whether it was kept since an earlier call.
+    /// Returns whether the instance was kept from an earlier call.
     #[cfg(test)]
     pub(crate) fn was_kept(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_known)
@@ -439,7 +444,7 @@ impl Live<'_> {
         }
     }
 
-    /// Begins from a snapshot, where nothing was done yet. Returns whether it does.
+    /// Begins from a snapshot if the instance is unused. Returns whether it does.
     pub(crate) fn begin_from(&mut self, snapshot: &Arc<MemorySnapshot>) -> bool {
         let Exports::Module(exports) = &self.exports else {
             return false;

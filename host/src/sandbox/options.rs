@@ -1,11 +1,11 @@
-//! How a gate is set up.
+//! The settings of a gate.
 
 use std::path::PathBuf;
 
 use super::{cache::Cache, component::Component};
 use crate::types::limits::Limits;
 
-/// How a gate is set up. Every setting has a default; the methods change one each.
+/// The settings of a gate. Every setting has a default, and each method changes one setting.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,9 +26,9 @@ pub struct Options {
     /// may take ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
     /// [`Gate::instance`](crate::Gate::instance) take no slots. Default: four for each processor, at least 8.
     ///
-    /// Each reserves 4 GiB of addresses, and takes memory only as it uses it. If the process may not reserve as much
-    /// (`ulimit -v`), as many instances run as fit, at least one; that one needs 5 GiB. Verdicts and fuel stay the same,
-    /// and each instance takes some tenths of a millisecond more.
+    /// Each reserves 4 GiB of addresses, and takes memory only as it uses it. If the process may not reserve that much
+    /// (`ulimit -v`), as many instances run as fit, but at least one; that one needs 5 GiB. Verdicts and fuel stay the
+    /// same, and each instance takes some tenths of a millisecond longer.
     pub slots: u32,
     /// The folder where the gate keeps the machine code of components other than the built-in one. Default: `seamgate`
     /// in the user's cache folder, private to the user. With `None`, each gate compiles its component again.

@@ -1,8 +1,8 @@
-//! Finds out whether a component is the built-in one with other data. Such a component runs the code of the built-in
+//! Determines whether a component is the built-in one with other data. Such a component runs the code of the built-in
 //! one, so the library may call its core module directly.
 //!
-//! Compares everything byte by byte except for what baking changes: the data of the one module with a memory, the
-//! initial size of that memory, and the initial values of the module's globals.
+//! Compares all bytes except those that baking changes: the data of the only module with a memory, the initial size of
+//! that memory, and the initial values of the module's globals.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ fn read(component: &[u8]) -> Option<Read<'_>> {
             }
             Payload::DataSection(_) | Payload::DataCountSection { .. } if is_main => continue,
             Payload::CodeSectionStart { size, .. } => {
-                // As a whole: nobody needs each of its functions.
+                // Compared as a whole, because the individual functions are not needed.
                 parser.skip_section();
                 let start = at;
                 at = at.checked_add(usize::try_from(*size).ok()?)?;
@@ -126,13 +126,14 @@ mod tests {
         // The memory, the globals and the data.
         assert!(same.own.len() >= 3, "{} sections are its own", same.own.len());
         let own = same.own;
-        // From all over the component: where a byte of code or of the wrapper is another, it is not the built-in.
+        // Bytes from all over the component. If a byte of the code or of the wrapper differs, it is not the built-in
+        // component.
         let mut other = builtin.to_vec();
         let (mut same, mut different) = (0, 0);
         for at in (0..builtin.len()).step_by(builtin.len() / 97).chain(builtin.len() - 300..builtin.len()) {
             other[at] ^= 1;
             match module(&other, builtin) {
-                // What differs is in a section that counts as its own.
+                // The difference is in a section that counts as its own.
                 Some(module) if module.own != own => same += 1,
                 Some(_) => panic!("the byte at {at} is in no section of its own"),
                 None => different += 1,

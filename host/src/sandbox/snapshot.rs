@@ -1,8 +1,8 @@
-//! Snapshots of what a contract or profile left in the memory of an instance.
+//! Snapshots of the changes that a contract or profile made to the memory of an instance.
 //!
 //! A fresh instance that begins from a snapshot holds the compiled contract, and is otherwise like any fresh instance:
-//! nothing outside the memory survives a call, because the module's only mutable global is the stack pointer, which the
-//! call restores.
+//! no state outside the memory survives a call, because the module's only mutable global is the stack pointer, which
+//! the call restores.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::{engine::STACK, limiter::MemoryLimiter};
 /// The size of a page of memory, in bytes.
 const PAGE: usize = 64 * 1024;
 
-/// Pieces that are at most this many bytes apart are joined, because each piece has a cost of its own.
+/// The distance in bytes up to which neighbouring pieces are joined, because each piece has a fixed cost.
 const NEAR: usize = 64;
 
 /// The difference between the memory of an instance and that of a fresh one.
@@ -26,8 +26,8 @@ pub(crate) struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    /// Takes a snapshot of what was written to a memory since it held `before`. Leaves the stack out, which is the lowest part of
-    /// the memory, because nothing on it is used between calls.
+    /// Takes a snapshot of everything that was written to a memory since its content was `before`. Omits the stack,
+    /// which is the lowest part of the memory, because nothing on it is used between calls.
     pub(crate) fn since(before: &[u8], after: &[u8]) -> Self {
         let mut pieces = Vec::new();
         let is_same = |at: usize, end: usize| before.get(at..end).unwrap_or_default() == &after[at..end];
@@ -59,7 +59,7 @@ impl MemorySnapshot {
         self.within(&addresses).next().is_some()
     }
 
-    /// Writes the bytes that the snapshot has of a page to that page.
+    /// Copies the part of the snapshot that lies in a page to that page.
     pub(crate) fn lay_over(&self, address: usize, page: &mut [u8]) {
         let end = address + page.len();
         for (at, bytes) in self.within(&(address..end)) {

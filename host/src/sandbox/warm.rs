@@ -1,14 +1,16 @@
-//! Warm instances: reused for the next call, each with its memory restored to that of a fresh one.
+//! Warm instances, which are reused for the next call. Before that, their memory is restored to that of a fresh
+//! instance.
 //!
-//! Dropping an instance and making another takes longer than an ordinary verdict, because Wasmtime asks the kernel about every
-//! page that the instance has read. This module asks only whether the call caused a page fault. A call that caused none has
-//! written only to pages that were private before it. These pages are known, and get the bytes of a fresh instance back. After a
-//! call that caused a page fault, the kernel lists the private pages again. A page that many calls in a row left as it was is
-//! given back to the kernel, so that it takes no time until a call writes to it.
+//! Dropping an instance and creating another takes longer than an ordinary verdict, because Wasmtime asks the kernel
+//! about every page that the instance has read. This module asks only whether the call caused a page fault. A call
+//! without a page fault has written only to pages that were already private. These pages are known, and are overwritten
+//! with the bytes of a fresh instance. After a call that caused a page fault, the kernel lists the private pages again.
+//! A page that many consecutive calls left unchanged is returned to the kernel, so that it takes no time until a call
+//! writes to it.
 //!
-//! Nothing else differs from a fresh instance. The module's only mutable global is the stack pointer, which a call that returns
-//! restores, and the module has no instruction that changes a table or drops a segment (a test below checks both). An instance
-//! that trapped, grew its memory, or ran on a stack of its own is not reused.
+//! Nothing else differs from a fresh instance. The module's only mutable global is the stack pointer, which a call
+//! restores when it returns, and the module has no instruction that changes a table or drops a segment (a test below
+//! checks both). An instance that trapped, grew its memory, or ran on a stack of its own is not reused.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,8 +25,8 @@ use crate::system;
 
 /// Returns whether an instruction changes only linear memory and globals, and neither tables nor segments.
 ///
-/// The gate reuses an instance by restoring its memory, so its module may hold no other instruction. Tools that build a
-/// component can check this. [`Operator`] is a type of `wasmparser`, in the version that Wasmtime uses.
+/// The gate reuses an instance by restoring its memory, so its module must have no other instructions. Tools that build
+/// a component can check this. [`Operator`] is a type of `wasmparser`, in the version that Wasmtime uses.
 pub fn stays_in_memory(operator: &Operator) -> bool {
     !matches!(
         operator,
@@ -41,11 +43,11 @@ pub fn stays_in_memory(operator: &Operator) -> bool {
 /// The most bytes that calls may write outside the instance's snapshot. An instance with more is not reused.
 const MOST_WRITTEN: usize = KEEP_RESIDENT;
 
-/// The most bytes that the private pages of a reused instance may have.
+/// The largest total size of a reused instance's private pages, in bytes.
 const MOST_OWN: usize = 4 << 20;
 
-/// After how many calls in a row that leave a page as it was the kernel gets it back. To write to it again then takes a page fault
-/// and a list of all pages, as long as some tens of comparisons.
+/// The number of consecutive calls that must leave a page unchanged before it is returned to the kernel. Writing to the
+/// page again then takes a page fault and a list of all pages, as long as some tens of comparisons.
 const IDLE: u8 = 100;
 
 /// An instance that waits for its next call.
@@ -77,9 +79,9 @@ pub(crate) struct Watch {
 struct Page {
     number: usize,
     original: Original,
-    /// `true` if the kernel restores the content when the page is returned: no part of it comes from a snapshot.
+    /// `true` if returning the page to the kernel restores this content, because no part of it comes from a snapshot.
     is_given: bool,
-    /// The number of calls in a row that left it unchanged.
+    /// The number of consecutive calls that left the page unchanged.
     idle: u8,
 }
 
@@ -89,13 +91,13 @@ enum Original {
     Bytes(Arc<[u8]>),
 }
 
-/// Pages of a fresh instance without a snapshot, by number. Holds the pages that some call has written to.
+/// The pages of a fresh instance without a snapshot, by number. Contains the pages that any call has written to.
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
 /// The reason why an instance is not reused.
 pub(crate) enum NotReusable {
-    /// The content of these pages in a fresh instance is not known yet.
+    /// The content of these pages in a fresh instance is not yet known.
     Unknown(Vec<usize>),
     Other,
 }
@@ -118,7 +120,7 @@ impl Watch {
 }
 
 impl WarmInstance {
-    /// Returns whether the instance began from this snapshot, or without one if there is none.
+    /// Returns whether the instance began from this snapshot, or without one if this is `None`.
     pub(crate) fn begins_from(&self, snapshot: Option<&Arc<MemorySnapshot>>) -> bool {
         match (&self.baseline.snapshot, snapshot) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -181,7 +183,8 @@ fn give_back(written: &mut Vec<Page>, memory: &mut [u8]) {
         let Some(bytes) = memory.chunks_mut(system::page_size()).nth(page.number) else {
             return true;
         };
-        // The kernel maps zeros again, and other pages from the memory's image. Without an image, those do not come back.
+        // The kernel then maps zeros for some pages, and the memory's image for others. Without an image, it cannot
+        // restore the latter.
         page.is_given = system::forget(bytes)
             && match &page.original {
                 Original::Zeros => true,
@@ -200,12 +203,12 @@ impl PristinePages {
         }
     }
 
-    /// Returns the content of pages in a fresh instance that began from a snapshot. `known` are those of them that were known before,
-    /// with the same snapshot.
+    /// Returns the content of pages in a fresh instance that began from a snapshot. `known` has those that were already
+    /// known, with the same snapshot.
     ///
     /// # Errors
     ///
-    /// There are too many of them, or some are unknown.
+    /// There are too many pages, or some are unknown.
     fn pages(
         &self,
         numbers: Vec<usize>,
@@ -224,7 +227,7 @@ impl PristinePages {
         }
         let mut known = known.into_iter().peekable();
         let mut page = |number: usize| {
-            // Both ascend.
+            // Both lists are in ascending order.
             while known.next_if(|page| page.number < number).is_some() {}
             if let Some(page) = known.next_if(|page| page.number == number) {
                 return Some(page);
@@ -252,7 +255,8 @@ impl Original {
 
     /// Restores the content of a page. Returns whether it had changed.
     fn restore(&self, page: &mut [u8]) -> bool {
-        /// Most bytes of a page were only read, and comparing is faster than writing. So each piece of this size is compared.
+        /// The size of the pieces that are compared. Most bytes of a page were only read, and comparing is faster than
+        /// writing.
         const PIECE: usize = 512;
         let mut is_changed = false;
         let mut originals = match self {

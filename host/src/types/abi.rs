@@ -1,7 +1,8 @@
-//! The canonical ABI of the component model, as far as `wit/` needs it: how values lie in the memory of an instance.
+//! The canonical ABI of the component model, as far as `wit/` needs it: the layout of values in the memory of an
+//! instance.
 //!
-//! A component without imports is its core module and this. An instance's answers are untrusted: each offset, each tag
-//! and each text is checked before it is used.
+//! A component without imports consists of its core module and this ABI. An instance's answers are untrusted: each
+//! offset, tag and text is checked before it is used.
 
 use wasmtime::{Error, Result};
 
@@ -15,17 +16,17 @@ pub(crate) trait Layout {
 pub(crate) trait Lift: Layout + Sized {
     /// # Errors
     ///
-    /// There is no such value at this offset, which is aligned.
+    /// There is no valid value at this offset. The offset must be aligned.
     fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self>;
 }
 
 /// A value that is written to memory.
 pub(crate) trait Lower: Layout {
-    /// Writes the value to an offset in room that was given for it.
+    /// Writes the value to memory that was allocated for it at an offset.
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()>;
 }
 
-/// Memory that provides room for values.
+/// Memory in which values can be allocated.
 pub(crate) trait Room {
     /// Allocates this many bytes. Returns the offset.
     fn room(&mut self, align: usize, size: usize) -> Result<u32>;
@@ -36,12 +37,12 @@ pub(crate) trait Room {
 /// The memory that values are read from.
 pub(crate) struct Reader<'m> {
     memory: &'m [u8],
-    /// The number of bytes that lists and texts may still have. In sound memory no two of them share a byte; in other
-    /// memory a small list could name the same long text a million times.
+    /// The number of bytes that lists and texts may still take. In valid memory, no two of them share a byte; in other
+    /// memory, a small list could reference the same long text a million times.
     left: usize,
 }
 
-/// Returns an offset, aligned upwards.
+/// Rounds an offset up to an alignment.
 pub(crate) const fn aligned(at: usize, align: usize) -> usize {
     at.next_multiple_of(align)
 }
@@ -60,7 +61,7 @@ impl<'m> Reader<'m> {
         Reader { memory, left: memory.len() }
     }
 
-    /// Returns the value that a function gave the address of.
+    /// Returns the value at an address that a function returned.
     pub(crate) fn read<T: Lift>(&mut self, at: u32) -> Result<T> {
         let at = at as usize;
         if !at.is_multiple_of(T::ALIGN) {
@@ -87,7 +88,7 @@ impl<'m> Reader<'m> {
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Returns whether the second of two cases is present, as in `option` and `result`.
+    /// Returns whether the value is the second of two cases, as in `option` and `result`.
     #[inline]
     fn is_second(&self, at: usize) -> Result<bool> {
         match self.byte(at)? {
@@ -164,7 +165,7 @@ impl Lower for String {
     }
 }
 
-/// Writes a text as a member.
+/// Writes a text as a member of a record.
 pub(crate) fn lower_text(value: &str, to: &mut impl Room, at: usize) -> Result<()> {
     let written = text(to, value)?;
     refer(to, at, written)
@@ -201,7 +202,7 @@ impl<T: Layout> Layout for Box<T> {
     const ALIGN: usize = T::ALIGN;
 }
 
-/// For large records, which are moved often on their way.
+/// For large records, which are moved often.
 impl<T: Lift> Lift for Box<T> {
     #[inline]
     fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self> {
@@ -245,20 +246,20 @@ impl<T: Lift, E: Lift> Lift for Result<T, E> {
     }
 }
 
-/// Writes where a text or a list is, and its length.
+/// Writes the address and the length of a text or a list.
 fn refer(to: &mut impl Room, at: usize, (start, length): (u32, u32)) -> Result<()> {
     start.lower(to, at)?;
     length.lower(to, at + 4)
 }
 
-/// Writes a text to room of its own. Returns its address and its length.
+/// Allocates memory for a text, and writes it. Returns its address and its length.
 pub(crate) fn text(to: &mut impl Room, text: &str) -> Result<(u32, u32)> {
     let start = to.room(1, text.len())?;
     to.write(start as usize, text.as_bytes())?;
     Ok((start, u32::try_from(text.len())?))
 }
 
-/// Writes a list to room of its own. Returns its address and its length.
+/// Allocates memory for a list, and writes it. Returns its address and its length.
 pub(crate) fn list<T: Lower>(to: &mut impl Room, items: &[T]) -> Result<(u32, u32)> {
     let start = to.room(T::ALIGN, items.len().saturating_mul(T::SIZE))?;
     for (index, item) in items.iter().enumerate() {
@@ -267,7 +268,7 @@ pub(crate) fn list<T: Lower>(to: &mut impl Room, items: &[T]) -> Result<(u32, u3
     Ok((start, u32::try_from(items.len())?))
 }
 
-/// How a record lies in memory: its members in their order, each aligned.
+/// Implements the layout of a record: its members in their order, each aligned.
 macro_rules! record {
     ($name:ident { $($member:ident: $of:ty),* $(,)? }) => {
         impl abi::Layout for $name {
@@ -309,7 +310,7 @@ macro_rules! record {
     };
 }
 
-/// How an enum lies in memory: the number of its case, in a byte.
+/// Implements the layout of an enum: the number of its case, in one byte.
 macro_rules! cases {
     ($name:ident { $($case:ident),* $(,)? }) => {
         impl abi::Layout for $name {
@@ -398,7 +399,7 @@ mod tests {
         refused(0, &u32::MAX.to_le_bytes(), "outside of the memory");
         refused(4, &u32::MAX.to_le_bytes(), "too long");
         refused(56, &[2], "no such case");
-        // The first byte of the text of two bytes, twice.
+        // The first byte of a two-byte character, twice.
         let received = u32::from_le_bytes([memory[at + 24], memory[at + 25], memory[at + 26], memory[at + 27]]);
         let mut half = memory.clone();
         half[received as usize + 1] = half[received as usize];

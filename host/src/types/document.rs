@@ -1,5 +1,5 @@
-//! The document of a report. If the output is one document and nothing else, it is written when somebody reads it:
-//! whoever asks for a verdict already has the output.
+//! The document of a report. If the output consists only of one document, that document is written when it is first
+//! read, because whoever asks for a verdict already has the output.
 
 use std::{fmt, ops::Deref, sync::OnceLock};
 
@@ -9,8 +9,7 @@ use wasmtime::Result;
 use super::abi::{Layout, Lift, Lower, Reader, Room};
 use crate::json::{is_json, minified};
 
-/// A document as JSON text without optional white space, numbers with the digits they were written with. It is a `str` to its
-/// readers.
+/// A document as JSON text without optional white space. Numbers keep their original digits. It dereferences to `str`.
 ///
 /// ```
 /// use seamgate::{Gate, Request};
@@ -26,11 +25,11 @@ use crate::json::{is_json, minified};
 #[derive(Clone)]
 pub struct Document {
     text: OnceLock<String>,
-    /// The piece from which the text is written, if it did not come as text.
+    /// The piece of the output from which the text is written, unless the document came as text.
     piece: Option<Piece>,
 }
 
-/// A piece of the output that is the document, says the component.
+/// A piece of the output that is the document according to the component.
 #[derive(Clone)]
 struct Piece {
     text: String,
@@ -39,8 +38,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Returns the document. A component that reports a piece as JSON that is not could have returned any document,
-    /// including `null`.
+    /// Returns the document. Returns `null` if a component that is not built in reports a piece that is not JSON: it
+    /// could have reported any document, including `null`.
     fn document(&self) -> String {
         let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         if is_json { minified(&self.text).into_owned() } else { "null".to_owned() }
@@ -61,7 +60,7 @@ impl Document {
         }
     }
 
-    /// Returns whether it is one line of JSON, as everything written here is.
+    /// Returns whether the document is one line of JSON, like everything that this library writes.
     pub(crate) fn is_sound(&self) -> bool {
         self.piece.is_some() || is_json(self)
     }

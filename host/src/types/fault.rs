@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::Violation;
 use crate::types;
 
-/// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
-/// [`Report`](crate::Report).
+/// The reason why there is no verdict: the caller made a mistake, or a call exceeded a limit. A rejected output is not
+/// a fault: it is a [`Report`](crate::Report).
 ///
-/// Each fault fails closed: no part of the output is accepted. Faults may get further fields, so match them with `..`.
+/// Each fault fails closed: no part of the output is accepted. Faults may gain further fields, so match them with `..`.
 ///
 /// ```
 /// use seamgate::{Fault, Gate, Limits, Options, Request};
@@ -28,7 +28,7 @@ pub enum Fault {
     /// The request is invalid, or lacks a list that the contract needs.
     #[error("{message}")]
     BadRequest {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
         /// The mistakes, with their places in the request.
         violations: Vec<Violation>,
@@ -37,7 +37,7 @@ pub enum Fault {
     #[error("{message}")]
     #[non_exhaustive]
     BadContract {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
         /// The mistakes, with their places in the contract.
         violations: Vec<Violation>,
@@ -46,16 +46,16 @@ pub enum Fault {
     #[error("{message}")]
     #[non_exhaustive]
     BadProfile {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
         /// The mistakes, with their places in the profile.
         violations: Vec<Violation>,
     },
-    /// No contract, or no profile, is registered for the agent.
+    /// No contract or profile is registered for the agent.
     #[error("{message}")]
     #[non_exhaustive]
     UnknownAgent {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
         /// The agents that are registered.
         agents: Vec<String>,
@@ -64,14 +64,14 @@ pub enum Fault {
     #[error("{message}")]
     #[non_exhaustive]
     Sealed {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
     },
     /// The call used all its fuel.
     #[error("{used_by} took more than {limit} units of fuel")]
     #[non_exhaustive]
     OutOfFuel {
-        /// The fuel it had.
+        /// The fuel that the call had.
         limit: u64,
         /// The operation that used it.
         used_by: FuelUse,
@@ -90,20 +90,20 @@ pub enum Fault {
         /// The size of the stack, in bytes.
         limit: usize,
     },
-    /// The call passed its limit on wall-clock time.
+    /// The call exceeded its limit on wall-clock time.
     #[error("the verdict took longer than {} ms", limit.as_millis())]
     #[non_exhaustive]
     Timeout {
         /// The limit.
         limit: Duration,
     },
-    /// There is no instance for the call: all were at work for as long as a call may take, or too many are held.
+    /// There is no instance for the call: all were busy for as long as a call may take, or too many are held.
     #[error("{message}")]
     #[non_exhaustive]
     Busy {
-        /// One sentence for a person.
+        /// A description in one sentence.
         message: String,
-        /// The most instances that there can be.
+        /// The maximum number of instances.
         limit: usize,
     },
     /// The output is longer than the limit. It did not enter the sandbox.
@@ -116,7 +116,7 @@ pub enum Fault {
         /// `true` if the output may be longer than `bytes`, because the gate does not read it to its end.
         more: bool,
     },
-    /// The instance stopped for another reason, or its answer is invalid: the component has a bug.
+    /// The instance stopped for another reason, or its answer is invalid, so the component has a bug.
     #[error("the component failed: {message}")]
     #[non_exhaustive]
     Trap {
@@ -129,9 +129,11 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FuelUse {
-    /// Compiling a contract or a profile that is registered: [`Limits::contract_fuel`](crate::Limits::contract_fuel) bounds it.
+    /// Compiling a contract or a profile that is registered. [`Limits::contract_fuel`](crate::Limits::contract_fuel)
+    /// bounds it.
     Compiling,
-    /// The verdict on an output, and compiling a contract that came with the request: [`Limits::fuel`](crate::Limits::fuel) bounds it.
+    /// Judging an output, and compiling a contract that came with the request. [`Limits::fuel`](crate::Limits::fuel)
+    /// bounds it.
     Judging,
 }
 
@@ -145,7 +147,7 @@ impl std::fmt::Display for FuelUse {
 }
 
 impl Fault {
-    /// Says that fuel was used for compiling, if it was used up.
+    /// If the fault is for fuel, records that compiling used it.
     pub(crate) fn while_compiling(self) -> Self {
         match self {
             Fault::OutOfFuel { limit, .. } => Fault::OutOfFuel { limit, used_by: FuelUse::Compiling },
@@ -171,7 +173,7 @@ impl Fault {
         }
     }
 
-    /// No slot became free within the limit on time.
+    /// Returns the fault for a call that got no slot within the time limit.
     pub(crate) fn all_at_work(slots: u32, waited: Duration) -> Self {
         let limit = usize::try_from(slots).unwrap_or(usize::MAX);
         let message = format!(
@@ -181,14 +183,14 @@ impl Fault {
         Fault::Busy { message, limit }
     }
 
-    /// Too many instances are held between calls.
+    /// Returns the fault for too many instances held between calls.
     pub(crate) fn too_many(limit: usize) -> Self {
         let message =
             format!("no more than {limit} sessions and instances can be open at once: close those that are done");
         Fault::Busy { message, limit }
     }
 
-    /// Returns the same fault for an output that is still coming: one that is too large may grow.
+    /// Returns the same fault for an output that is still arriving. If the output is too large, it may grow further.
     pub(crate) fn so_far(mut self) -> Self {
         if let Fault::InputTooLarge { more, .. } = &mut self {
             *more = true;
@@ -245,14 +247,14 @@ impl Fault {
     }
 }
 
-/// The reason why a gate could not be made. The sources are the engine's errors.
+/// The reason why a gate cannot be created. The sources are the engine's errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// This build of the library embeds no component: it was compiled from a clone before `cargo xtask build`.
     #[error("this build of seamgate embeds no component: run `cargo xtask build`, then build your program again")]
     NotBuilt,
-    /// The bytes are not a component that this engine takes.
+    /// The bytes are not a component that this engine accepts.
     #[error("not a WebAssembly component")]
     NotAComponent(#[source] Cause),
     /// The component is larger than the limit.
@@ -282,7 +284,7 @@ pub enum LoadError {
     Fault(#[from] Fault),
 }
 
-/// An error of a library that is not a part of this one's interface.
+/// An error of a dependency that is not part of this library's API.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 impl LoadError {
@@ -299,7 +301,7 @@ impl LoadError {
     }
 }
 
-/// The reason why contracts could not be baked.
+/// The reason why contracts cannot be baked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BakeError {
@@ -323,7 +325,7 @@ pub enum BakeError {
         #[source]
         fault: Fault,
     },
-    /// The component cannot be run, or takes no contracts.
+    /// The component cannot be run, or accepts no contracts.
     #[error(transparent)]
     Load(#[from] LoadError),
 }

@@ -1,13 +1,13 @@
-//! Limits on one call, and what a call used.
+//! The limits of one call, and its usage.
 
 use std::time::Duration;
 
 use super::{defaults, wasm::ComponentDigest};
 
-/// Limits on one call into the sandbox. A call that passes one ends in a [`Fault`](crate::Fault), never in a verdict. The
-/// methods change one limit each.
+/// The limits of one call into the sandbox. A call that exceeds one ends in a [`Fault`](crate::Fault), never in a
+/// verdict. Each method changes one limit.
 ///
-/// Two limits are not here: the stack of an instance, 512 KiB, and the caps of each contract on documents.
+/// Two limits cannot be set here: the stack of an instance, which is 512 KiB, and each contract's caps on documents.
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,22 +19,22 @@ use super::{defaults, wasm::ComponentDigest};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Fuel for each call, about one unit for each WebAssembly instruction. Fuel is deterministic: the same request takes
-    /// the same on every machine. Default: 100,000,000.
+    /// Fuel for each call, about one unit for each WebAssembly instruction. Fuel is deterministic: the same request
+    /// takes the same fuel on every machine. Default: 100,000,000.
     pub fuel: u64,
     /// Further fuel for each byte of output and contract. Default: 500.
     pub fuel_per_byte: u64,
-    /// Further fuel to compile a registered contract, as its author is trusted more than the producer. A contract that
-    /// comes with a request gets none. Default: 500,000,000.
+    /// Further fuel to compile a registered contract, because its author is trusted more than the producer. A contract
+    /// that comes with a request gets none. Default: 500,000,000.
     pub contract_fuel: u64,
     /// Further fuel for each byte of a registered contract. Default: 2,500.
     pub contract_fuel_per_byte: u64,
     /// Linear memory of one instance, in bytes. Default: 64 MiB.
     pub memory: usize,
-    /// Wall-clock time of each call, accurate to 10 ms. It is the net under the fuel, and no part of a verdict. Default:
-    /// 5 s.
+    /// Wall-clock time of each call, accurate to 10 ms. It is a safety net in addition to fuel, and never affects a
+    /// verdict. Default: 5 s.
     pub timeout: Duration,
-    /// Longest output, in bytes. The gate checks it before the output enters the sandbox. Default: 8 MiB.
+    /// The longest output, in bytes. The gate checks it before the output enters the sandbox. Default: 8 MiB.
     pub output_bytes: usize,
 }
 
@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-/// A method for each limit that sets it.
+/// Defines a setter for each limit.
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         impl Limits {
@@ -92,7 +92,7 @@ impl Limits {
 }
 
 impl Usage {
-    /// Returns the usage of this and another call in the same instance.
+    /// Returns the combined usage of this and another call in the same instance.
     pub(crate) fn and(self, other: Usage) -> Usage {
         Usage {
             fuel: self.fuel.saturating_add(other.fuel),
@@ -109,10 +109,11 @@ impl Usage {
 pub struct Usage {
     /// The fuel that the call used.
     pub fuel: u64,
-    /// The most linear memory that the instance had, in bytes.
+    /// The peak of the instance's linear memory, in bytes.
     pub memory: usize,
     /// Wall-clock time inside the sandbox.
     pub elapsed: Duration,
-    /// The component that used it: `sha256:` and the digest of its bytes. Only fuel of the same component compares.
+    /// The component that used the resources: `sha256:` followed by the digest of its bytes. Fuel is comparable only
+    /// between calls of the same component.
     pub component: ComponentDigest,
 }

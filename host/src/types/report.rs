@@ -4,7 +4,7 @@ use super::{Disposition, Progress, Report, Violation, Wanted, document::Document
 use crate::json::{is_json, json};
 
 impl Disposition {
-    /// Returns whether a report with this disposition has an output.
+    /// Returns whether reports with this disposition have an output.
     pub(crate) fn emits(self) -> bool {
         matches!(self, Disposition::Accepted | Disposition::Partial)
     }
@@ -20,8 +20,8 @@ impl Report {
         serde_json::from_str(text)
     }
 
-    /// Returns why a report contradicts itself, if it does. Its type does not rule that out, and the component that
-    /// gave it may be anybody's. A caller that writes one report a line depends on documents without line ends.
+    /// Returns how a report contradicts itself, if it does. Its type does not rule that out, and the report may come
+    /// from any component. Callers that write one report per line depend on documents without line ends.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.output.is_some() != self.disposition.emits() {
             return Some("expected `output` exactly where `disposition` is accepted or partial");
@@ -35,13 +35,13 @@ impl Report {
         None
     }
 
-    /// Returns whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing,
-    /// and nothing is requested again.
+    /// Returns whether the verdict is partial only because the output's syntax was repaired: no part of it is missing,
+    /// and none is requested again.
     pub fn is_repaired(&self) -> bool {
         self.disposition == Disposition::Partial && self.wanted == Wanted::Nothing
     }
 
-    /// Returns the violations of a rejected output; empty for other outputs.
+    /// Returns the violations of a rejected output. Empty for other outputs.
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
     }

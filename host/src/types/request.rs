@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Confidence, Finish, NamedList, Observation};
 use crate::bindings::exports::seamgate::validator::types;
 
-/// One output to judge, with the lists that its contract needs.
+/// An output to judge, with the lists that its contract needs.
 ///
 /// ```
 /// use seamgate::{Finish, Request};
@@ -35,10 +35,10 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says
+    /// Creates a request for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and reports
     /// where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
-        // Valid text, which most is, is looked at once: to replace what is not reads byte by byte.
+        // Most text is valid, and is checked at once. Replacing invalid bytes requires reading byte by byte.
         let (output, invalid) = match std::str::from_utf8(output) {
             Ok(text) => (Cow::Borrowed(text), None),
             Err(error) => (String::from_utf8_lossy(output), Some(error.valid_up_to())),
@@ -49,7 +49,7 @@ impl<'t> Request<'t> {
             finish: Finish::Unknown,
             lists: Vec::new(),
             evidence: None,
-            // The gate refuses an output whose offsets do not fit.
+            // The gate rejects an output whose offsets do not fit.
             invalid_utf8: invalid.map(|at| u32::try_from(at).unwrap_or(u32::MAX)),
         }
     }
@@ -62,17 +62,17 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a
-    /// list there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
+    /// Adds a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. If a list is
+    /// missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
         self
     }
 
-    /// Sets what the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has
-    /// `evidence` and this is missing, there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default:
-    /// none.
+    /// Sets the observations that the producer saw, for claims to cite: at most 1,000 observations with 4 MiB in total.
+    /// If the contract has `evidence` and the observations are missing, there is no verdict
+    /// ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
     ///
     /// ```
     /// use seamgate::{Confidence, Disposition, Gate, Observation, Request};
@@ -117,7 +117,7 @@ impl<'t> Request<'t> {
         Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
     }
 
-    /// Returns whether it has only an agent and an output.
+    /// Returns whether the request has only an agent and an output.
     pub(crate) fn is_plain(&self) -> bool {
         self.lists.is_empty() && self.evidence.is_none() && self.invalid_utf8.is_none()
     }
@@ -134,12 +134,12 @@ impl<'t> Request<'t> {
         self.finish
     }
 
-    /// Returns where the output stops being UTF-8.
+    /// Returns the offset at which the output stops being UTF-8.
     pub(crate) fn first_invalid(&self) -> Option<u32> {
         self.invalid_utf8
     }
 
-    /// Returns the bytes of the evidence.
+    /// Returns the size of the evidence in bytes.
     pub(crate) fn evidence_bytes(&self) -> usize {
         let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();
         let bytes = |observation: &Observation| {
@@ -165,16 +165,16 @@ impl<'t> Request<'t> {
     }
 }
 
-/// Lists as the component takes them.
+/// Converts lists to the component's type.
 pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
     lists.iter().cloned().map(Into::into).collect()
 }
 
 impl Observation {
-    /// Creates an observation of the text that the producer saw, byte for byte. Claims cite it by `id`, which has 1 to
-    /// 256 bytes and is unique.
+    /// Creates an observation from the text that the producer saw, byte for byte. Claims cite it by `id`, which has 1
+    /// to 256 bytes and is unique.
     ///
-    /// By default, it allows the least: low confidence, and no claim of absence.
+    /// By default, it allows only the weakest claims: low confidence, and no claim of absence.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Observation {
             id: id.into(),
@@ -187,14 +187,14 @@ impl Observation {
         }
     }
 
-    /// Adds a kind of evidence that it is.
+    /// Adds a kind of evidence that the observation is.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Self {
         self.kinds.push(kind.into());
         self
     }
 
-    /// Adds what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
+    /// Adds a label. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
     /// [`labels`](Observation::labels).
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -202,7 +202,7 @@ impl Observation {
         self
     }
 
-    /// Sets the most that its source allows a claim to state. Default: low.
+    /// Sets the highest confidence that a claim may state on the basis of this source. Default: low.
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;
@@ -216,7 +216,7 @@ impl Observation {
         self
     }
 
-    /// Adds the code of a limitation, which each claim that cites this must repeat.
+    /// Adds the code of a limitation, which each claim that cites this observation must repeat.
     #[must_use]
     pub fn limitation(mut self, code: impl Into<String>) -> Self {
         self.limitations.push(code.into());

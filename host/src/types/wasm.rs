@@ -41,7 +41,8 @@ impl Deref for Wasm {
     }
 }
 
-/// `sha256:` and the digest of a component's bytes, as text. It is computed when it is first read, as that takes milliseconds.
+/// `sha256:` followed by the digest of a component's bytes, as text. It is computed when it is first read, because that
+/// takes milliseconds.
 #[derive(Clone)]
 pub struct ComponentDigest(Wasm);
 

@@ -1,15 +1,14 @@
-//! Untrusted text on a terminal.
+//! Escapes untrusted text for a terminal.
 
 use crate::hidden::is_hidden;
 
-/// Returns the text with nothing in it that moves the cursor, hides, or changes the direction of writing. Line ends stay.
+/// Escapes all characters that move the cursor, are invisible, or change the direction of writing. Line ends stay.
 pub fn escape_terminal(text: &str) -> String {
     text.split('\n').map(escape_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a document in JSON with the same values, with escapes for each character that a terminal obeys or does not
-/// show. Such characters occur only in strings, because the only control characters that JSON has elsewhere are line
-/// ends and tabs.
+/// Escapes all control and invisible characters in a JSON document, without changing its values. Such characters occur
+/// only in strings, because the only control characters elsewhere in JSON are line ends and tabs.
 pub fn visible_json(json: &str) -> String {
     let mut visible = String::with_capacity(json.len());
     for character in json.chars() {
@@ -28,7 +27,7 @@ fn escape_line(line: &str) -> String {
     annotate_snippets::normalize_untrusted_str(&without_hidden(line))
 }
 
-/// Returns a line with U+FFFD in place of each character that has no width, and without `\r` at its end.
+/// Returns a line without a `\r` at its end, and with U+FFFD in place of each character that has no width.
 /// `annotate_snippets` escapes the other unsafe characters.
 pub fn without_hidden(line: &str) -> String {
     line.trim_end_matches('\r')

@@ -1,7 +1,7 @@
-//! Messages on standard error: lines for a person, or lines of JSON for a log.
+//! Messages on standard error, as lines for a person or as lines of JSON for a log.
 //!
-//! `tracing-subscriber` writes JSON too, but only its own events. All messages of commands must be in the log, in one form, so one
-//! writer has both.
+//! `tracing-subscriber` writes JSON too, but only for its own events. All messages of commands must be in the log, in
+//! the same form, so this module writes both.
 
 use std::{
     io::Write,
@@ -17,9 +17,9 @@ use crate::{escape::visible_json, words::truncate};
 /// The longest message and the longest field, in bytes.
 const MAX_MESSAGE: usize = 8 * 1024;
 const MAX_FIELD: usize = 1024;
-/// The most sets of secrets that are hidden.
+/// The maximum number of sets of secrets that are hidden.
 const MAX_HIDDEN: usize = 64;
-/// Stands before messages for a person.
+/// The prefix of messages for a person.
 const PREFIX: &str = "seamgate: ";
 
 /// The command of this process, if its messages are lines of JSON.
@@ -30,16 +30,16 @@ type Hide = Box<dyn Fn(String) -> String + Send>;
 
 static HIDDEN: Mutex<Vec<Hide>> = Mutex::new(Vec::new());
 
-/// The weight of a message.
+/// The severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// The command cannot go on.
+    /// The command cannot continue.
     Error,
-    /// Something failed, and the command goes on.
+    /// Something failed, but the command continues.
     Warn,
     /// Something happened.
     Info,
-    /// Details for whoever looks for a cause.
+    /// Details for diagnosing a problem.
     Debug,
     /// Details of each step.
     Trace,
@@ -57,12 +57,12 @@ impl Level {
     }
 }
 
-/// Writes all further messages of this process as lines of JSON. `command` is in each of them.
+/// Writes all further messages of this process as lines of JSON, which contain `command`.
 pub fn log_as_json(command: &str) {
     let _ = COMMAND.set(command.to_owned());
 }
 
-/// Returns whether messages are lines of JSON.
+/// Returns whether messages are written as lines of JSON.
 pub fn is_log_json() -> bool {
     COMMAND.get().is_some()
 }
@@ -75,17 +75,17 @@ pub fn hide_in_log(hide: impl Fn(String) -> String + Send + 'static) {
     }
 }
 
-/// Writes a message to standard error, with a line end. If that fails, nobody is listening.
+/// Writes a message to standard error, with a line end. Ignores failures, because nobody is listening then.
 pub fn say(text: &str) {
     say_with(Level::Info, text, &[]);
 }
 
-/// Writes a message about something that failed, as [`say`] does.
+/// Writes a message about a failure, as [`say`] does.
 pub fn warn(text: &str) {
     say_with(Level::Warn, text, &[]);
 }
 
-/// Writes a message as [`say`] does. A log has its level and its fields too.
+/// Writes a message as [`say`] does. In a log, it also has its level and its fields.
 pub fn say_with(level: Level, text: &str, fields: &[(&str, &str)]) {
     if is_log_json() {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
@@ -95,7 +95,7 @@ pub fn say_with(level: Level, text: &str, fields: &[(&str, &str)]) {
     }
 }
 
-/// Writes a line of JSON to standard error. `target` is the part of the program that says it.
+/// Writes a line of JSON to standard error. `target` is the part of the program that writes it.
 pub fn log(level: Level, target: Option<&str>, text: &str, fields: Map<String, Value>) {
     let Some(command) = COMMAND.get() else { return };
     let line = line(SystemTime::now(), level, command, target, text, fields);

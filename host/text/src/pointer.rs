@@ -1,6 +1,6 @@
 //! JSON Pointers (RFC 6901).
 
-/// Returns the member's name that a step of a JSON Pointer stands for.
+/// Returns the name of the member that a token of a JSON Pointer refers to.
 pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }

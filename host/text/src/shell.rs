@@ -1,10 +1,10 @@
-//! Words of a shell's command.
+//! Words of shell commands.
 
 use std::path::Path;
 
 use crate::escape::escape_terminal;
 
-/// Returns a path as a word of a shell's command.
+/// Quotes a path as a word of a shell command.
 pub fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);

@@ -1,4 +1,4 @@
-//! Numbers with their nouns, the beginnings of long texts, names, and messages.
+//! Formats numbers with their nouns, the beginnings of long texts, names, and messages.
 
 use std::{error::Error, iter::successors};
 
@@ -7,8 +7,7 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Returns the beginning of a text that is longer than `limit` bytes, with how much is left out. A shorter text is
-/// unchanged.
+/// Truncates a text that is longer than `limit` bytes, and adds how much was removed. A shorter text is unchanged.
 pub fn truncate(text: &str, limit: usize) -> String {
     let end = text.floor_char_boundary(limit);
     let left_out = text.len() - end;
@@ -20,7 +19,7 @@ pub fn also(message: &str, others: impl IntoIterator<Item = String>) -> String {
     others.into_iter().fold(message.to_owned(), |text, other| format!("{text}\n  also: {other}"))
 }
 
-/// Returns at most `limit` characters of a text, with `…` if there were more.
+/// Returns at most `limit` characters of a text, followed by `…` if there were more.
 pub fn shorten(text: &str, limit: usize) -> String {
     let short: String = text.chars().take(limit).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }

@@ -1,4 +1,4 @@
-//! A journal of `seamgate run` as text for a terminal: each attempt, what was wrong with it, and each decision.
+//! Formats a journal of `seamgate run` as text for a terminal: each attempt, its mistakes, and each decision.
 
 use std::{
     fs::File,
@@ -17,10 +17,10 @@ use crate::{
 
 /// The longest line to read, in bytes.
 const MAX_LINE: u64 = 256 * 1024 * 1024;
-/// The most violations of an attempt to show, and the longest one, in characters.
+/// The maximum number of an attempt's violations that are shown, and the longest one, in characters.
 const MAX_VIOLATIONS: usize = 8;
 const MAX_TEXT: usize = 300;
-/// The most lines that are not of the journal to report one by one.
+/// The maximum number of foreign lines that are reported one by one.
 const MAX_FAULTS: usize = 5;
 
 /// The members that all lines have. `schemas/journal.schema.json` has all of them.
@@ -62,7 +62,7 @@ struct Decision {
     status: Option<u8>,
 }
 
-/// An event of a journal, as far as a trace shows it.
+/// The parts of a journal's event that a trace shows.
 enum Event {
     Begin(Begin),
     Start,

@@ -1,4 +1,4 @@
-//! The calls of a run, and what became of each: for whoever asks after a call that waits no more.
+//! The calls of a run and their outcomes. This answers questions about a call that no longer waits.
 
 use std::{collections::HashMap, path::Path};
 
@@ -17,7 +17,7 @@ use crate::{
 /// The longest name of a tool and the longest reason, in bytes.
 const MAX_TEXT: usize = 300;
 
-/// A call of a run, and what became of it.
+/// A call of a run, and its outcome.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CallOutcome {
@@ -33,7 +33,7 @@ pub struct CallOutcome {
 
 /// Returns the calls of a run in their order, each with its outcome at the time `now`, in milliseconds since 1970.
 ///
-/// The calls before the damage of a damaged journal are returned all the same.
+/// If the journal is damaged, returns the calls before the damage.
 ///
 /// # Errors
 ///
@@ -66,11 +66,11 @@ struct Tracked {
 }
 
 enum State {
-    /// A person is asked, until this time.
+    /// A person is asked for approval, until this time.
     Asked { by: String, until: u64 },
-    /// It may run since this time, or runs.
+    /// The call may run since this time, or is running.
     UnderWay { since: u64, is_sent: bool },
-    /// It has ended, with what follows.
+    /// The call has ended, with this outcome.
     Ended(String),
 }
 
@@ -86,7 +86,7 @@ impl Calls {
         self.all.iter().filter(waits).count() as u64
     }
 
-    /// Takes the next step.
+    /// Processes the next step.
     pub(crate) fn step(&mut self, step: &Step) {
         let event = step.event();
         self.has_client |= matches!(event, Some(EventKind::Call(_)));

@@ -1,11 +1,11 @@
-//! The claims of a final document, and what they cite: where the profile's contract says that they stand.
+//! The claims of a final document, and their citations. The profile's contract determines where they are.
 
 use seamgate::Json;
 use seamgate_text::escaped;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The places of claims: `evidence` of the final contract.
+/// The places of claims, according to `evidence` in the final contract.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Claims {
     claims: String,
@@ -40,7 +40,7 @@ pub(crate) struct Claim {
     pub(crate) cites: Vec<Cite>,
 }
 
-/// The citation of an observation, with words of it or a value in it.
+/// A citation of an observation, with a quotation from it or a value in it.
 #[derive(Debug, Default)]
 pub(crate) struct Cite {
     pub(crate) id: String,
@@ -50,7 +50,7 @@ pub(crate) struct Cite {
 }
 
 impl Claims {
-    /// Reads a whole profile. `None` if its answers make no claims.
+    /// Parses a complete profile. `None` if its answers make no claims.
     pub(crate) fn of(profile: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Profile {
@@ -68,11 +68,11 @@ impl Claims {
         profile.r#final.contract.evidence.read().ok()
     }
 
-    /// Returns the claims of a document: those of the list, then those of absence in a list of their own.
+    /// Returns the claims of a document: those in the list of claims, followed by those in a separate list of absences.
     pub(crate) fn read(&self, document: &str) -> Vec<Claim> {
         let document: Value = serde_json::from_str(document).unwrap_or_default();
         let mut places = select(&self.claims, &document);
-        // A member of each claim declares absence, and is not a claim itself.
+        // A member of each claim can declare absence, and is not a claim itself.
         if let Some(absence) = self.absence.as_ref().filter(|path| !path.starts_with(&self.claims)) {
             for (pointer, value) in select(absence, &document) {
                 match value {
@@ -110,8 +110,8 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the values that a path of names, indices and `[*]` leads to (RFC 9535, of which a contract takes these),
-/// with their JSON Pointers.
+/// Returns the values that a path leads to, with their JSON Pointers. The path consists of names, indices and `[*]`,
+/// the subset of RFC 9535 that a contract accepts.
 fn select<'v>(path: &str, document: &'v Value) -> Vec<(String, &'v Value)> {
     let Some(mut rest) = path.strip_prefix('$') else {
         return Vec::new();
@@ -136,7 +136,7 @@ fn select<'v>(path: &str, document: &'v Value) -> Vec<(String, &'v Value)> {
             })
             .collect();
     }
-    // A path that cannot be read to its end leads nowhere.
+    // A path that cannot be parsed to its end leads nowhere.
     if rest.is_empty() { at } else { Vec::new() }
 }
 

@@ -1,4 +1,4 @@
-//! The messages that the client of a gate received for its calls, as far as the journal shows them.
+//! The messages that the client of a gate received for its calls, as far as the journal reveals them.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -14,21 +14,22 @@ use crate::{
     steps::Steps,
 };
 
-/// The longest reason of a denial, in bytes, as the gate cuts it.
+/// The longest reason of a denial, in bytes. The gate truncates it to the same length.
 const MAX_REASON: usize = 1024;
 /// The gate's own tool, which no server has.
 const READ_ARTIFACT: &str = "read_artifact";
-/// The most places that are named at which a result was changed.
+/// The maximum number of places in a changed result that are named.
 const MAX_PLACES: usize = 10;
 
-/// The text that a client got for a call.
+/// The text that a client received for a call.
 pub(crate) struct Sent {
     pub(crate) text: String,
-    /// Says how it differs from what the server said, or that it does not. Empty if no server said anything.
+    /// Describes how the text differs from the server's, or says that it does not differ. Empty if the server sent
+    /// nothing.
     pub(crate) change: String,
 }
 
-/// Returns what the client got for a denied call.
+/// Returns the text that the client received for a denied call.
 pub(crate) fn denied(record: &DecisionRecord, is_visible: bool) -> String {
     if !is_visible {
         return format!("error -32602: Unknown tool: {}", cut(&record.tool, 128));
@@ -37,7 +38,8 @@ pub(crate) fn denied(record: &DecisionRecord, is_visible: bool) -> String {
     format!("Call denied: {}. Allowed tools: …", cut(reason, MAX_REASON))
 }
 
-/// Returns what the client got for a call without a result. `None` if it does not wait for an answer any more.
+/// Returns the text that the client received for a call without a result. `None` if the client no longer waits for an
+/// answer.
 pub(crate) fn settled(record: &SettledRecord, event: Option<&EventKind>) -> Option<String> {
     let why = match event {
         Some(EventKind::ToolFailed(event)) => &event.message,
@@ -50,7 +52,7 @@ pub(crate) fn settled(record: &SettledRecord, event: Option<&EventKind>) -> Opti
     })
 }
 
-/// Returns what the client got for a result.
+/// Returns the text that the client received for a result.
 pub(crate) fn observed(record: &ObservationRecord, event: Option<&EventKind>, steps: &Steps) -> Sent {
     match event {
         Some(EventKind::ToolResult(event)) => match &event.returned {
@@ -72,7 +74,7 @@ pub(crate) fn observed(record: &ObservationRecord, event: Option<&EventKind>, st
     }
 }
 
-/// Describes a result that the client got as a text of seamgate's own.
+/// Describes a result for which the client received a text of seamgate.
 fn rewritten(record: &ObservationRecord) -> String {
     let mut what = "what the server said stands in a text of seamgate".to_owned();
     for one in actions(record) {
@@ -103,7 +105,7 @@ fn changed(record: &ObservationRecord, said: &str, sent: &Json) -> String {
     what
 }
 
-/// Describes what was done about a result, a line each.
+/// Describes what was done to a result, one action per line.
 fn actions(record: &ObservationRecord) -> Vec<String> {
     let Found { defanged, escaped, redacted, .. } = &record.found;
     let kinds = |all: &BTreeMap<String, u64>| {
@@ -133,7 +135,7 @@ fn actions(record: &ObservationRecord) -> Vec<String> {
     actions
 }
 
-/// Returns a result without the note that seamgate put behind its content.
+/// Returns a result without the note that seamgate appended to its content.
 fn aligned(said: &Value, mut sent: Value) -> Value {
     let blocks = |value: &Value| value["content"].as_array().map_or(0, Vec::len);
     let has_note = blocks(&sent) == blocks(said) + 1;
@@ -171,7 +173,7 @@ fn compare(one: &Value, other: &Value, at: &mut String, places: &mut Vec<String>
     }
 }
 
-/// Returns the texts of a result of the Model Context Protocol, if it has nothing else, or else its JSON.
+/// Returns the texts of a result of the Model Context Protocol if it contains nothing else, and its JSON otherwise.
 fn text(result: &str) -> String {
     let Ok(Value::Object(members)) = serde_json::from_str(result) else { return result.to_owned() };
     let block = |block: &Value| match block {

@@ -1,11 +1,11 @@
-//! The reasons why a trace cannot be made.
+//! The reasons why a trace cannot be created.
 
 use std::{error::Error, io, path::PathBuf};
 
 use seamgate::{Fault, FileError, JournalError, LoadError};
 use seamgate_text::also;
 
-/// A trace that cannot be made.
+/// The reason why a trace cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -28,14 +28,14 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
     },
-    /// The journal has no whole line.
+    /// The journal has no complete line.
     #[error("{}: the run has not begun, as its journal has no whole line", folder.display())]
     #[non_exhaustive]
     NotBegun {
         /// The folder of the run.
         folder: PathBuf,
     },
-    /// The first line of the journal does not say which run it is.
+    /// The first line of the journal does not identify the run.
     #[error("{}", folder.display())]
     #[non_exhaustive]
     NoRun {
@@ -97,7 +97,7 @@ pub enum TraceError {
         /// A description of the damage.
         fault: String,
     },
-    /// The profile does not say where claims stand.
+    /// The profile does not define where claims are.
     #[error("the profile of {} says nothing of claims: its final contract has no `evidence`", folder.display())]
     #[non_exhaustive]
     NoClaims {
@@ -111,12 +111,12 @@ pub enum TraceError {
         /// The folder of the run.
         folder: PathBuf,
     },
-    /// No claim, or more than one, is meant. The message lists the claims that there are.
+    /// The text identifies no claim, or more than one. The message lists the existing claims.
     #[error("{0}")]
     Claim(String),
 }
 
-/// Describes a fault with everything that is wrong, one line each.
+/// Describes a fault with all its violations, one per line.
 fn described(fault: &Fault) -> String {
     let others = fault.violations().iter().skip(1).map(|one| format!("{} {}", one.path, one.message));
     also(&fault.to_string(), others)

@@ -1,4 +1,4 @@
-//! The facts about a run that decide whether it is kept: what it is, how far it came, and how large its folder is.
+//! The facts about a run that determine whether it is kept: its identity, its progress, and the size of its folder.
 
 use std::{
     fs, io,
@@ -17,33 +17,33 @@ use crate::{
     steps::Steps,
 };
 
-/// The state of a run, as its folder says.
+/// The state of a run, according to its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
-    /// It ended with a final answer.
+    /// The run ended with a final answer.
     Final,
-    /// It ended with a part of an answer.
+    /// The run ended with a part of an answer.
     FinalPartial,
-    /// It failed.
+    /// The run failed.
     Failed,
-    /// Somebody cancelled it.
+    /// The run was cancelled.
     Cancelled,
-    /// It is the session of a gate that has ended.
+    /// The run is the session of a gate that has ended.
     Ended,
     /// A call waits for approval.
     Waiting,
-    /// It has not ended. Whether a process goes on with it, its folder does not say.
+    /// The run has not ended. Its folder does not show whether a process is continuing it.
     Running,
-    /// Its journal has no whole step.
+    /// The journal has no complete step.
     Empty,
-    /// Its journal is damaged, or cannot be read.
+    /// The journal is damaged or cannot be read.
     Broken,
 }
 
 impl RunState {
-    /// Returns the word for it.
+    /// Returns the word for the state.
     pub fn as_str(self) -> &'static str {
         match self {
             RunState::Final => "final",
@@ -58,7 +58,7 @@ impl RunState {
         }
     }
 
-    /// Returns whether the run has ended and can be read whole.
+    /// Returns whether the run has ended and is completely readable.
     pub fn has_ended(self) -> bool {
         match self {
             RunState::Final | RunState::FinalPartial | RunState::Failed | RunState::Cancelled | RunState::Ended => true,
@@ -67,24 +67,24 @@ impl RunState {
     }
 }
 
-/// The size of a run's folder, in bytes of its files.
+/// The size of a run's folder, as the total size of its files in bytes.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[non_exhaustive]
 pub struct RunSize {
     /// The journal.
     pub journal: u64,
-    /// Whole results and prompts.
+    /// Complete results and prompts.
     pub artifacts: u64,
     /// Snapshots of states.
     pub states: u64,
-    /// The folders of the children, with all that is in them.
+    /// The folders of the children, with everything in them.
     pub children: u64,
     /// All other files.
     pub other: u64,
 }
 
 impl RunSize {
-    /// Returns the bytes of all files.
+    /// Returns the total size of all files in bytes.
     pub fn total(&self) -> u64 {
         self.journal + self.artifacts + self.states + self.children + self.other
     }
@@ -98,33 +98,33 @@ pub struct RunFacts {
     pub run: String,
     /// The agent.
     pub agent: String,
-    /// The digest of its profile.
+    /// The digest of the profile.
     pub profile: String,
-    /// The digests of the components that decided its steps, in their order.
+    /// The digests of the components that decided the run's steps, in their order.
     pub components: Vec<String>,
-    /// Its state.
+    /// The state of the run.
     pub state: RunState,
-    /// The time of its first event, in milliseconds since 1970.
+    /// The time of the first event, in milliseconds since 1970.
     pub began: Option<u64>,
-    /// The time of its last event, in milliseconds since 1970.
+    /// The time of the last event, in milliseconds since 1970.
     pub last: Option<u64>,
-    /// The number of its whole steps.
+    /// The number of complete steps.
     pub steps: u64,
-    /// The number of its calls.
+    /// The number of calls.
     pub calls: u64,
-    /// The number of its calls that wait for approval.
+    /// The number of calls that wait for approval.
     pub waiting: u64,
-    /// The names of the folders of its children.
+    /// The names of the children's folders.
     pub children: Vec<String>,
-    /// The size of its folder.
+    /// The size of the run's folder.
     pub size: RunSize,
-    /// What is wrong with the journal, in one sentence.
+    /// A description of the journal's damage, in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. A journal that is damaged
-/// is a [`RunState::Broken`], with the facts before the damage.
+/// Reads the facts about the run in a folder, at the time `now`, in milliseconds since 1970. If the journal is damaged,
+/// the state is [`RunState::Broken`], with the facts from before the damage.
 pub fn facts(folder: &Path, now: u64) -> RunFacts {
     let mut facts = RunFacts {
         run: String::new(),
@@ -200,7 +200,7 @@ impl RunFacts {
         };
         if let Some(fault) = steps.fault() {
             self.fault = Some(fault.to_owned());
-            // The next step takes the place of a torn one.
+            // The next step replaces a truncated one.
             if !steps.is_torn() {
                 self.state = RunState::Broken;
             }
@@ -231,13 +231,13 @@ impl RunFacts {
     }
 }
 
-/// Returns the bytes of a file, or of all files in a folder. Follows no symbolic link.
+/// Returns the size of a file, or the total size of all files in a folder. Follows no symbolic links.
 fn bytes_of(path: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     let mut left: Vec<PathBuf> = vec![path.to_owned()];
     while let Some(path) = left.pop() {
         let metadata = match fs::symlink_metadata(&path) {
-            // It was removed meanwhile, such as an older snapshot.
+            // The file was removed meanwhile, for example an older snapshot.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             metadata => metadata?,
         };

@@ -7,23 +7,24 @@ use std::{
 
 use crate::runs::{has_journal, is_pruned};
 
-/// How deep below a folder runs are looked for: `seamgate hook` keeps them two folders below that of its journals.
+/// The depth to which a folder is searched for runs. `seamgate hook` keeps runs two folders below its folder for
+/// journals.
 const MAX_DEPTH: usize = 3;
 
 /// The runs in a folder.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct FoundRuns {
-    /// The folders of the runs, in the order of their names. Children are in the folders of their parents.
+    /// The folders of the runs, sorted by name. Children are in the folders of their parents, and are not listed.
     pub runs: Vec<PathBuf>,
     /// The folders of runs whose deletion was interrupted.
     pub leftovers: Vec<PathBuf>,
-    /// The folders that cannot be read, and why.
+    /// The folders that cannot be read, with the errors.
     pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 
-/// Finds the runs in a folder, and in the folders in it: those of a gate's sessions, and those of hooks. The folder may
-/// be that of a run itself. Follows no symbolic link inside the folder.
+/// Finds the runs in a folder and its subfolders, such as those of a gate's sessions and of hooks. The folder may be
+/// that of a run itself. Follows no symbolic links inside the folder.
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ fn push_inside(folder: &Path, depth: usize, found: &mut FoundRuns) -> io::Result
     let mut inside = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // No link leads elsewhere.
+        // Skip links, which could lead elsewhere.
         if !entry.file_type()?.is_dir() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Numbers, times and long texts, as a trace writes them.
+//! Formats numbers, times and long texts in a trace.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,8 +9,7 @@ pub(crate) fn many(number: u64, noun: &str) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), noun)
 }
 
-/// Returns the beginning of a text that is longer than `limit` bytes, and says how much is cut. A shorter text is
-/// unchanged.
+/// Truncates a text that is longer than `limit` bytes, and adds how much was removed. A shorter text is unchanged.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
@@ -19,7 +18,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     format!("{shown}… (cut: {} more bytes)", text.len() - shown.len())
 }
 
-/// Formats a length of time.
+/// Formats a duration.
 pub(crate) fn span(ms: u64) -> String {
     let (seconds, rest) = (ms / 1000, ms % 1000);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -30,10 +29,10 @@ pub(crate) fn span(ms: u64) -> String {
     }
 }
 
-/// Formats a time of the clock, in milliseconds since 1970, as RFC 3339 in UTC.
+/// Formats a time, in milliseconds since 1970, as RFC 3339 in UTC.
 pub fn when(at: u64) -> String {
     match UNIX_EPOCH.checked_add(Duration::from_millis(at)) {
-        // RFC 3339 ends with the year 9999.
+        // The last year that RFC 3339 can represent is 9999.
         Some(time) if at < 253_402_300_800_000 => humantime::format_rfc3339_millis(time).to_string(),
         _ => format!("{at} ms after 1970"),
     }

@@ -1,4 +1,4 @@
-//! A run as one page for a browser. It loads nothing and runs nothing: all that comes from outside is text.
+//! Renders a run as one page for a browser. The page loads nothing and runs no scripts: all untrusted content is text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,21 +27,21 @@ const STYLE: &str = include_str!("page.css");
 /// The audiences of a run, which the page shows side by side.
 const AUDIENCES: [&str; 4] = ["model", "ui", "user", "audit"];
 
-/// The limits of a text and of a title, in bytes. Longer ones are truncated.
+/// The longest text and the longest title, in bytes. Longer ones are truncated.
 const MAX_TEXT: usize = 8 * 1024;
 const MAX_TITLE: usize = 400;
 
-/// Texts that are longer are folded.
+/// The length in bytes above which texts are folded.
 const MAX_OPEN: usize = 240;
 
-/// The size of a page, in bytes, after which steps show only their titles.
+/// The size of a page, in bytes, above which steps show only their titles.
 const MAX_PAGE: usize = 48 * 1024 * 1024;
 
-/// Renders a run with its children as one page of HTML. The page loads nothing and runs nothing, and its
+/// Renders a run with its children as one HTML page. The page loads nothing and runs no scripts, and its
 /// `Content-Security-Policy` forbids both.
 ///
-/// `profile` is the profile that the run began with. Without it, the plan in the folder ([`PLAN`](crate::PLAN)) names one. If
-/// none is found, the page says so, and leaves out the claims and what each audience sees.
+/// `profile` is the profile that the run began with. If it is `None`, the plan in the folder ([`PLAN`](crate::PLAN))
+/// names one. If no profile is found, the page says so, and omits the claims and what each audience sees.
 ///
 /// # Errors
 ///
@@ -66,25 +66,26 @@ pub fn html(folder: &Path, profile: Option<&Path>) -> Result<Rendering, TraceErr
 
 struct Page {
     body: String,
-    /// The number of runs that have begun. The anchors of a run have its number.
+    /// The number of runs so far. It is part of the anchors of a run.
     runs: usize,
     faults: Vec<String>,
 }
 
-/// The part of a run's section before its steps.
+/// The part of a run's section that precedes its steps.
 struct Header {
     name: String,
     agent: String,
     head: String,
 }
 
-/// The sandbox that computes what each audience sees. It has no instance if the profile is not known.
+/// The sandbox that computes what each audience sees. It has no instance if the profile is unknown.
 struct Views<'p> {
     agent: String,
     instance: Option<Instance<'p>>,
 }
 
-/// The compiled prompt of an `ask_model`. Its messages stay JSON text, which identifies those of the prompt before.
+/// The compiled prompt of an `ask_model`. Its messages are kept as JSON text, to identify those that the previous
+/// prompt already had.
 #[derive(Deserialize)]
 struct Prompt {
     messages: Vec<Json>,
@@ -92,7 +93,7 @@ struct Prompt {
 }
 
 impl Page {
-    /// Writes the steps of a run. Returns what stands before them.
+    /// Writes the steps of a run. Returns the part that precedes them.
     fn run(&mut self, folder: &Path, named: Option<&Path>, child: Option<Child>) -> Result<Header, TraceError> {
         let number = self.runs;
         self.runs += 1;
@@ -100,7 +101,7 @@ impl Page {
         let about = steps.about.clone();
         let (profile, why_not) = match profile::open(folder, named, &about) {
             Ok(profile) => (Some(profile), String::new()),
-            // A profile that the user named must be the one.
+            // A profile that the user named must be the right one.
             Err(error) if named.is_some() => return Err(error),
             Err(error) => (None, with_sources(&error)),
         };
@@ -222,7 +223,7 @@ impl Page {
             self.body.push_str("<p class=\"note\">Deeper children are left out.</p>");
             return;
         }
-        // What stands before the steps is known after them.
+        // The part before the steps is known only after them.
         let before = std::mem::take(&mut self.body);
         let place = Child { start: known.start, depth: depth + 1, started };
         let written = self.run(&child, None, Some(place));
@@ -270,7 +271,7 @@ impl Page {
         self.body.push_str("</div>");
     }
 
-    /// Adds the messages of a prompt that the prompt before it did not have.
+    /// Adds the messages of a prompt that the previous prompt did not have.
     fn prompt(&mut self, steps: &Steps, digest: &str, before: &mut HashSet<String>) {
         let prompt = match steps.artifact(digest) {
             Ok(Some(prompt)) => prompt,
@@ -345,7 +346,7 @@ impl Page {
     }
 }
 
-/// Adds one view: names and values.
+/// Adds one view, as names and values.
 fn view(out: &mut String, json: &str) {
     #[derive(Deserialize)]
     struct Shown {
@@ -410,7 +411,7 @@ fn fold(out: &mut String, name: &str, what: &str) {
     _ = write!(out, "<details><summary>{name}</summary><pre>{}</pre></details>", text(what, MAX_TEXT));
 }
 
-/// Returns a text from outside truncated, with invisible characters and markup escaped.
+/// Returns an untrusted text, truncated, with invisible characters and markup escaped.
 fn text(text: &str, limit: usize) -> String {
     let safe = escape_terminal(&cut(text, limit));
     let mut out = String::with_capacity(safe.len());

@@ -1,4 +1,4 @@
-//! Shows a run of an agent from its folder alone: the journal, the artifacts, and the folders of its children.
+//! Shows a run of an agent, using only its folder: the journal, the artifacts, and the folders of its children.
 //!
 //! [`write_text`] writes a run for a terminal, [`html()`] renders it as a page for a browser, and [`otlp()`] converts
 //! it to the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the
@@ -6,10 +6,10 @@
 //!
 //! [`replay()`] plays a run again under another profile, and compares the decisions about its calls.
 //!
-//! [`find_runs`] finds the runs in a folder, and [`facts()`] says how far each came and how large it is. [`calls()`]
-//! lists the calls of a run, each with what became of it, and [`rows()`] lists them as rows of a table.
+//! [`find_runs`] finds the runs in a folder, and [`facts()`] returns the progress and the size of each. [`calls()`]
+//! lists the calls of a run with their outcomes, and [`rows()`] returns them as rows of a table.
 //!
-//! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
+//! A damaged journal is not an error: everything before the damage is shown, and the [`Rendering`] lists the faults.
 //!
 //! ```no_run
 //! use std::path::Path;

@@ -1,5 +1,5 @@
-//! A run as OTLP/JSON, with the names of OpenTelemetry's semantic conventions for generative AI. It has what the audit has:
-//! names, digests, decisions and times, and neither prompts nor arguments nor results.
+//! Converts a run to OTLP/JSON, with the names of OpenTelemetry's semantic conventions for generative AI. The result
+//! has the same content as the audit view: names, digests, decisions and times, and no prompts, arguments or results.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -20,18 +20,18 @@ use crate::{
 /// The version of the conventions that define the names.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
 
-/// The kinds of spans, and the status of a span that failed, as the protocol numbers them.
+/// The protocol's numbers for the kinds of spans, and for the status of a span that failed.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const ERROR: u8 = 2;
 
-/// The limit of names from outside, in bytes. Longer ones are truncated.
+/// The longest untrusted name, in bytes. Longer names are truncated.
 const MAX_NAME: usize = 256;
 
 /// Converts a run with its children to the JSON of an `ExportTraceServiceRequest`.
 ///
-/// The spans have the names of OpenTelemetry's semantic conventions for generative AI. They hold names, digests, decisions and
-/// times, but neither prompts nor arguments nor results.
+/// The spans have the names of OpenTelemetry's semantic conventions for generative AI. They contain names, digests,
+/// decisions and times, but no prompts, arguments or results.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn otlp(folder: &Path) -> Result<Rendering, TraceError> {
 }
 
 struct Trace {
-    /// 32 digits.
+    /// The id of the trace: 32 hexadecimal digits.
     id: String,
     spans: Vec<Value>,
     faults: Vec<String>,
@@ -59,7 +59,7 @@ struct Trace {
 
 /// A span that has begun.
 struct Open {
-    /// 16 digits.
+    /// The id of the span: 16 hexadecimal digits.
     id: String,
     parent: Option<String>,
     name: String,
@@ -75,7 +75,7 @@ struct Open {
 struct Run {
     name: String,
     root: Open,
-    /// Spans by the key of the action, or by the call.
+    /// Open spans, by the key of the action or of the call.
     open: BTreeMap<String, Open>,
     input: u64,
     output: u64,
@@ -90,7 +90,7 @@ impl Trace {
         while let Some(step) = steps.next() {
             last = step.at;
             if self.id.is_empty() {
-                // Names of runs repeat. When one began, it is another.
+                // Names of runs can repeat, so the time of their beginning distinguishes them.
                 self.id = hex(&["trace", &about.run, &step.at.to_string()], 32);
             }
             let run = run.get_or_insert_with(|| {
@@ -140,7 +140,7 @@ impl Trace {
 
     fn step(&mut self, run: &mut Run, step: &Step) {
         let at = step.at;
-        // The span of the model's ask contains what its output led to.
+        // The span of the request to the model contains everything that the model's output led to.
         let mut asked = step.event().and_then(|event| self.event(run, event, at));
         for record in step.records() {
             match record {
@@ -170,7 +170,7 @@ impl Trace {
         }
     }
 
-    /// Ends the span that an event answers. Returns the span of the model's output.
+    /// Ends the span that an event belongs to. Returns the span of the model's output.
     fn event(&mut self, run: &mut Run, event: &EventKind, at: u64) -> Option<Open> {
         match event {
             EventKind::Started(event) => {
@@ -251,7 +251,7 @@ impl Trace {
         let mut begin = |key: &str, operation: &str, name: &str, kind, more: Vec<Value>| {
             let mut open = self.open(&run.name, action.key(), root.as_deref(), operation, name, kind, at);
             open.attributes.extend(more);
-            // A call that is sent again is the same one.
+            // A call that is sent again keeps its span.
             run.open.entry(key.to_owned()).or_insert(open);
         };
         match action {
@@ -380,7 +380,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": cut(value, MAX_NAME)}})
 }
 
-/// Returns an attribute that is a number. The protocol's JSON has 64-bit numbers as strings.
+/// Returns a numeric attribute. The protocol's JSON represents 64-bit numbers as strings.
 fn number(key: &str, value: u64) -> Value {
     json!({"key": key, "value": {"intValue": i64::try_from(value).unwrap_or(i64::MAX).to_string()}})
 }
@@ -393,7 +393,7 @@ fn nanos(ms: u64) -> String {
     ms.saturating_mul(1_000_000).to_string()
 }
 
-/// Returns the first digits of the digest of these parts.
+/// Returns the first digits of a digest of these parts.
 fn hex(parts: &[&str], digits: usize) -> String {
     let digest = digest(json!(parts).to_string().as_bytes());
     digest.trim_start_matches("sha256:").chars().take(digits).collect()

@@ -1,5 +1,5 @@
-//! The profile of a run: the one that the caller names, or the copy in `agent.json` in the run's folder, or in `ended.json` if
-//! the run has ended.
+//! The profile of a run: the one that the caller names, or the copy in the run's folder. That copy is in `agent.json`,
+//! or in `ended.json` if the run has ended.
 
 use std::{
     error::Error,
@@ -13,16 +13,16 @@ use serde::Deserialize;
 
 use crate::{error::TraceError, steps::About};
 
-/// The name of the plan in a run's folder: it says how to resume the run.
+/// The file name of the plan in a run's folder, which describes how to resume the run.
 pub const PLAN: &str = "agent.json";
 
-/// The name of the plan after the run has ended: nobody resumes the run, but a trace needs its profile.
+/// The file name of the plan after the run has ended. The run is no longer resumed, but a trace needs its profile.
 pub const ENDED_PLAN: &str = "ended.json";
 
 /// The largest plan that is read, in bytes.
 const MAX_PLAN: u64 = 64 * 1024 * 1024;
 
-/// The members of a plan that a trace reads: the profiles of the agent and of those that it delegates to.
+/// The members of a plan that a trace reads: the profiles of the agent and of the agents that it delegates to.
 #[derive(Deserialize)]
 struct Plan {
     profiles: Vec<Json>,
@@ -32,14 +32,14 @@ struct Plan {
 #[derive(Deserialize)]
 struct Planned {
     path: PathBuf,
-    /// The run's copy of the whole document.
+    /// The run's copy of the complete document.
     document: Json,
 }
 
-/// A profile, and a gate that holds it.
+/// A profile, and a gate in which it is registered.
 pub(crate) struct Profile {
     pub(crate) gate: Gate,
-    /// The profile as one whole document.
+    /// The profile as one complete document.
     pub(crate) json: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn open(folder: &Path, named: Option<&Path>, about: &About) -> Result
     Err(TraceError::OtherProfile { expected: about.profile.clone(), others })
 }
 
-/// Returns the profiles that the plan of a run has, with their files.
+/// Returns the profiles in the plan of a run, with their files.
 fn planned(folder: &Path) -> Result<Vec<(PathBuf, String)>, TraceError> {
     let places = [PLAN, ENDED_PLAN].map(|name| folder.join(name));
     let path = places.iter().find(|place| place.exists()).unwrap_or(&places[0]);

@@ -1,4 +1,4 @@
-//! A trace that was written into memory.
+//! A trace that was rendered into memory.
 
 /// A run with its children, in one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -6,6 +6,6 @@
 pub struct Rendering {
     /// The document.
     pub text: String,
-    /// The faults of the run's journal and of its children's journals, one sentence each. Empty if every journal is whole.
+    /// The faults of the journals of the run and its children, one sentence each. Empty if every journal is intact.
     pub faults: Vec<String>,
 }

@@ -19,18 +19,19 @@ use crate::{
 
 /// The longest reason and the longest name of a tool, in bytes.
 const MAX_TEXT: usize = 300;
-/// The token of approvals in a replay. The host of a run verifies tokens before it sends them, and a replay has nothing to protect.
+/// The token of approvals in a replay. The host of a run verifies tokens before it sends them, and a replay has nothing
+/// to protect.
 const TOKEN: &str = "replay";
-/// The most approvals of one call: each group of approvers may have to approve it.
+/// The maximum number of approvals of one call, because each group of approvers may have to approve it.
 const MAX_APPROVALS: usize = 64;
 
-/// The decisions about the calls of a run, as recorded and as another profile makes them.
+/// The decisions about the calls of a run, both as recorded and under another profile.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Replay {
     /// The calls, in their order.
     pub calls: Vec<ReplayedCall>,
-    /// Notes on events that the other profile does not take, one sentence each.
+    /// Notes on events that the other profile does not accept, one sentence each.
     pub notes: Vec<String>,
     /// The faults of the journal, one sentence each.
     pub faults: Vec<String>,
@@ -48,7 +49,7 @@ pub struct ReplayedCall {
     pub before: Permit,
     /// The decision of the other profile. `None` if the replay did not reach the call.
     pub after: Option<Permit>,
-    /// The first reason of the stricter of two decisions that differ. It may hold text from outside.
+    /// The first reason of the stricter one of two different decisions. It may contain untrusted text.
     pub reason: String,
 }
 
@@ -59,7 +60,7 @@ impl ReplayedCall {
     }
 }
 
-/// A run that cannot be played under another profile.
+/// The reason why a run cannot be replayed under another profile.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotReplayed {
@@ -72,19 +73,20 @@ pub enum NotReplayed {
     /// A parent bounds the run by its own profile.
     #[error("it is the run of a child, whose parent's rules hold, too")]
     Child,
-    /// The other profile does not take the run's start.
+    /// The other profile does not accept the start of the run.
     #[error("the profile does not take its start: {0}")]
     Start(StepError),
 }
 
-/// Plays the run in a folder under the profile that `gate` has for `agent`. Nothing runs, and nothing is written.
+/// Replays the run in a folder under the profile that `gate` has for `agent`. Nothing is executed, and nothing is
+/// written.
 ///
-/// The actions of tools, models and people come from the record. A call that ran then is approved if the profile asks about it. A call that did
-/// not run then, and would now, ends without a result.
+/// The actions of tools, models and people come from the recording. If the profile requires approval of a call that ran
+/// in the recording, the call is approved. A call that did not run then, but would run now, ends without a result.
 ///
 /// # Errors
 ///
-/// The run cannot be read, or the profile does not take its start.
+/// The run cannot be read, or the profile does not accept its start.
 pub fn replay(folder: &Path, gate: &Gate, agent: &str) -> Result<Replay, NotReplayed> {
     let mut steps = Steps::open(folder)?;
     if steps.about.agent != agent {
@@ -126,12 +128,12 @@ pub fn replay(folder: &Path, gate: &Gate, agent: &str) -> Result<Replay, NotRepl
     Ok(replay)
 }
 
-/// Returns whether a principal decides about an ask only by a signed token.
+/// Returns whether a principal can decide about a request only with a signed token.
 fn needs_token(ask: &Ask, principal: &str) -> bool {
     ask.keys.as_ref().is_some_and(|keys| keys.contains_key(principal))
 }
 
-/// Returns whether an event says that a call was sent, or what it came to.
+/// Returns whether an event reports that a call was sent, or its outcome.
 fn has_run(event: &EventKind) -> bool {
     matches!(
         event,
@@ -139,7 +141,7 @@ fn has_run(event: &EventKind) -> bool {
     )
 }
 
-/// Returns the first decision about each call that is not known yet.
+/// Returns the first decision about each call that is not yet known.
 fn first_decisions<'r>(records: impl Iterator<Item = &'r Record>, known: &HashSet<String>) -> Vec<&'r DecisionRecord> {
     let mut first: Vec<&DecisionRecord> = Vec::new();
     for record in records {
@@ -153,32 +155,32 @@ fn first_decisions<'r>(records: impl Iterator<Item = &'r Record>, known: &HashSe
     first
 }
 
-/// A run that is played again.
+/// A run that is being replayed.
 struct Again<'r> {
     run: Run<'r, Scratch<'r>>,
     /// The recorded keys of the calls that ran.
     ran: HashSet<String>,
-    /// The recorded keys of the calls that people were asked about: their decisions are recorded, too.
+    /// The recorded keys of the calls that people were asked about. Their decisions are recorded, too.
     asked: HashSet<String>,
-    /// The asks of the replay, by the replay's key of the call.
+    /// The requests for approval in the replay, by the replay's key of the call.
     asks: HashMap<String, Ask>,
     /// The recorded keys of the calls so far.
     known: HashSet<String>,
     /// The key of each call in the replay, by its recorded key.
     keys: HashMap<String, String>,
     recorded: Recorded,
-    /// The key under which the replay asks the model.
+    /// The key of the replay's request to the model.
     model_key: Option<String>,
     /// The time of the last step, in milliseconds since 1970.
     at: u64,
 }
 
-/// The last asks of the recorded run. An event that answers anything else had no effect then, and gets none now.
+/// The last requests of the recorded run. An event that answers anything else had no effect then, and has none now.
 #[derive(Default)]
 struct Recorded {
-    /// The key under which the model was asked.
+    /// The key of the request to the model.
     model_key: Option<String>,
-    /// The digest of each ask, by the recorded key of the call.
+    /// The digest of each request for approval, by the recorded key of the call.
     asks: HashMap<String, String>,
 }
 
@@ -197,7 +199,7 @@ impl Recorded {
 }
 
 impl Again<'_> {
-    /// Plays a recorded step, and compares its first decisions about calls.
+    /// Replays a recorded step, and compares its first decisions about calls.
     fn step(&mut self, steps: &Steps, step: &Step, replay: &mut Replay) {
         let before: Vec<DecisionRecord> = first_decisions(step.records(), &self.known).into_iter().cloned().collect();
         self.known.extend(before.iter().map(|record| record.call.clone()));
@@ -206,7 +208,7 @@ impl Again<'_> {
             format!("step {}, {word}: {}", step.number, cut(why, MAX_TEXT))
         };
         let sent = match step.event() {
-            // It is the profile that is replaced.
+            // This is the profile that is being replaced.
             Some(EventKind::Profile(_)) => return,
             None => Err("this version cannot read it".to_owned()),
             Some(event) => self.event(steps, step, event).and_then(|event| self.send(&event)),
@@ -229,7 +231,7 @@ impl Again<'_> {
         self.recorded.take(step);
     }
 
-    /// Returns a recorded event with the keys that the replay has for calls and for the ask of the model.
+    /// Returns a recorded event with the replay's keys of calls and of the request to the model.
     fn event(&self, steps: &Steps, step: &Step, event: &EventKind) -> Result<String, String> {
         let text = steps.event(step).map_err(|error| error.to_string())?;
         let mut ask = None;
@@ -252,7 +254,8 @@ impl Again<'_> {
         members.insert(name.to_owned(), text(&key)?);
         if let (Some(ask), EventKind::Approval(event)) = (ask, event) {
             members.insert("digest".to_owned(), text(&ask.digest)?);
-            // A profile that gives the principal a key takes only signed decisions, which are about one call.
+            // If the profile has a key for the principal, it accepts only signed decisions, each of which is about one
+            // call.
             if needs_token(ask, &event.principal) && event.token.is_none() {
                 members.insert("token".to_owned(), text(&TOKEN.to_owned())?);
                 members.remove("remember");
@@ -265,7 +268,7 @@ impl Again<'_> {
         self.run.send_json(event).map_err(|error| error.to_string())
     }
 
-    /// Does what the replay asks for: approves calls that ran in the record, and ends calls that did not.
+    /// Performs the replay's actions: approves calls that ran in the recording, and ends calls that did not.
     fn act(&mut self, actions: Vec<String>) {
         let mut actions: Vec<Action> = read(&actions);
         for _ in 0..MAX_APPROVALS {
@@ -280,7 +283,7 @@ impl Again<'_> {
         }
     }
 
-    /// Returns the actions that follow from the answer to one.
+    /// Returns the actions that follow from the answer to an action.
     fn answer(&mut self, action: Action) -> Vec<String> {
         let event = match action {
             Action::AskModel(action) => {
@@ -311,12 +314,12 @@ impl Again<'_> {
         sent.and_then(|event| self.send(&event)).unwrap_or_default()
     }
 
-    /// Returns whether a call of the replay ran in the record.
+    /// Returns whether a call of the replay ran in the recording.
     fn has_run(&self, call: &str) -> bool {
         self.is_recorded(call, &self.ran)
     }
 
-    /// Returns whether recorded keys have that of a call of the replay.
+    /// Returns whether a set of recorded keys contains that of a call of the replay.
     fn is_recorded(&self, call: &str, recorded: &HashSet<String>) -> bool {
         self.keys.iter().any(|(key, replayed)| replayed == call && recorded.contains(key))
     }
@@ -350,7 +353,7 @@ fn strictness(permit: &Permit) -> u8 {
     }
 }
 
-/// The journal of a replay, in memory. It has the artifacts of the recorded run, too.
+/// The journal of a replay, in memory. It also has the artifacts of the recorded run.
 struct Scratch<'s> {
     steps: &'s Steps,
     lines: Vec<String>,

@@ -14,13 +14,12 @@ use crate::{
 /// The longest message of a row, in bytes. The arguments of a record have at most 4 KiB.
 const MAX_TEXT: usize = 1024;
 
-/// The latest time of a row: the end of the year 9999. The greatest number of a row: the greatest that JSON has
-/// everywhere.
+/// The latest time of a row, which is the end of the year 9999, and the largest number of a row, which is the largest
+/// that all JSON parsers represent exactly.
 const MAX_TIME: u64 = 253_402_300_799_999;
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// A call of a run: what was decided about it, who approved it, and what it came to. Times are in milliseconds since
-/// 1970.
+/// A call of a run: the decisions about it, its approver, and its outcome. Times are in milliseconds since 1970.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct CallRow {
@@ -30,7 +29,7 @@ pub struct CallRow {
     pub agent: String,
     /// The digest of the profile with which the run began.
     pub profile: String,
-    /// The digest of the component that decided first about the call.
+    /// The digest of the component that made the first decision about the call.
     pub component: String,
     /// The principal of the run.
     pub principal: String,
@@ -54,9 +53,9 @@ pub struct CallRow {
     pub message: Option<String>,
     /// The arguments as the model wrote them, truncated to 4 KiB.
     pub arguments: String,
-    /// The digest of the whole arguments.
+    /// The digest of the complete arguments.
     pub arguments_digest: String,
-    /// The time when a person was asked. `None` if nobody was.
+    /// The time when a person was asked for approval. `None` if nobody was asked.
     pub asked_at: Option<u64>,
     /// The person who approved or rejected the call.
     pub approver: Option<String>,
@@ -64,19 +63,19 @@ pub struct CallRow {
     pub approved_at: Option<u64>,
     /// The time when the call was sent to its tool.
     pub started_at: Option<u64>,
-    /// The time of the result, or of the end without one.
+    /// The time of the result, or the time when the call ended without a result.
     pub ended_at: Option<u64>,
-    /// What it came to: `ok`, `error` or `invalid` for a result; `denied`; the reason why there is no result, such as
-    /// `expired`, `rejected`, `cancelled` or `uncertain`. `None` while it is under way.
+    /// The outcome: `ok`, `error` or `invalid` for a result; `denied`; or the reason why there is no result, such as
+    /// `expired`, `rejected`, `cancelled` or `uncertain`. `None` while the call is in flight.
     pub outcome: Option<String>,
     /// The length of the result in bytes.
     pub result_bytes: Option<u64>,
-    /// The time that the tool took, as the host measured it.
+    /// How long the tool took, as the host measured it.
     pub duration_ms: Option<u64>,
 }
 
-/// Returns the calls of a run in their order, and what is wrong with its journal. The calls before the damage of a
-/// damaged journal are returned all the same. The texts come from outside.
+/// Returns the calls of a run in their order, and a description of its journal's damage. If the journal is damaged,
+/// returns the calls before the damage. The texts are untrusted.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A folder of runs as text for a terminal: a line for each run.
+//! Formats a folder of runs as text for a terminal: one line for each run.
 
 use std::{
     ffi::OsStr,
@@ -11,26 +11,27 @@ use seamgate_text::{escape_terminal, shell_word, with_sources};
 
 use crate::{error::TraceError, format::when, steps::Steps, text::Known};
 
-/// The file with a run's journal, in the run's folder.
+/// The name of the file with a run's journal, in the run's folder.
 pub const JOURNAL: &str = "journal.ndjson";
 
-/// The beginning of the names of folders that `seamgate runs prune` is deleting. They hold no run.
+/// The prefix of the names of folders that `seamgate runs prune` is deleting. They contain no run.
 pub const PRUNED: &str = ".pruned-";
 
-/// The most runs that are shown: the last ones, by their names.
+/// The maximum number of runs that are shown. They are the last ones, sorted by name.
 const MAX_RUNS: usize = 1000;
 
-/// Returns whether a folder is that of a run, by its journal.
+/// Returns whether a folder is that of a run, judging by its journal.
 pub fn has_journal(folder: &Path) -> bool {
     folder.join(JOURNAL).is_file()
 }
 
-/// Returns whether a folder of this name is being deleted.
+/// Returns whether a folder with this name is being deleted.
 pub(crate) fn is_pruned(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(PRUNED.as_bytes())
 }
 
-/// Returns the folders of runs in a folder, by their names. None, if the folder itself is that of a run, or cannot be read.
+/// Returns the folders of the runs in a folder, sorted by name. Returns none if the folder itself is that of a run, or
+/// cannot be read.
 pub fn runs_in(folder: &Path, is_run: fn(&Path) -> bool) -> Vec<PathBuf> {
     if is_run(folder) {
         return Vec::new();
@@ -68,7 +69,7 @@ pub(crate) fn write_text(out: &mut impl Write, runs: &[PathBuf]) -> Result<Vec<S
     Ok(faults)
 }
 
-/// Says which run it is, when it began, and how it ended or what it waits for.
+/// Describes which run it is, when it began, and how it ended or what it waits for.
 fn summary(folder: &Path, faults: &mut Vec<String>) -> Result<String, TraceError> {
     let mut steps = Steps::open(folder)?;
     let (mut known, mut count, mut last) = (Known::default(), 0, 0);

@@ -1,4 +1,4 @@
-//! A run's folder as typed steps. It needs no profile: the journal says all.
+//! Reads a run's folder as typed steps. This needs no profile, because the journal contains everything.
 
 use std::{
     collections::BTreeMap,
@@ -22,19 +22,19 @@ pub(crate) struct About {
     pub(crate) component: String,
 }
 
-/// A word of a run, if this version can read it.
+/// A part of a run, if this version can read it.
 pub(crate) type Word<T> = Result<T, Unread>;
 
 /// An event, a record or an action that this version cannot read.
 #[derive(Debug)]
 pub(crate) struct Unread {
-    /// Its type.
+    /// The type of the part.
     pub(crate) word: String,
     /// The time of an event.
     at: u64,
-    /// Its JSON text.
+    /// The JSON text of the part.
     pub(crate) json: String,
-    /// Says why it cannot be read.
+    /// Describes why the part cannot be read.
     pub(crate) error: String,
 }
 
@@ -45,19 +45,19 @@ pub(crate) struct ComponentChange {
     pub(crate) to: String,
 }
 
-/// An event and what it led to.
+/// An event and its results.
 #[derive(Debug)]
 pub(crate) struct Step {
     /// The number of the step, from 1.
     pub(crate) number: u64,
-    /// The run's time, in milliseconds since 1970: the greatest one seen.
+    /// The run's time, in milliseconds since 1970, which is the latest one so far.
     pub(crate) at: u64,
     pub(crate) event: Word<Event>,
     pub(crate) records: Vec<Word<Record>>,
     pub(crate) actions: Vec<Word<Action>>,
-    /// The change of the component before it, if there was one.
+    /// The change of the component before the step, if there was one.
     pub(crate) change: Option<ComponentChange>,
-    /// Its lines as the journal has them, for projections.
+    /// The lines of the step as they are in the journal, for projections.
     pub(crate) lines: Vec<JournalLine>,
 }
 
@@ -77,7 +77,8 @@ impl Step {
         self.actions.iter().flatten()
     }
 
-    /// Returns a member of the event as it is written in its line: hosts write the members of objects in any order.
+    /// Returns a member of the event as it is written in its line, because hosts may write the members of objects in
+    /// any order.
     pub(crate) fn member(&self, name: &str) -> Option<Json> {
         let line = self.lines.iter().find(|line| line.kind == LineKind::Event)?;
         serde_json::from_str::<BTreeMap<String, Json>>(&line.json).ok()?.remove(name)
@@ -107,7 +108,7 @@ pub(crate) fn asked_of(event: &EventKind) -> Option<&str> {
     }
 }
 
-/// Returns the digest of a prompt. `None` if the line holds the prompt itself, which no journal does.
+/// Returns the digest of a prompt. `None` if the line contains the prompt itself, which does not occur in journals.
 pub(crate) fn prompt_of(action: &AskModelAction) -> Option<&str> {
     match &action.prompt {
         Large::Artifact(digest) => Some(digest),
@@ -115,7 +116,7 @@ pub(crate) fn prompt_of(action: &AskModelAction) -> Option<&str> {
     }
 }
 
-/// The steps of a run, one after another. What is damaged ends them: [`fault`](Steps::fault) says so then.
+/// Iterates over the steps of a run. Damage ends the iteration, and [`fault`](Steps::fault) then describes it.
 pub(crate) struct Steps {
     pub(crate) folder: PathBuf,
     pub(crate) about: About,
@@ -126,7 +127,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Opens the folder of a run. A run without a whole line is an error.
+    /// Opens the folder of a run. Returns an error if the run has no complete line.
     pub(crate) fn open(folder: &Path) -> Result<Self, TraceError> {
         let mut reader = JournalReader::open(folder)?;
         let folder = folder.to_owned();
@@ -142,22 +143,22 @@ impl Steps {
         }
     }
 
-    /// After the last step: what is wrong with the journal.
+    /// Returns the damage of the journal. Call it after the last step.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// After the last step: whether a crash cut the next one, and nothing else is wrong.
+    /// Returns whether a crash truncated the next step, and there is no other damage. Call it after the last step.
     pub(crate) fn is_torn(&self) -> bool {
         self.reader.torn().is_some()
     }
 
-    /// Returns an artifact of the folder: a whole result or a prompt.
+    /// Returns an artifact of the folder: a complete result or a prompt.
     pub(crate) fn artifact(&self, digest: &str) -> Result<Option<String>, JournalError> {
         self.reader.artifact(digest)
     }
 
-    /// Returns the text of a member, also if it is an artifact.
+    /// Returns the text of a member, even if it is an artifact.
     pub(crate) fn text(&self, text: &Large<String>) -> String {
         match text {
             Large::Whole(text) => text.clone(),
@@ -165,7 +166,7 @@ impl Steps {
         }
     }
 
-    /// Returns the text of a member that is a string, also if it is an artifact, or else its JSON.
+    /// Returns the text of a member that is a string, even if it is an artifact. Returns the JSON of any other value.
     pub(crate) fn value(&self, value: &Json) -> String {
         if let Ok(text) = value.read::<String>() {
             return text;
@@ -176,7 +177,7 @@ impl Steps {
         }
     }
 
-    /// Returns the text of an artifact, or says that it is missing.
+    /// Returns the text of an artifact, or a message that it is missing.
     fn kept(&self, digest: &str) -> String {
         match self.artifact(digest) {
             Ok(Some(text)) => text,
@@ -185,7 +186,7 @@ impl Steps {
         }
     }
 
-    /// Returns the text of a step's event as it was sent, with its artifacts in their places.
+    /// Returns the text of a step's event as it was sent, with its artifacts restored.
     ///
     /// # Errors
     ///
@@ -195,7 +196,7 @@ impl Steps {
         line.map_or_else(|| Ok(String::new()), |line| self.reader.whole(&line.json))
     }
 
-    /// Returns a line with its event as it was sent: what projections read.
+    /// Returns a line with its event as it was sent, which is the form that projections read.
     pub(crate) fn whole(&self, line: &JournalLine) -> Result<String, JournalError> {
         let kind = match line.kind {
             LineKind::Event => return Ok(format!("{{\"event\":{}}}", self.reader.whole(&line.json)?)),
@@ -253,7 +254,7 @@ impl Iterator for Steps {
     }
 }
 
-/// Reads a line with an event, a record or an action. It is an error if the line does not even say its type.
+/// Reads a line with an event, a record or an action. Returns an error if the line does not even have a type.
 fn word<T: DeserializeOwned>(line: &JournalLine) -> Result<Word<T>, String> {
     #[derive(Deserialize)]
     struct Tag {
@@ -269,14 +270,13 @@ fn word<T: DeserializeOwned>(line: &JournalLine) -> Result<Word<T>, String> {
     Ok(Err(Unread { word: r#type, at, json: line.json.clone(), error }))
 }
 
-/// Reads a line as a type.
+/// Deserializes a line as a type.
 fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
     serde_json::from_str(&line.json)
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))
 }
 
-/// Returns the folder of a child in its parent's, by the call that started it. `None` if that is not a valid key of a
-/// call.
+/// Returns the folder of a child in its parent's, given the call that started it. `None` if the call's key is invalid.
 pub(crate) fn child_folder(parent: &Path, call: &str) -> Option<PathBuf> {
     let number = call.strip_prefix('c')?;
     let is_number = !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());

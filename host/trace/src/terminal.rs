@@ -1,4 +1,4 @@
-//! A run as text for a terminal.
+//! Formats a run as text for a terminal.
 
 use std::{io::Write, path::Path};
 
@@ -14,15 +14,15 @@ use crate::{
     text::{Entry, Known, Started, Tone},
 };
 
-/// A text is truncated to this many lines and bytes.
+/// The maximum number of lines and bytes of a text. Longer texts are truncated.
 const MAX_LINES: usize = 12;
 const MAX_BYTES: usize = 1200;
 
-/// Writes a run with its children as text, with the colors of a terminal as ANSI escape sequences. For a folder of several
-/// runs it writes a line for each, and for a journal of `seamgate run` its attempts.
+/// Writes a run with its children as text, with colors as ANSI escape sequences. For a folder of several runs, writes
+/// one line for each. For a journal of `seamgate run`, writes its attempts.
 ///
-/// Returns the faults of the journals, one sentence each: what stands before a fault is written all the same. Characters of
-/// the run that a terminal would obey are escaped.
+/// Returns the faults of the journals, one sentence each. Everything before a fault is still written. Control
+/// characters in the run's texts are escaped.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn write_text(out: &mut impl Write, folder: &Path) -> Result<Vec<String>, Tr
     Ok(faults)
 }
 
-/// Writes one run with its children. Adds what is wrong with a journal to `faults`.
+/// Writes one run with its children. Adds descriptions of damaged journals to `faults`.
 fn write_run(
     out: &mut impl Write,
     folder: &Path,
@@ -89,7 +89,7 @@ fn write_run(
     Ok(())
 }
 
-/// Writes the child that an action started, if its folder is there.
+/// Writes the child that an action started, if its folder exists.
 fn nested(
     page: &mut Text<impl Write>,
     folder: &Path,
@@ -110,7 +110,7 @@ fn nested(
     }
     let place = Child { start: known.start, depth: depth + 1, started };
     match write_run(page.out, &child, Some(place), faults) {
-        // A child that cannot be read does not end the trace of its parent.
+        // An unreadable child does not end the trace of its parent.
         Err(error) if !matches!(error, TraceError::Write(_)) => {
             let error = with_sources(&error);
             page.line(&format!("{:18}  \x1b[31m{}\x1b[0m", "", escape_terminal(&error)))?;
@@ -164,7 +164,7 @@ fn one_line(title: &str) -> String {
     cut(&title.replace(['\n', '\r'], " "), 400)
 }
 
-/// Returns the first lines of a text, escaped, and says how much is cut.
+/// Returns the first lines of a text, escaped, followed by how much was removed.
 fn shown(text: &str) -> Vec<String> {
     let head = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut lines: Vec<String> = head.lines().take(MAX_LINES).map(escape_terminal).collect();

@@ -1,4 +1,4 @@
-//! A step in words: the terminal and the page show the same ones.
+//! Describes a step in words, which are the same on the terminal and on the page.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,30 +16,30 @@ use crate::{
     steps::{Step, Steps, Unread, call_of, prompt_of},
 };
 
-/// The look of an entry.
+/// The appearance of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
-    /// Something may run, or went well.
+    /// Something may run, or succeeded.
     Good,
     /// Something was denied, failed or is wrong.
     Bad,
-    /// Somebody is waited for, or must look.
+    /// Somebody must act, or is being waited for.
     Wait,
 }
 
-/// One thing that happened in a step. Its texts come from outside: the caller escapes and truncates them.
+/// One thing that happened in a step. Its texts are untrusted: the caller escapes and truncates them.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) tone: Tone,
     pub(crate) title: String,
-    /// Names, and what they say.
+    /// Names, each with its text.
     pub(crate) parts: Vec<(&'static str, String)>,
-    /// The id that claims cite, if this is an observation.
+    /// The id that claims cite, if the entry is an observation.
     pub(crate) observation: Option<String>,
     /// The digest of a prompt.
     pub(crate) prompt: Option<String>,
-    /// The child that begins here.
+    /// The child that begins at this entry.
     pub(crate) child: Option<Started>,
 }
 
@@ -59,22 +59,23 @@ pub(crate) struct Known {
     pub(crate) turns: u64,
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
-    /// How the run ended.
+    /// The status of the run, if it has ended.
     pub(crate) status: Option<RunStatus>,
     /// Calls by their keys: their tools, and the beginning of their arguments.
     calls: HashMap<String, (String, String)>,
-    /// The keys of calls that a client made, from outside of a loop.
+    /// The keys of calls that a client made, outside of a run's loop.
     client_calls: HashSet<String>,
     /// The tools that the client sees, with their servers.
     visible: Option<HashSet<String>>,
-    /// The runs of children that have begun: a delegation that is sent again is the same child.
+    /// The runs of children that have begun. A delegation that is sent again refers to the same child.
     children: HashSet<String>,
-    /// The calls that the run waits for, by the key of the ask, and since when.
+    /// The calls that the run waits for, by the key of the request, with the time since when they wait.
     waits: HashMap<String, (String, u64)>,
 }
 
 impl Known {
-    /// Returns whether the client sees the tool of a denied call. Without a list of tools, it sees those of the profile.
+    /// Returns whether the client sees the tool of a denied call. Without a list of tools, the client sees those of the
+    /// profile.
     fn is_visible(&self, record: &DecisionRecord, tool: &str) -> bool {
         match &self.visible {
             Some(visible) => visible.contains(tool),
@@ -86,7 +87,7 @@ impl Known {
         Known { start, ..Known::default() }
     }
 
-    /// Returns those that the run waits for now, in the order of time.
+    /// Returns what the run is waiting for, in the order of time.
     fn waits(&self) -> Vec<String> {
         let mut waits: Vec<_> = self.waits.values().collect();
         waits.sort_by_key(|(what, since)| (*since, what.clone()));
@@ -109,7 +110,7 @@ impl Known {
         format!("{status}: {steps}, {turns}, {calls} allowed{tokens}, {}", span(last.saturating_sub(self.start)))
     }
 
-    /// Formats a time as the distance from the beginning.
+    /// Formats a time relative to the beginning.
     pub(crate) fn time(&self, at: u64) -> String {
         match at.checked_sub(self.start) {
             Some(ms) => format!("+{}", span(ms)),
@@ -143,7 +144,7 @@ impl Known {
             Ok(event) => self.event(steps, &event.kind, step),
             Err(unread) => unreadable("event", unread),
         };
-        // The document, or the question, has its own entry.
+        // The document or the question has its own entry.
         let is_shown = |record: &Record| match record {
             Record::Output(output) => matches!(output.kind, OutputKind::Answer | OutputKind::Question),
             _ => false,
@@ -163,7 +164,7 @@ impl Known {
                 Err(unread) => unreadable("record", unread),
             });
         }
-        // That a call is sent when it is allowed goes without saying.
+        // It is obvious that an allowed call is sent, so this gets no entry.
         let is_allowed = |call: &str| {
             step.records().any(|record| match record {
                 Record::Decision(decision) => decision.call == call && decision.permit == Permit::Allow,
@@ -386,7 +387,7 @@ impl Known {
             .part("approval", approval(self, record.approval.as_ref()))
             .part("origins", origins(record.origins.as_deref().unwrap_or_default()));
         for reason in &record.reasons {
-            // The message of a reason ends with the first.
+            // The reason's message ends with the first violation.
             let violations = reason.violations.iter().map(|one| format!("{} {}", one.path, one.message));
             let violations = violations.filter(|one| !reason.message.ends_with(one.as_str()));
             let violations: String = violations.map(|one| format!("\n{one}")).collect();
@@ -441,7 +442,7 @@ impl Known {
                 self.status = Some(action.status);
                 self.waits.clear();
                 let tone = if action.status == RunStatus::Final { Tone::Good } else { Tone::Bad };
-                // What the same step said is not said again.
+                // A message that the same step already contains is not repeated.
                 let is_told = |message: &str| step.records().any(|record| message_of(record) == message);
                 let reasons = action.reasons.iter().filter(|one| !is_told(&one.message));
                 let reasons = reasons.map(|one| format!("{}: {}", one.code, one.message));
@@ -456,7 +457,7 @@ impl Known {
     }
 }
 
-/// Returns what a record says to people or to the model.
+/// Returns the message of a record for people or for the model.
 fn message_of(record: &Record) -> &str {
     match record {
         Record::Ignored(record) => &record.message,
@@ -497,7 +498,7 @@ fn observation<const N: usize>(record: &ObservationRecord, texts: [(&'static str
         .part("result", format!("{} bytes, {}", record.bytes, record.artifact))
 }
 
-/// Returns the findings in a text from outside, if there are any.
+/// Describes the findings in an untrusted text, if there are any.
 fn found(found: &Found) -> String {
     if is_clean(found) { String::new() } else { written(found) }
 }
@@ -509,12 +510,12 @@ fn is_clean(found: &Found) -> bool {
     instructions.is_empty() && counts.all(|count| *count == 0)
 }
 
-/// Returns a value as JSON, as the run wrote it.
+/// Serializes a value as JSON.
 fn written(value: &impl Serialize) -> String {
     Json::of(value).map_or_else(|error| format!("({error})"), |json| json.to_string())
 }
 
-/// Returns whether a call may have had an effect, as far as the host says.
+/// Describes whether a call may have had an effect, according to the host.
 fn possible(effect: Option<PossibleEffect>) -> &'static str {
     effect.map(PossibleEffect::as_str).unwrap_or_default()
 }
@@ -558,7 +559,7 @@ fn raw(value: &Option<Json>) -> String {
     value.as_ref().map(Json::to_string).unwrap_or_default()
 }
 
-/// Says where the values of a call come from, a line each.
+/// Describes where the values of a call come from, one per line.
 fn origins(proofs: &[Proof]) -> String {
     let line = |proof: &Proof| match &proof.origin {
         Some(origin) => format!("{} is from {origin}", proof.pointer),

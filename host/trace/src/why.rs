@@ -1,5 +1,5 @@
-//! Follows a claim of a run's answer back to the observations that it cites, their results, the calls, who permitted them,
-//! and the prompts in which the model read them.
+//! Follows a claim of a run's answer back to the observations that it cites, their results, the calls, the people who
+//! permitted them, and the prompts in which the model read them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,20 +21,20 @@ use crate::{
     text::Known,
 };
 
-/// The limit of a text, in bytes. A longer one is truncated.
+/// The longest text that is shown, in bytes. Longer texts are truncated.
 const MAX_SHOWN: usize = 2000;
 
-/// The most claims that an error lists.
+/// The maximum number of claims that an error lists.
 const MAX_NAMED: usize = 10;
 
 /// The chain of evidence for a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chain {
-    /// The chain as text: the claim, and below it each observation that it cites, with the links behind it. The texts of the
-    /// run in it are not escaped.
+    /// The chain as text: the claim, followed by each observation that it cites, with the links behind it. The run's
+    /// texts in it are not escaped.
     pub text: String,
-    /// The number of places at which a link is missing, which the text marks. 0 if the whole chain is there.
+    /// The number of missing links, which are marked in the text. 0 if the chain is complete.
     pub breaks: usize,
 }
 
@@ -43,22 +43,22 @@ pub struct Chain {
 struct End {
     document: Option<Json>,
     step: u64,
-    /// The key of the `ask_model` that the answer is for.
+    /// The key of the `ask_model` that the answer belongs to.
     asked: String,
     start: u64,
 }
 
-/// A call whose observation is cited, as far as the journal has it.
+/// A call whose observation is cited, as far as the journal contains it.
 #[derive(Default)]
 struct Call {
-    /// The decisions, each with its step, its time, and the `ask_model` in which the model asked for the call.
+    /// The decisions, each with its step, its time, and the `ask_model` in which the model requested the call.
     decisions: Vec<(u64, u64, String, DecisionRecord)>,
     ask: Option<AskApprovalAction>,
     sent: Option<(u64, Sent)>,
-    /// The event with the result, and its line, as the journal has it.
+    /// The event with the result, and its line in the journal.
     result: Option<(u64, EventKind)>,
     observation: Option<(u64, u64, ObservationRecord)>,
-    /// The folder of the child, if a child was asked.
+    /// The folder of the child, if the call was delegated to one.
     child: Option<PathBuf>,
 }
 
@@ -68,20 +68,20 @@ enum Sent {
     Delegate(Box<DelegateAction>),
 }
 
-/// A prompt: the step that asked, its key, its digest.
+/// A prompt: the number of its step, its key, and its digest.
 type Prompt = (u64, String, String);
 
 /// Follows a claim of a run's final document back through its evidence.
 ///
-/// `claim` is the number of the claim from 0, a JSON Pointer into the final document, or words of the claim. `profile` is the
-/// profile that the run began with, which says where claims stand. Without it, the plan in the folder
-/// ([`PLAN`](crate::PLAN)) names one.
+/// `claim` is the number of the claim from 0, a JSON Pointer into the final document, or words from the claim.
+/// `profile` is the profile that the run began with, which defines where claims are. If it is `None`, the plan in the
+/// folder ([`PLAN`](crate::PLAN)) names one.
 ///
 /// # Errors
 ///
 /// - The folder holds no run that can be read, or its journal is damaged ([`TraceError::Damaged`]).
-/// - The profile is not found, or it is not the one that the run began with, or it says nothing of claims.
-/// - The run has no final document, or `claim` does not mean exactly one of its claims.
+/// - The profile is not found, it is not the one that the run began with, or it does not define claims.
+/// - The run has no final document, or `claim` does not identify exactly one of its claims.
 pub fn why(folder: &Path, claim: &str, profile: Option<&Path>) -> Result<Chain, TraceError> {
     let mut steps = Steps::open(folder)?;
     let profile = profile::open(folder, profile, &steps.about)?;
@@ -131,7 +131,7 @@ fn end(steps: &mut Steps) -> End {
     end
 }
 
-/// Finds the claim that is meant. The error lists the claims that there are.
+/// Finds the claim that the text identifies. The error lists the existing claims.
 fn chosen<'c>(claims: &'c [Claim], meant: &str) -> Result<&'c Claim, String> {
     let named = |some: &[&Claim]| {
         let names = some.iter().take(MAX_NAMED).map(|claim| format!("\n  {} {}", claim.pointer, cut(&claim.text, 100)));
@@ -246,7 +246,7 @@ fn results(steps: &Steps, event: &EventKind) -> Vec<String> {
     }
 }
 
-/// The chain as it is written, line by line.
+/// The text of the chain, which is built line by line.
 struct Links {
     known: Known,
     lines: Vec<String>,
@@ -340,7 +340,7 @@ impl Links {
             }
             Err(why) => {
                 self.link("result", &place);
-                // A person's word on an uncertain call is an observation without a result.
+                // A person's answer about an uncertain call is an observation without a result.
                 match matches!(call.result, Some((_, EventKind::Resolution(_)))) {
                     true => self.link("", "a person said what became of the call"),
                     false => self.breaks(4, &why),
@@ -412,7 +412,7 @@ fn by_key<'p>(prompts: &'p [Prompt], key: &str) -> Option<&'p Prompt> {
     prompts.iter().find(|(_, of, _)| of == key)
 }
 
-/// Returns whether a prompt has the message of an observation as the answer to its call.
+/// Returns whether a prompt contains the message of an observation as the answer to its call.
 fn prompt_has(steps: &Steps, digest: &str, observation: &ObservationRecord) -> bool {
     let Ok(Some(prompt)) = steps.artifact(digest) else {
         return false;

@@ -1,4 +1,4 @@
-//! The changes from one schema to another, keyword by keyword, and their directions.
+//! The changes between two schemas, keyword by keyword, and their directions.
 
 use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
@@ -12,12 +12,12 @@ pub enum Way {
     Narrower,
     /// The new contract accepts more.
     Wider,
-    /// The direction is not known.
+    /// The direction is unknown.
     Changed,
 }
 
 impl Way {
-    /// Returns the word for it: `narrower`, `wider` or `changed`.
+    /// Returns the word for the direction: `narrower`, `wider` or `changed`.
     pub fn as_str(self) -> &'static str {
         match self {
             Way::Narrower => "narrower",
@@ -26,7 +26,8 @@ impl Way {
         }
     }
 
-    /// Returns the direction by whether the old is within the new, and the new within the old. `None` if both are.
+    /// Returns the direction, given whether the old schema is within the new one, and the new one within the old.
+    /// `None` if both hold.
     pub(super) fn of(old_in_new: bool, new_in_old: bool) -> Option<Self> {
         match (old_in_new, new_in_old) {
             (true, true) => None,
@@ -37,7 +38,7 @@ impl Way {
     }
 }
 
-/// One change from a contract to another.
+/// One change between two contracts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The place in the contract, as a JSON Pointer.
@@ -50,20 +51,20 @@ pub struct Change {
     pub new: Option<Value>,
 }
 
-/// The most changes that are listed.
+/// The maximum number of changes that are listed.
 const MAX_CHANGES: usize = 200;
 
 /// The deepest level at which schemas are compared.
 const MAX_DEPTH: usize = 64;
 
-/// Keywords whose value is a schema that takes less where the whole does.
+/// Keywords whose value is a schema. If that schema accepts less, so does the whole.
 const SCHEMAS: [&str; 5] =
     ["items", "additionalProperties", "additionalItems", "propertyNames", "unevaluatedProperties"];
 
-/// Keywords that are read together.
+/// Keywords that are interpreted together.
 const GROUPS: [&[&str]; 2] = [&["contains", "minContains", "maxContains"], &["if", "then", "else"]];
 
-/// Lists what changed. `pointer` is the place of both schemas.
+/// Lists the changes. `pointer` is the place of both schemas.
 pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Vec<Change>) {
     let depth = pointer.matches('/').count();
     if old.value == new.value || changes.len() >= MAX_CHANGES || depth > MAX_DEPTH {
@@ -89,7 +90,7 @@ pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Ve
             continue;
         }
         match (keyword.as_str(), was, is) {
-            // Neither does anything by itself: what refers to it does.
+            // A definition has no effect by itself. The references to it have.
             ("$defs" | "definitions", was, is) => {
                 for (name, was, is) in in_both(was, is) {
                     list(old.at(was), new.at(is), &format!("{place}/{}", escaped(name)), changes);
@@ -131,7 +132,7 @@ pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Ve
 
 /// Adds the change of a member that only one of the two schemas names.
 fn member(old: Node<'_>, new: Node<'_>, name: &str, place: &str, changes: &mut Vec<Change>) {
-    // Without references and `allOf`: what stands there is compared there.
+    // References and `allOf` are omitted, because their content is compared at its own place.
     let group = ["properties", "patternProperties", "additionalProperties"];
     let [was, is] = [old, new].map(|node| alone(node.value.as_object().unwrap_or(&Map::new()), &group));
     let (before, after) = (Facts::of(&[old.at(&was)]).member(name), Facts::of(&[new.at(&is)]).member(name));
@@ -140,7 +141,7 @@ fn member(old: Node<'_>, new: Node<'_>, name: &str, place: &str, changes: &mut V
     push(way, &format!("{place}/{}", escaped(name)), Some(&shown(&before)), Some(&shown(&after)), changes);
 }
 
-/// Returns an object with some keywords of another.
+/// Returns an object with only some of another one's keywords.
 fn alone(map: &Map<String, Value>, keywords: &[&str]) -> Value {
     let kept = map.iter().filter(|(name, _)| keywords.contains(&name.as_str()));
     Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())

@@ -1,4 +1,4 @@
-//! The changes from one contract to another, and whom they break.
+//! The changes between two contracts, and whom they break.
 
 mod changes;
 mod policy;
@@ -17,7 +17,7 @@ pub use self::{
     search::CounterExample,
 };
 
-/// Contracts that cannot be compared.
+/// The reason why contracts cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiffError {
@@ -36,7 +36,7 @@ pub enum DiffError {
         /// A description of the error.
         fault: Fault,
     },
-    /// A contract that the gate took is not JSON.
+    /// A contract that the gate accepted is not JSON.
     #[error("{}", path.display())]
     #[non_exhaustive]
     NotJson {
@@ -63,7 +63,7 @@ pub enum DiffError {
         /// The reason.
         source: LoadError,
     },
-    /// A contract cannot be used to try documents, that is, without the members that decide about outputs.
+    /// A contract cannot be used for trying documents, that is, without the members that affect only outputs.
     #[error("{} and {}: {side}: {fault}", old.display(), new.display())]
     #[non_exhaustive]
     Reduced {
@@ -78,7 +78,7 @@ pub enum DiffError {
     },
 }
 
-/// A contract that the gate takes.
+/// A contract that the gate accepts.
 pub struct Contract {
     path: PathBuf,
     agent: String,
@@ -86,7 +86,7 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// Reads a contract from a file with the files that it names, or all contracts of a folder.
+    /// Reads a contract from a file with the files that it references, or all contracts of a folder.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Contract {
         Ok(contracts)
     }
 
-    /// Takes a contract that is one whole text. `path` names it in errors.
+    /// Takes a contract that is one complete text. `path` names it in errors.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the word for it: `compatible`, `breaks` or `unknown`.
+    /// Returns the word for the effect: `compatible`, `breaks` or `unknown`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Answer::Compatible => "compatible",
@@ -154,7 +154,7 @@ impl Answer {
         }
     }
 
-    /// Returns how bad it is: 0 for compatible, 1 for unknown, 2 for a break.
+    /// Returns the severity of the effect: 0 for compatible, 1 for unknown, 2 for a break.
     pub fn rank(&self) -> u8 {
         match self {
             Answer::Compatible => 0,
@@ -170,11 +170,11 @@ impl Answer {
 pub struct Difference {
     /// The agent.
     pub agent: String,
-    /// The changes of the policy, and then those of the schema, until there are 200.
+    /// The changes of the policy, followed by those of the schema, 200 at most.
     pub changes: Vec<Change>,
-    /// The effect on producers, who write outputs: they break if NEW does not accept an output that OLD accepts.
+    /// The effect on producers, who write outputs. They break if NEW rejects an output that OLD accepts.
     pub producers: Answer,
-    /// The effect on consumers, who read documents: they break if NEW lets a document through that OLD would not.
+    /// The effect on consumers, who read documents. They break if NEW accepts a document that OLD would reject.
     pub consumers: Answer,
 }
 
@@ -188,12 +188,12 @@ impl Difference {
 
 /// Compares two versions of a contract.
 ///
-/// First, each change of the schema is tested by proof. Then thousands of documents are made from both schemas and judged by both
-/// contracts. The result depends only on the two contracts.
+/// First, tries to prove the direction of each change of the schema. Then generates thousands of documents from both
+/// schemas, and judges them by both contracts. The result depends only on the two contracts.
 ///
 /// # Errors
 ///
-/// The sandbox cannot be set up, or a contract cannot be used without the members that decide about outputs.
+/// The sandbox cannot be set up, or a contract cannot be used without the members that affect only outputs.
 pub fn compare(old: &Contract, new: &Contract) -> Result<Difference, DiffError> {
     let policy = policy::compare(&old.value, &new.value);
     let mut changes = policy.changes;

@@ -1,4 +1,4 @@
-//! The changes in a contract around its schema, and whom they may break.
+//! The changes in the parts of a contract other than its schema, and whom they may break.
 
 use serde_json::{Map, Value, json};
 
@@ -6,9 +6,9 @@ use super::changes::{Change, Way};
 
 /// The changes of the policy, and whom they may break.
 pub(super) struct Policy {
-    /// NEW accepts whatever OLD accepts, as far as the policy goes.
+    /// `true` if the policy of NEW accepts whatever that of OLD accepts.
     pub(super) for_producers: bool,
-    /// OLD would let through whatever NEW lets through, as far as the policy goes.
+    /// `true` if the policy of OLD would let through whatever that of NEW lets through.
     pub(super) for_consumers: bool,
     pub(super) changes: Vec<Change>,
 }
@@ -17,10 +17,11 @@ pub(super) struct Policy {
 const CAPS: [(&str, u64); 5] =
     [("bytes", 1_048_576), ("depth", 64), ("string_bytes", 65_536), ("array_items", 10_000), ("object_members", 1_000)];
 
-/// Members that decide which outputs are taken. A document that is let through is valid whatever they say.
+/// Members that determine which outputs are accepted. They do not affect the validity of a document that is let
+/// through.
 const OF_OUTPUTS: [&str; 4] = ["extract", "repair", "patterns", "refusal"];
 
-/// Members that decide which documents are let through.
+/// Members that determine which documents are let through.
 const OF_DOCUMENTS: [&str; 3] = ["items", "evidence", "jtd"];
 
 pub(super) fn compare(old: &Value, new: &Value) -> Policy {
@@ -55,8 +56,8 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
             _ => Way::Changed,
         };
         policy.note(Some(way), &format!("/{name}"), was, is);
-        // The parties that it may break. A member that is not named here belongs to the schema, which decides, or
-        // affects nobody.
+        // The parties that the change may break. A member that is not listed here belongs to the schema, which is
+        // compared separately, or affects nobody.
         policy.for_producers = producers && !OF_DOCUMENTS.contains(&name) && !OF_OUTPUTS.contains(&name);
         policy.for_consumers = consumers && !OF_DOCUMENTS.contains(&name);
     }

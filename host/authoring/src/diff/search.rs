@@ -1,42 +1,42 @@
-//! Searches for a document that one contract accepts and another does not.
+//! Searches for a document that one contract accepts and another rejects.
 
 use seamgate::{Disposition, Fault, Gate, Instance, LoadError, Request};
 use serde_json::{Map, Value, json};
 
 use crate::schema::{Pool, Root, Sampler};
 
-/// The number of documents that are made, and judged by both.
+/// The number of documents that are generated, and judged by both contracts.
 const DOCUMENTS: u64 = 3_000;
 
-/// The wildness of documents, in turn: where many values must be valid together, few may be at an edge.
+/// The wildness of successive documents. If many values must be valid together, only few of them may be edge cases.
 const WILDNESS: [usize; 5] = [3, 10, 25, 50, 100];
 
-/// The seed of all choices. It is fixed, so that the same contracts always get the same answer.
+/// The seed of all random choices. It is fixed, so that the same contracts always have the same result.
 const SEED: u64 = 1;
 
-/// A document that one contract accepts and the other does not.
+/// A document that one contract accepts and the other rejects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterExample {
     /// The document, as JSON.
     pub document: String,
-    /// The first violation by the contract that does not accept it.
+    /// The first violation according to the contract that rejects it.
     pub why: String,
 }
 
-/// The reason why documents cannot be tried: the sandbox does not start, or a contract cannot be used without the members that
-/// decide about outputs.
+/// The reason why documents cannot be tried: the sandbox does not start, or a contract cannot be used without the
+/// members that affect only outputs.
 pub(super) enum SearchError {
     Load(LoadError),
     Contract { side: &'static str, fault: Fault },
 }
 
-/// A document that only the old contract accepts, and one that only the new one accepts.
+/// A document that only the old contract accepts, and one that only the new contract accepts.
 pub(super) struct Found {
     pub(super) only_old: Option<CounterExample>,
     pub(super) only_new: Option<CounterExample>,
 }
 
-/// Members of a contract that decide about a document alone, wherever it stood in an output.
+/// The members of a contract that judge a document by itself, independent of its position in an output.
 const OF_DOCUMENT: [&str; 6] = ["schema", "dialect", "resources", "formats", "patterns", "caps"];
 
 pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Found, SearchError> {
@@ -77,7 +77,7 @@ fn keep(example: &mut Option<CounterExample>, document: String, why: String) {
     }
 }
 
-/// Returns whether a contract accepts a document, or why not. `None` if there is no verdict.
+/// Returns whether a contract accepts a document, or the reason why it does not. `None` if there is no verdict.
 fn judge(instance: &mut Instance<'_>, agent: &str, document: &str) -> Option<Result<(), String>> {
     let report = instance.validate(&Request::new(agent, document)).ok()?.report;
     if report.disposition == Disposition::Accepted {

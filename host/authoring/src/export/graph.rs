@@ -7,7 +7,7 @@ use super::{json::Json, target::Recursion};
 /// A definition: its name, its place in the contract and its schema.
 pub(super) type Definition = (String, String, Json);
 
-/// Calls a function for each reference in a schema, and passes whether it is in an optional member.
+/// Calls a function for each reference in a schema, with whether the reference is in an optional member.
 pub(super) fn references(schema: &mut Json, is_optional: bool, each: &mut dyn FnMut(&mut Json, bool)) {
     if schema.target().is_some() {
         return each(schema, is_optional);
@@ -37,8 +37,8 @@ pub(super) fn references(schema: &mut Json, is_optional: bool, each: &mut dyn Fn
     }
 }
 
-/// Returns the references to a definition that lead back to it and that the target does not take, each as the
-/// definition that contains it and the one that it leads to.
+/// Returns the references to a definition that lead back to it and that the target does not support. Each consists of
+/// the definition that contains the reference, and the one that it leads to.
 fn circles(definitions: &[Definition], allowed: Recursion) -> HashSet<(String, String)> {
     let mut edges: HashMap<&str, Vec<String>> = HashMap::new();
     for (name, _, schema) in definitions {
@@ -53,7 +53,7 @@ fn circles(definitions: &[Definition], allowed: Recursion) -> HashSet<(String, S
     let mut found = HashSet::new();
     let mut done: HashSet<&str> = HashSet::new();
     for (name, ..) in definitions {
-        // The way from the first definition, each with the number of its references that were followed.
+        // The path from the first definition. Each step has the number of its references that were followed.
         let mut way: Vec<(&str, usize)> = vec![(name, 0)];
         while let Some((at, next)) = way.last_mut() {
             let target = edges.get(at).and_then(|targets| targets.get(*next));
@@ -75,8 +75,8 @@ fn circles(definitions: &[Definition], allowed: Recursion) -> HashSet<(String, S
     found
 }
 
-/// Replaces references that lead back to themselves where the target does not take them. Returns the places of the
-/// definitions that they led to.
+/// Replaces circular references that the target does not support. Returns the places of the definitions that they led
+/// to.
 pub(super) fn cut(definitions: &mut [Definition], allowed: Recursion, instead: &Json) -> Vec<String> {
     if allowed == Recursion::Any {
         return Vec::new();
@@ -98,7 +98,7 @@ pub(super) fn cut(definitions: &mut [Definition], allowed: Recursion, instead: &
     cut
 }
 
-/// Keeps the definitions that the root leads to.
+/// Keeps only the definitions that are reachable from the root.
 pub(super) fn reached(root: &Json, definitions: Vec<Definition>) -> Vec<Definition> {
     let by_name: HashMap<&str, &Json> = definitions.iter().map(|(name, _, schema)| (name.as_str(), schema)).collect();
     let mut todo = vec![root];

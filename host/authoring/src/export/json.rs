@@ -1,4 +1,4 @@
-//! JSON whose members keep their order, because constrained decoders write members in the order of the schema.
+//! JSON values whose members keep their order, because constrained decoders write members in the order of the schema.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
@@ -16,7 +16,7 @@ impl Json {
         Json::Object(vec![(keyword.to_owned(), value.into())])
     }
 
-    /// Returns a reference to a definition.
+    /// Creates a reference to a definition.
     pub(super) fn reference(name: &str) -> Self {
         Json::object("$ref", Value::from(format!("#/$defs/{name}")))
     }

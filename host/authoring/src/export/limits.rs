@@ -14,7 +14,7 @@ struct Sizes {
     unions: usize,
     listed: usize,
     characters: usize,
-    /// The characters of the largest list of more than 250 strings.
+    /// The number of characters in the largest list of more than 250 strings.
     long_list: usize,
 }
 
@@ -70,12 +70,13 @@ fn measure(schema: &Json, sizes: &mut Sizes) {
     schema.inside().into_iter().for_each(|schema| measure(schema, sizes));
 }
 
-/// Returns how deeply objects are nested. A reference that leads back to itself adds nothing.
+/// Returns how deeply objects are nested. A circular reference adds nothing.
 fn depth(root: &Json, definitions: &[Definition]) -> usize {
     let definitions: HashMap<&str, &Json> =
         definitions.iter().map(|(name, _, schema)| (name.as_str(), schema)).collect();
     let mut deepest = 0;
-    // The deepest level at which each definition was met. Further down than there are definitions is a circle.
+    // The deepest level at which each definition was visited. A level greater than the number of definitions means a
+    // circle.
     let mut met: HashMap<&str, usize> = HashMap::new();
     let mut todo: Vec<(&Json, usize, HashSet<&str>)> = vec![(root, 0, HashSet::new())];
     while let Some((schema, level, way)) = todo.pop() {

@@ -1,4 +1,4 @@
-//! Writes schemas anew for a target: conjunctions are merged, and alternatives are taken out of them.
+//! Rewrites schemas for a target: merges conjunctions, and extracts alternatives from them.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::schema::Draft;
 
-/// The most schemas that are written. Beyond, schemas are left out.
+/// The maximum number of schemas that are written. Further schemas are omitted.
 const MAX_SCHEMAS: usize = 100_000;
 
-/// The most combinations of alternatives with each other and with the keywords beside them.
+/// The maximum number of combinations of alternatives with each other and with the keywords beside them.
 const MAX_COMBINATIONS: usize = 128;
 
 /// A schema that was written for a target.
@@ -28,12 +28,12 @@ pub(super) enum Out {
     Schema(Json),
 }
 
-/// Schemas that all hold for one value.
+/// Schemas that all apply to one value.
 #[derive(Clone, Default)]
 struct Conjunction<'s> {
     /// The parts that have keywords of their own.
     parts: Vec<Located<'s>>,
-    /// The `anyOf` and `oneOf` whose alternatives are still to be written.
+    /// The `anyOf` and `oneOf` whose alternatives have not been written yet.
     groups: VecDeque<Group<'s>>,
     seen: HashSet<Key>,
     is_never: bool,
@@ -99,7 +99,7 @@ impl<'s> Lowering<'s> {
         rules.map(|((pointer, keyword, effect), why)| Rule { pointer, keyword, effect, why }).collect()
     }
 
-    /// States that a rule of the contract is not in the export as it is.
+    /// Records that the export does not contain a rule of the contract unchanged.
     pub(super) fn state(&mut self, node: &Located, keyword: &str, effect: Effect, why: impl Into<String>) {
         self.state_at(node.at(keyword), keyword, effect, why);
     }
@@ -108,7 +108,7 @@ impl<'s> Lowering<'s> {
         self.rules.entry((pointer, keyword.to_owned(), effect)).or_insert_with(|| why.into());
     }
 
-    /// Writes schemas that all hold for one value inside of the value that is written now.
+    /// Writes schemas that all apply to one value inside the value that is being written.
     pub(super) fn child(&mut self, mut nodes: Vec<Located<'s>>) -> Out {
         let mut seen = HashSet::new();
         nodes.retain(|node| seen.insert(node.key()) && *node.value != Value::Bool(true));
@@ -119,7 +119,7 @@ impl<'s> Lowering<'s> {
             0 => Out::Any,
             1 => match self.alone(&nodes[0]) {
                 Some(target) => self.child_at(target),
-                // It may lead back to itself.
+                // The reference may be circular.
                 None if self.follows(&nodes[0]) => Out::Schema(self.named(nodes)),
                 None => self.conjoined(nodes),
             },
@@ -136,7 +136,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Returns where a schema leads that is nothing but a reference.
+    /// Returns the target of a schema that consists only of a reference.
     fn alone(&self, node: &Located<'s>) -> Option<Located<'s>> {
         let rules = node.value.as_object()?.keys().filter(|name| is_asserted(node, name));
         match (&rules.map(String::as_str).collect::<Vec<_>>()[..], &self.source.list(node, "allOf")[..]) {
@@ -146,7 +146,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Returns whether a schema has what a reference leads to beside other keywords.
+    /// Returns whether a schema consists of other keywords and the content that a reference leads to.
     fn follows(&self, node: &Located<'s>) -> bool {
         let has_reference = |node: &Located<'s>| node.value.get("$ref").is_some();
         if has_reference(node)
@@ -167,7 +167,7 @@ impl<'s> Lowering<'s> {
         })
     }
 
-    /// Returns a reference to a definition for schemas that all hold for one value. It is written later.
+    /// Returns a reference to a definition for schemas that all apply to one value. The definition is written later.
     fn named(&mut self, nodes: Vec<Located<'s>>) -> Json {
         let mut key: Vec<Key> = nodes.iter().map(Located::key).collect();
         key.sort_unstable();
@@ -186,7 +186,7 @@ impl<'s> Lowering<'s> {
         Json::reference(&name)
     }
 
-    /// Writes schemas that all hold for one value.
+    /// Writes schemas that all apply to one value.
     fn conjoined(&mut self, nodes: Vec<Located<'s>>) -> Out {
         let mut conjunction = Conjunction { combinations: 1, ..Conjunction::default() };
         for node in nodes {
@@ -195,7 +195,7 @@ impl<'s> Lowering<'s> {
         self.written(conjunction)
     }
 
-    /// Adds a schema to a conjunction, with those that it refers to in place.
+    /// Adds a schema to a conjunction, together with the schemas that it references in place.
     fn add(&mut self, node: Located<'s>, conjunction: &mut Conjunction<'s>) {
         let mut todo = vec![node];
         while let Some(node) = todo.pop() {
@@ -238,7 +238,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// States that the target does not enforce a keyword.
+    /// Records that the target does not enforce a keyword.
     fn left_out(&mut self, node: &Located<'s>, keyword: &str) {
         let is_content = keyword.starts_with("content");
         if is_content && (node.draft != Draft::Draft7 || !self.formats) {
@@ -247,7 +247,7 @@ impl<'s> Lowering<'s> {
         self.state(node, keyword, Effect::LeftOut, format!("{} does not enforce it", self.target.as_str()));
     }
 
-    /// Writes a conjunction. Takes one group of alternatives out at a time.
+    /// Writes a conjunction. Extracts one group of alternatives at a time.
     fn written(&mut self, mut conjunction: Conjunction<'s>) -> Out {
         self.schemas += 1;
         if conjunction.is_never {
@@ -292,7 +292,7 @@ impl<'s> Lowering<'s> {
                 _ => {
                     let mut variant = conjunction.clone();
                     variant.combinations = combinations;
-                    // Annotations of the whole stand beside the alternatives.
+                    // Annotations of the whole schema are placed beside the alternatives.
                     variant.notes = notes.clone();
                     self.add(branch, &mut variant);
                     variant.notes.retain(|note| !notes.contains(note));
@@ -303,7 +303,7 @@ impl<'s> Lowering<'s> {
         noted(union(outs), notes)
     }
 
-    /// Returns the substitute for a schema if the target needs one that is not a boolean.
+    /// Returns a substitute for a boolean schema if the target does not support those.
     pub(super) fn placed(&mut self, out: Out, pointer: &str, keyword: &str) -> Json {
         match out {
             Out::Schema(json) => json,
@@ -323,7 +323,7 @@ impl<'s> Lowering<'s> {
     }
 }
 
-/// Returns every value that is neither an array nor an object.
+/// Returns a schema for every value that is neither an array nor an object.
 pub(super) fn scalars() -> Json {
     Json::object("type", Value::from(vec!["string", "number", "boolean", "null"]))
 }
@@ -334,19 +334,19 @@ pub(super) fn is_asserted(node: &Located, keyword: &str) -> bool {
         "dependencies" => node.draft < Draft::Draft2019,
         "$dynamicRef" => node.draft == Draft::Draft2020,
         "$recursiveRef" => node.draft == Draft::Draft2019,
-        // Without them, `if` decides nothing.
+        // Without them, `if` has no effect.
         "if" => node.get("then").is_some() || node.get("else").is_some(),
         _ => KEYWORDS.iter().any(|(name, _)| *name == keyword),
     };
     is_of_draft && node.get(keyword).is_some()
 }
 
-/// Returns whether a keyword is a rule about the value by itself, and not about where it leads.
+/// Returns whether a keyword is a rule about the value itself, and not a reference.
 fn is_own(keyword: &str) -> bool {
     !matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "if" | "$dynamicRef" | "$recursiveRef")
 }
 
-/// Writes annotations before the keywords of a schema. A reference stands alone.
+/// Writes annotations before the keywords of a schema. A reference cannot have keywords beside it.
 fn noted(out: Out, notes: Vec<(String, Json)>) -> Out {
     match out {
         Out::Schema(Json::Object(members)) if !members.iter().any(|(name, _)| name == "$ref") => {

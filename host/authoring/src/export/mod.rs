@@ -35,14 +35,14 @@ use crate::schema::{Order, jtd};
 
 pub use self::target::{KEYWORDS, Support, Target};
 
-/// A contract that cannot be exported.
+/// The reason why a contract cannot be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// The contract is not JSON.
     #[error("the contract is not JSON")]
     NotJson(#[from] serde_json::Error),
-    /// The dialect of the schema is not known.
+    /// The dialect of the schema is unknown.
     #[error("the dialect of the schema is not known: expected a draft of JSON Schema, or JSON Type Definition")]
     Dialect,
 }
@@ -55,14 +55,15 @@ pub enum Effect {
     LeftOut,
     /// The export has a weaker rule.
     Relaxed,
-    /// The target demands a rule that the contract does not have: an instance that the contract takes may be refused.
+    /// The target requires a rule that the contract does not have, so an instance that the contract accepts may be
+    /// rejected.
     Stronger,
     /// The export exceeds a limit of the target.
     Limit,
 }
 
 impl Effect {
-    /// Returns the word for it: `left_out`, `relaxed`, `stronger` or `limit`.
+    /// Returns the word for the effect: `left_out`, `relaxed`, `stronger` or `limit`.
     pub fn as_str(self) -> &'static str {
         match self {
             Effect::LeftOut => "left_out",
@@ -73,12 +74,12 @@ impl Effect {
     }
 }
 
-/// A rule that the export does not have as the contract has it.
+/// A rule of the contract that the export does not contain unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The place of the keyword in the contract, as a JSON Pointer. For a keyword that is not there, its schema's place and the
-    /// keyword's name.
+    /// The place of the keyword in the contract, as a JSON Pointer. For a missing keyword, the place of its schema
+    /// followed by the keyword's name.
     pub pointer: String,
     /// The keyword.
     pub keyword: String,
@@ -92,28 +93,30 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exported {
-    /// The schema as JSON. Members stand in the order of the contract.
+    /// The schema as JSON. Members are in the order of the contract.
     pub schema: String,
-    /// The same in one line.
+    /// The same schema on one line.
     pub line: String,
-    /// The rules that the schema does not have as the contract has them, in the order of their places.
+    /// The rules of the contract that the schema does not contain unchanged, in the order of their places.
     pub rules: Vec<Rule>,
 }
 
 impl Exported {
-    /// Returns the rules of the contract that cannot be kept without refusing valid instances, and the limits that are exceeded.
+    /// Returns the rules of the contract that cannot be exported without rejecting valid instances, and the limits that
+    /// are exceeded.
     ///
-    /// Without them, every instance that is valid by the contract's schema is valid by the export.
+    /// If there are none, every instance that is valid under the contract's schema is valid under the export.
     pub fn obstacles(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| matches!(rule.effect, Effect::Stronger | Effect::Limit))
     }
 }
 
-/// Writes the part of a contract's schema that a target enforces. The contract is one that a gate takes, as one whole text.
+/// Writes the part of a contract's schema that a target enforces. The contract is one complete text that a gate
+/// accepts.
 ///
 /// # Errors
 ///
-/// The contract is not JSON, or the dialect of its schema is not known.
+/// The contract is not JSON, or the dialect of its schema is unknown.
 pub fn export(contract: &str, target: Target) -> Result<Exported, ExportError> {
     let order = Order::of(contract)?;
     let contract: Value = serde_json::from_str(contract)?;
@@ -139,7 +142,7 @@ pub fn export(contract: &str, target: Target) -> Result<Exported, ExportError> {
 fn of_type_definition(contract: &Value, order: &Order, target: Target) -> Result<Exported, ExportError> {
     let mut translated = jtd::translated(contract, order).ok_or(ExportError::Dialect)?;
     let order = std::mem::take(&mut translated.order);
-    // A timestamp is no `format`: it is always asserted.
+    // A timestamp is not a `format`: it is always asserted.
     let mut exported = of_json_schema(&translated.contract, order, target, true)?;
     for rule in &mut exported.rules {
         rule.pointer = translated.place(&rule.pointer);

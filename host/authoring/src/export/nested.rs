@@ -1,4 +1,4 @@
-//! The keywords about what is inside of arrays and objects, merged from all schemas that hold for them.
+//! The keywords about the contents of arrays and objects, merged from all schemas that apply to them.
 
 use std::cmp::Ordering;
 
@@ -15,13 +15,13 @@ use super::{
 };
 use crate::schema::{Draft, Types};
 
-/// The keywords that apply schemas to members and items in place, in addition to the schema's own.
+/// The keywords that apply schemas to members and items in place, in addition to the schema's own keywords.
 const IN_PLACE: [&str; 9] =
     ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef"];
 
 impl<'s> Lowering<'s> {
-    /// States that values of a type cannot be written, because the target needs to know what is inside of them and the schema
-    /// does not say so. Returns `true` if the schema does not name the type either.
+    /// Records that values of a type cannot be written, because the target needs to know their contents and the schema
+    /// does not specify them. Returns `true` if the schema does not name the type either.
     fn is_unknown(&mut self, parts: &[Located<'s>], is_stated: bool, keywords: &[&str], noun: &str) -> bool {
         let is_described = parts.iter().any(|part| keywords.iter().any(|keyword| part.get(keyword).is_some()));
         if !self.target.closes_objects() || is_stated || is_described {
@@ -45,7 +45,7 @@ impl<'s> Lowering<'s> {
         for at in 0..count {
             let nodes = tuples.iter().filter_map(|tuple| tuple.first.get(at).or(tuple.rest.as_ref())).cloned();
             match self.child(nodes.collect()) {
-                // No array is as long as this.
+                // No valid array is that long.
                 Out::Never => {
                     is_closed = true;
                     break;
@@ -80,7 +80,7 @@ impl<'s> Lowering<'s> {
         }
         match rest {
             Out::Any if !self.target.closes_objects() => {}
-            // `maxItems` says the same.
+            // `maxItems` already has the same meaning.
             Out::Never if self.target == Target::Gemini => {}
             out => {
                 let schema = self.placed(out, &pointer, "items");
@@ -108,7 +108,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Returns the schemas of the first items, and the one of the others.
+    /// Returns the schemas of the first items, and that of the other items.
     fn tuple(&mut self, node: &Located<'s>) -> Tuple<'s> {
         let source = self.source;
         let (keyword, first, rest) = match node.draft {
@@ -123,12 +123,12 @@ impl<'s> Lowering<'s> {
         Tuple { node: node.clone(), keyword, first, rest }
     }
 
-    /// Returns the schema of `unevaluatedItems` or `unevaluatedProperties` where it holds for what no keyword beside it names.
-    /// Elsewhere it is left out.
+    /// Returns the schema of `unevaluatedItems` or `unevaluatedProperties`, if it applies to whatever no keyword beside
+    /// it names. Otherwise, omits it.
     fn unevaluated(&mut self, node: &Located<'s>, keyword: &str, others: &[&str]) -> Option<Located<'s>> {
         let schema = self.source.one(node, keyword)?;
         let has = |keyword: &&str| node.get(keyword).is_some();
-        // Then nothing is left to it.
+        // Then nothing is left for it to apply to.
         if others
             .iter()
             .any(|other| *other != "contains" && has(other) && !node.get(other).is_some_and(Value::is_array))
@@ -165,7 +165,7 @@ impl<'s> Lowering<'s> {
                 additional.or_else(|| self.unevaluated(part, "unevaluatedProperties", &["additionalProperties"]));
             let has_patterns = !own.is_empty();
             if has_patterns && self.target.keeps("patternProperties") {
-                // The target takes patterns only if no name matches two of them.
+                // The target accepts patterns only if no name matches two of them.
                 match &own[..] {
                     [(pattern, node)] if has_one && is_portable(pattern) => patterns.push((*pattern, node.clone())),
                     _ => self.state(
@@ -212,9 +212,9 @@ impl<'s> Lowering<'s> {
                     *types = types.without(Types::OBJECT);
                     return;
                 }
-                // Nothing else says so, too.
+                // The rule for all other members already excludes it.
                 Out::Never if rest == Out::Never && patterns.is_empty() => continue,
-                // The pattern or the schema of the others holds for it.
+                // The pattern or the schema of the other members applies to it.
                 Out::Any if !is_declared && self.target == Target::Llguidance => {}
                 out => {
                     let mut schema = self.placed(out, &pointer, "properties");
@@ -302,7 +302,7 @@ fn required<'s>(parts: &[Located<'s>]) -> Vec<&'s str> {
     required
 }
 
-/// Lets a schema take null, too.
+/// Extends a schema so that it also accepts null.
 fn nullable(schema: Json) -> Json {
     let takes_null =
         |types: &Value| types == "null" || types.as_array().is_some_and(|types| types.contains(&"null".into()));

@@ -1,12 +1,12 @@
-//! Patterns that mean the same to each engine of regular expressions.
+//! Patterns that have the same meaning in every regular expression engine.
 
 use regex_syntax::ParserBuilder;
 
-/// Returns `true` if a pattern uses nothing that engines read differently: look-around, references back, word boundaries,
-/// classes that depend on Unicode, flags, and operators inside of classes.
+/// Returns `true` if a pattern uses nothing that engines interpret differently: look-around, back-references, word
+/// boundaries, classes that depend on Unicode, flags, and operators inside classes.
 pub(super) fn is_portable(pattern: &str) -> bool {
     let mut characters = pattern.chars().peekable();
-    // Inside of a class: whether it is negated, and the last character.
+    // Inside a class: whether it is negated, and the last character.
     let mut class: Option<(bool, char)> = None;
     while let Some(character) = characters.next() {
         let next = characters.peek().copied();
@@ -39,7 +39,7 @@ pub(super) fn is_portable(pattern: &str) -> bool {
                 if is_negated {
                     characters.next();
                 }
-                // An empty class, or one that begins with a bracket or a hyphen, is read in several ways.
+                // An empty class, or one that begins with a bracket or a hyphen, has several interpretations.
                 if matches!(characters.peek(), Some(']' | '-')) {
                     return false;
                 }

@@ -1,4 +1,4 @@
-//! The schemas of a contract, each with its draft, its place in the contract and the schema that it refers to.
+//! The schemas of a contract, each with its draft, its place in the contract and the schema that it references.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use crate::schema::{Draft, Order};
 
-/// A schema in its place.
+/// A schema with its place.
 #[derive(Clone)]
 pub(super) struct Located<'s> {
     pub(super) value: &'s Value,
-    /// Its place in the contract, as a JSON Pointer.
+    /// The place in the contract, as a JSON Pointer.
     pub(super) pointer: String,
     pub(super) draft: Draft,
     resource: usize,
 }
 
-/// The identity of a schema: two nodes with one key are one schema.
+/// The identity of a schema. Two nodes with the same key are the same schema.
 pub(super) type Key = (usize, usize);
 
 impl<'s> Located<'s> {
@@ -26,7 +26,7 @@ impl<'s> Located<'s> {
         (std::ptr::from_ref(self.value).addr(), self.resource)
     }
 
-    /// Returns the value of a keyword that its draft has.
+    /// Returns the value of a keyword, if the schema's draft has the keyword.
     pub(super) fn get(&self, keyword: &str) -> Option<&'s Value> {
         if self.draft <= Draft::Draft7 && keyword != "$ref" && self.value.get("$ref").is_some_and(Value::is_string) {
             return None;
@@ -38,7 +38,7 @@ impl<'s> Located<'s> {
         self.get(keyword).and_then(Value::as_str)
     }
 
-    /// Returns the pointer of a keyword.
+    /// Returns the JSON Pointer of a keyword.
     pub(super) fn at(&self, keyword: &str) -> String {
         format!("{}/{keyword}", self.pointer)
     }
@@ -55,15 +55,15 @@ struct Resource<'s> {
 /// All schemas of a contract.
 pub(super) struct Source<'s> {
     resources: Vec<Resource<'s>>,
-    /// The resources by their URIs. `None` if two have one URI.
+    /// The resources by their URIs. `None` if two have the same URI.
     uris: HashMap<String, Option<usize>>,
-    /// The resources inside of others, by the address of their root.
+    /// The nested resources, by the address of their root.
     inner: HashMap<usize, usize>,
     anchors: HashMap<(usize, &'s str), (&'s Value, String)>,
     pub(super) order: Order,
 }
 
-/// The keywords that hold schemas: one, a list of them, or a map.
+/// The keywords that contain schemas: one schema, a list, or a map.
 const SUBSCHEMAS: [&str; 22] = [
     "additionalItems",
     "additionalProperties",
@@ -93,7 +93,7 @@ const SUBSCHEMAS: [&str; 22] = [
 const MAPS: [&str; 6] = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 impl<'s> Source<'s> {
-    /// Finds the schemas of a contract. `None` if the dialect is not one of JSON Schema.
+    /// Finds the schemas of a contract. `None` if its dialect is not one of JSON Schema.
     pub(super) fn of(contract: &'s Value, order: Order) -> Option<Self> {
         let root = contract.get("schema")?;
         let named = |value: &Value| value.get("$schema").and_then(Value::as_str).map(str::to_owned);
@@ -121,7 +121,7 @@ impl<'s> Source<'s> {
         Located { value: resource.root, pointer: resource.pointer.clone(), draft: resource.draft, resource: 0 }
     }
 
-    /// Adds a document, and the resources inside.
+    /// Adds a document, and the resources inside it.
     fn add(&mut self, uri: &str, root: &'s Value, pointer: String, draft: Draft) {
         let first = self.resource(uri.to_owned(), root, pointer.clone(), draft);
         let mut todo = vec![(root, pointer, first)];
@@ -135,7 +135,7 @@ impl<'s> Source<'s> {
                 if !id.is_empty() {
                     let uri = join(&self.resources[resource].uri, id);
                     if std::ptr::eq(self.resources[resource].root, value) {
-                        // A document has the URI that it was given, and the one that it states.
+                        // A document has two URIs: the one that it was given, and the one that it declares.
                         self.name(uri.clone(), resource);
                         self.resources[resource].uri = uri;
                     } else {
@@ -184,13 +184,13 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Returns a schema inside of another.
+    /// Returns a schema inside another one.
     fn node(&self, value: &'s Value, pointer: String, around: usize) -> Located<'s> {
         let resource = self.inner.get(&std::ptr::from_ref(value).addr()).copied().unwrap_or(around);
         Located { value, pointer, draft: self.resources[resource].draft, resource }
     }
 
-    /// Returns the schema that a keyword holds.
+    /// Returns the schema that a keyword contains.
     pub(super) fn one(&self, node: &Located<'s>, keyword: &str) -> Option<Located<'s>> {
         let value = node.get(keyword).filter(|value| value.is_object() || value.is_boolean())?;
         Some(self.node(value, node.at(keyword), node.resource))
@@ -219,7 +219,7 @@ impl<'s> Source<'s> {
         nodes.into_iter().map(|(_, name, node)| (name, node)).collect()
     }
 
-    /// Returns the schema that the reference of a node leads to. `None` if it cannot be followed here.
+    /// Returns the schema that a node's reference leads to. `None` if the reference cannot be followed here.
     pub(super) fn target(&self, node: &Located<'s>) -> Option<Located<'s>> {
         let reference = node.text("$ref")?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -237,7 +237,7 @@ impl<'s> Source<'s> {
         let mut value = resource.root;
         let mut pointer = resource.pointer.clone();
         for step in fragment.split('/').skip(1) {
-            // A pointer that crosses from one resource to another is not followed.
+            // A pointer that leads from one resource into another is not followed.
             if !std::ptr::eq(value, resource.root)
                 && ["$id", "id"].iter().any(|id| value.get(id).is_some_and(Value::is_string))
             {
@@ -271,8 +271,8 @@ fn decode(fragment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Resolves a reference without a fragment, as RFC 3986 says. An invalid one stays as it is, and leads nowhere. Relative bases
-/// belong to `referencing`'s own scheme.
+/// Resolves a reference without a fragment according to RFC 3986. An invalid reference is unchanged, and leads nowhere.
+/// Relative bases use `referencing`'s own scheme.
 fn join(base: &str, reference: &str) -> String {
     let resolved = uri::from_str(base).and_then(|base| uri::resolve_against(&base.borrow(), reference));
     resolved.map_or_else(|_| reference.to_owned(), Uri::into_string)

@@ -1,12 +1,12 @@
-//! The keywords that each provider or engine enforces. Nothing else states these facts.
+//! The keywords that each provider or engine enforces. These facts are stated only here.
 
-/// A provider or an engine whose constrained decoding takes a JSON Schema.
+/// A provider or an engine whose constrained decoding accepts a JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
     /// Structured Outputs of OpenAI, with `strict`.
     OpenAi,
-    /// Structured outputs of Anthropic, and its strict tools.
+    /// Structured outputs and strict tools of Anthropic.
     Anthropic,
     /// `responseJsonSchema` of Gemini.
     Gemini,
@@ -18,7 +18,7 @@ impl Target {
     /// All targets, in the order of [`KEYWORDS`].
     pub const ALL: [Target; 4] = [Target::OpenAi, Target::Anthropic, Target::Gemini, Target::Llguidance];
 
-    /// Returns its name on the command line.
+    /// Returns the name of the target on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Target::OpenAi => "openai",
@@ -28,7 +28,7 @@ impl Target {
         }
     }
 
-    /// Returns what it does with a keyword. `None` if no rule depends on the keyword.
+    /// Returns the support of the target for a keyword. `None` if no rule depends on the keyword.
     pub fn support(self, keyword: &str) -> Option<Support> {
         let (_, support) = KEYWORDS.iter().find(|(name, _)| *name == keyword)?;
         Target::ALL.iter().position(|target| *target == self).map(|at| support[at])
@@ -38,7 +38,7 @@ impl Target {
         self.support(keyword) == Some(Support::Kept)
     }
 
-    /// Returns the formats that it enforces.
+    /// Returns the formats that the target enforces.
     pub fn formats(self) -> &'static [&'static str] {
         match self {
             Target::OpenAi => &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
@@ -46,7 +46,8 @@ impl Target {
                 &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]
             }
             Target::Gemini => &["date-time", "date", "time"],
-            // Of the others that it has, `email`, `hostname` and `uri`, it refuses texts that a contract takes.
+            // It also has `email`, `hostname` and `uri`, but rejects some texts of these formats that a contract
+            // accepts.
             Target::Llguidance => &["date-time", "time", "date", "duration", "ipv4", "uuid"],
         }
     }
@@ -61,12 +62,12 @@ impl Target {
         self == Target::OpenAi
     }
 
-    /// Returns whether `false` may stand for a schema.
+    /// Returns whether `false` may be used as a schema.
     pub(super) fn has_boolean_schemas(self) -> bool {
         self == Target::Llguidance
     }
 
-    /// Returns the references that may lead back to themselves.
+    /// Returns the references that may be circular.
     pub(super) fn recursion(self) -> Recursion {
         match self {
             Target::OpenAi | Target::Llguidance => Recursion::Any,
@@ -80,15 +81,15 @@ impl Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Support {
-    /// Enforces it. A value that the target cannot enforce is still left out, and listed.
+    /// Enforces the keyword. A value that the target cannot enforce is still omitted, and listed.
     Kept,
-    /// Enforces a weaker rule that the export writes in its place.
+    /// Enforces a weaker rule, which the export contains instead.
     Relaxed,
-    /// Does not enforce it.
+    /// Does not enforce the keyword.
     LeftOut,
 }
 
-/// References that may lead back to themselves.
+/// References that may be circular.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recursion {
     Any,
@@ -116,7 +117,7 @@ pub(super) const OF_OBJECTS: [&str; 9] = [
 pub(super) const OF_ARRAYS: [&str; 8] =
     ["items", "additionalItems", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems", "unevaluatedItems"];
 
-/// Each keyword on which a rule depends, with what the targets do, in the order of [`Target::ALL`].
+/// Each keyword on which a rule depends, with the support of the targets, in the order of [`Target::ALL`].
 pub const KEYWORDS: [(&str, [Support; 4]); 41] = [
     ("type", [K, K, K, K]),
     ("enum", [K, K, K, K]),

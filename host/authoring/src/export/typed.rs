@@ -1,4 +1,4 @@
-//! The keywords about a value by itself, merged from all schemas that hold for it.
+//! The keywords about a value by itself, merged from all schemas that apply to it.
 
 use std::cmp::Ordering;
 
@@ -41,7 +41,7 @@ const FORMATS: [&str; 19] = [
 pub(super) type Keywords = Vec<(String, Json)>;
 
 impl<'s> Lowering<'s> {
-    /// Writes the keywords of schemas that all hold for one value.
+    /// Writes the keywords of schemas that all apply to one value.
     pub(super) fn typed(&mut self, parts: &[Located<'s>]) -> Out {
         let stated = parts.iter().filter_map(|part| part.get("type"));
         let mut types = stated.map(Types::read).fold(Types::ALL, Types::and);
@@ -81,7 +81,7 @@ impl<'s> Lowering<'s> {
         union(others)
     }
 
-    /// States the keywords about arrays and objects that listed values are not held to.
+    /// Records the keywords about arrays and objects that the listed values are not checked against.
     fn not_beside_values(&mut self, parts: &[Located<'s>], values: &[Value]) {
         let why = "the listed values are written as they are, also those that this rule refuses";
         for (kind, keywords) in [(Types::ARRAY, &OF_ARRAYS[..]), (Types::OBJECT, &OF_OBJECTS[..])] {
@@ -98,7 +98,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes `enum` or `const`. Returns the substitute for values that the target cannot list.
+    /// Writes `enum` or `const`. Returns a substitute for values that the target cannot list.
     fn listed(
         &mut self,
         parts: &[Located<'s>],
@@ -178,7 +178,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes a value inside of one.
+    /// Writes a value inside another one.
     fn constant_in(&mut self, parts: &[Located<'s>], value: &Value) -> Out {
         let mut types = Types::ALL;
         let mut keywords = Keywords::new();
@@ -194,7 +194,7 @@ impl<'s> Lowering<'s> {
         for (keyword, exclusive, tightest) in
             [("minimum", "exclusiveMinimum", Ordering::Greater), ("maximum", "exclusiveMaximum", Ordering::Less)]
         {
-            // By whether the bound itself is valid.
+            // Indexed by whether the bound itself is valid.
             let mut bounds: [Option<Number>; 2] = [None, None];
             for part in parts {
                 for name in [keyword, exclusive] {
@@ -262,7 +262,8 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes a keyword that a schema can have only once: the first value that the target supports. Lists the others as rules.
+    /// Writes a keyword that a schema can have only once: the first value that the target supports. Lists the other
+    /// values as rules.
     fn first(
         &mut self,
         parts: &[Located<'s>],
@@ -290,7 +291,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// Writes the tightest of two bounds on a length.
+    /// Writes the tighter one of the bounds on a length.
     pub(super) fn lengths(&mut self, parts: &[Located<'s>], [least, most]: [&str; 2], keywords: &mut Keywords) {
         for (keyword, tightest) in [(least, Ordering::Greater), (most, Ordering::Less)] {
             if self.target.keeps(keyword)
@@ -302,7 +303,7 @@ impl<'s> Lowering<'s> {
     }
 }
 
-/// Returns the tightest of the bounds that schemas state.
+/// Returns the tightest bound that the schemas state.
 pub(super) fn bound(parts: &[Located], keyword: &str, tightest: Ordering) -> Option<u64> {
     let lengths = parts.iter().filter_map(|part| match part.get(keyword) {
         Some(Value::Number(number)) => u64::try_from(Decimal::of(number)?.integer()?).ok(),
@@ -311,7 +312,8 @@ pub(super) fn bound(parts: &[Located], keyword: &str, tightest: Ordering) -> Opt
     lengths.reduce(|one, other| if one.cmp(&other) == tightest { one } else { other })
 }
 
-/// Returns the values that every `enum` and `const` lists, of these types. `None` if there is no such keyword.
+/// Returns the values, restricted to these types, that every `enum` and `const` lists. `None` if there is no such
+/// keyword.
 fn values(parts: &[Located], types: Types) -> Option<Vec<Value>> {
     let mut known: Option<Vec<Value>> = None;
     for part in parts {
@@ -333,7 +335,7 @@ fn values(parts: &[Located], types: Types) -> Option<Vec<Value>> {
     Some(distinct)
 }
 
-/// Returns whether a target reads all numbers in a value as they are.
+/// Returns whether a target represents all numbers in a value exactly.
 fn all_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => is_exact(number),

@@ -1,4 +1,4 @@
-//! Values as the keywords of an export name them.
+//! Types of values, as the keywords of an export name them.
 
 use serde_json::{Number, Value};
 
@@ -20,7 +20,7 @@ pub(super) fn keyword(types: Types) -> Value {
     if names.len() == 1 { names.remove(0) } else { Value::Array(names) }
 }
 
-/// Returns whether a 64-bit float holds a number as it is, so that no engine rounds it.
+/// Returns whether a 64-bit float represents a number exactly, so that no engine rounds it.
 pub(super) fn is_exact(number: &Number) -> bool {
     let float: Option<f64> = number.to_string().parse().ok();
     let shortest = float.filter(|float| float.is_finite()).and_then(Number::from_f64);

@@ -1,4 +1,4 @@
-//! A schema that accepts all outputs of a folder, and little else.
+//! Infers a schema that accepts all outputs in a folder, and little else.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,13 +13,13 @@ use serde_json::{Map, Value, json};
 use super::{InitError, Starter, as_agent, is_accepted};
 use crate::schema::Types;
 
-/// The most files of a folder that are read.
+/// The maximum number of files in a folder.
 const MAX_FILES: usize = 1_000;
 
-/// The most different strings of one place that make a vocabulary.
+/// The maximum number of different strings at one place that form a vocabulary.
 const MAX_WORDS: usize = 24;
 
-/// A contract that takes the JSON from an output, wherever it stands.
+/// A contract that extracts the JSON from any position in an output.
 const ANY: &str = r#"{"agent": "any", "schema": true, "extract": {"embedded": "single"}}"#;
 
 /// Starts a contract from the outputs in a folder.
@@ -46,7 +46,7 @@ pub(super) fn starter(agent: String, folder: &Path) -> Result<Starter, InitError
             report.candidates.iter().any(|candidate| candidate.chosen && candidate.source == Source::Embedded);
         let stem = as_agent(&path.file_stem().unwrap_or_default().to_string_lossy());
         let name = (1..).map(|number| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
-        // There are more numbers than files.
+        // There are more numbers than files, so this finds an unused name.
         let name = name.into_iter().find(|name| names.insert(name.clone())).unwrap_or(stem);
         outputs.push((name, output));
     }
@@ -66,7 +66,7 @@ pub(super) fn starter(agent: String, folder: &Path) -> Result<Starter, InitError
         schema.extend(shape.schema("/schema", words));
         Value::Object(schema)
     };
-    // `lint` knows what should be a vocabulary: there, the words of the examples are listed.
+    // `lint` determines which places should have a vocabulary. At these places, the words of the examples are listed.
     let first = json!({ "agent": agent, "schema": schema(&BTreeSet::new()) }).to_string();
     let warnings = gate.lint(&first).map_err(InitError::Gate)?.into_iter();
     let words = warnings.filter(|warning| warning.code == "bare_vocabulary").map(|warning| warning.pointer).collect();
@@ -82,7 +82,7 @@ pub(super) fn starter(agent: String, folder: &Path) -> Result<Starter, InitError
     })
 }
 
-/// Returns the files of a folder, in the order of their names, without hidden ones.
+/// Returns the files in a folder, sorted by name, without hidden ones.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, InitError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(InitError::Read)? {
@@ -110,7 +110,7 @@ struct Shape {
     words: BTreeSet<String>,
     /// The length of the longest list, and the shape of its items.
     list: Option<(usize, Box<Shape>)>,
-    /// The number of objects, and the shapes of their members, each with the number of objects that have it.
+    /// The number of objects, and the shapes of their members, each with the number of objects that have the member.
     objects: usize,
     members: BTreeMap<String, (usize, Shape)>,
 }
@@ -145,8 +145,8 @@ impl Shape {
         }
     }
 
-    /// Returns a schema that accepts all values. `pointer` is its place, and `vocabularies` are the places where words are
-    /// listed.
+    /// Returns a schema that accepts all values. `pointer` is its place, and `vocabularies` are the places where words
+    /// are listed.
     fn schema(&self, pointer: &str, vocabularies: &BTreeSet<String>) -> Map<String, Value> {
         let mut schema = Map::new();
         let types = [
@@ -189,7 +189,7 @@ impl Shape {
     }
 }
 
-/// Returns a limit with room for more than was seen: four times as much, in round numbers.
+/// Returns a limit that allows for more than was seen: four times as much, rounded.
 fn roomy(seen: usize, least: usize) -> usize {
     let wanted = (seen * 4).max(least);
     let mut round = 10;

@@ -1,4 +1,4 @@
-//! A contract to start from, with its schema and an example output that passes.
+//! Creates a contract to start from, with its schema and an example output that passes.
 
 mod infer;
 mod pydantic;
@@ -17,11 +17,11 @@ use crate::{
     schema::{Pool, Root, Sampler},
 };
 
-/// A contract that cannot be started.
+/// The reason why a contract cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InitError {
-    /// The name cannot be that of an agent.
+    /// The text is not a valid name of an agent.
     #[error(
         "{0:?}: must have small letters, digits, '.', '_' and '-' alone, begin with a letter or digit, and have at most 128 of them"
     )]
@@ -35,7 +35,7 @@ pub enum InitError {
     /// The schema is not JSON.
     #[error("is not JSON")]
     NotJson(#[source] serde_json::Error),
-    /// The file holds a contract.
+    /// The file contains a contract.
     #[error("is a contract already, not a schema")]
     IsContract,
     /// The name of a Pydantic model is not `MODULE:MODEL`.
@@ -81,7 +81,7 @@ pub enum InitError {
         /// The reason.
         fault: Fault,
     },
-    /// An output holds no JSON.
+    /// An output contains no JSON.
     #[error("{}: no JSON to begin with: {why}", path.display())]
     #[non_exhaustive]
     NoJson {
@@ -102,10 +102,10 @@ pub enum InitError {
     /// The sandbox cannot be set up.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The gate does not take the contract, or has no verdict on an example.
+    /// The gate does not accept the contract, or has no verdict on an example.
     #[error(transparent)]
     Gate(Fault),
-    /// A file that is to be written exists.
+    /// A file to write already exists.
     #[error("{} is there already; nothing was written", path.display())]
     #[non_exhaustive]
     Exists {
@@ -126,7 +126,7 @@ pub enum InitError {
     },
 }
 
-/// A contract that is about to be started.
+/// A contract that has not been written yet.
 pub struct Starter {
     agent: String,
     description: String,
@@ -135,17 +135,17 @@ pub struct Starter {
     text: String,
     /// The file that the schema was read from.
     from: Option<PathBuf>,
-    /// Members of the contract beside these.
+    /// Further members of the contract.
     policy: Map<String, Value>,
-    /// Outputs by their names. If there are none, one is made.
+    /// Outputs by their names. If there are none, one is generated.
     outputs: Vec<(String, Vec<u8>)>,
 }
 
-/// The files of a contract that was started.
+/// The files of a contract that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Started {
-    /// All files that were written, in that order.
+    /// All files that were written, in this order.
     pub files: Vec<PathBuf>,
     /// The file of the contract.
     pub contract: PathBuf,
@@ -153,14 +153,14 @@ pub struct Started {
     pub examples: PathBuf,
     /// `true` if there are examples. `false` if no document was found that the contract accepts.
     pub has_examples: bool,
-    /// The number of warnings and hints that `lint` has for the contract.
+    /// The number of warnings and hints of `lint` about the contract.
     pub remarks: usize,
 }
 
-/// The number of documents that are made in the search for one that passes.
+/// The number of documents that are generated in the search for one that passes.
 const TRIES: u64 = 300;
 
-/// The wildness of documents, in turn: the first ones are ordinary.
+/// The wildness of successive documents. The first ones are ordinary.
 const WILDNESS: [usize; 4] = [0, 10, 40, 100];
 
 /// The schema that a contract without a source begins with.
@@ -171,7 +171,7 @@ impl Starter {
     ///
     /// # Errors
     ///
-    /// `agent` cannot be the name of an agent. The default is `order`.
+    /// `agent` is not a valid name of an agent. The default is `order`.
     pub fn template(agent: Option<&str>) -> Result<Self, InitError> {
         let agent = agent_name(agent, "order")?;
         let description = "One order, as the customer wrote it".to_owned();
@@ -186,7 +186,8 @@ impl Starter {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, it holds no JSON or a contract, or `agent` cannot be the name of an agent.
+    /// The file cannot be read or does not contain JSON, it contains a contract, or `agent` is not a valid name of an
+    /// agent.
     pub fn from_schema(agent: Option<&str>, file: &Path) -> Result<Self, InitError> {
         let bytes = read_named(file, MAX_FILE).map_err(InitError::Read)?;
         let text = String::from_utf8(bytes).map_err(|_| InitError::NotUtf8)?;
@@ -200,8 +201,8 @@ impl Starter {
     ///
     /// # Errors
     ///
-    /// The folder has no files or more than 1,000, a file cannot be read or holds no JSON, or `agent` cannot be the name of an
-    /// agent.
+    /// The folder has no files or more than 1,000, a file cannot be read or does not contain JSON, or `agent` is not a
+    /// valid name of an agent.
     pub fn from_examples(agent: Option<&str>, folder: &Path) -> Result<Self, InitError> {
         let folder_name =
             folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_string_lossy().into_owned()));
@@ -214,14 +215,14 @@ impl Starter {
     ///
     /// # Errors
     ///
-    /// Python does not run, it does not find the model, or `agent` cannot be the name of an agent.
+    /// Python cannot be run or does not find the model, or `agent` is not a valid name of an agent.
     pub fn from_pydantic(agent: Option<&str>, model: &str) -> Result<Self, InitError> {
         let class = model.rsplit([':', '.']).next().unwrap_or(model);
         let text = pydantic::schema(model)?;
         Starter::of_schema(agent_name(agent, class)?, text)
     }
 
-    /// Starts a contract around a schema as it is.
+    /// Starts a contract with an unchanged schema.
     fn of_schema(agent: String, text: String) -> Result<Self, InitError> {
         let schema: Value = serde_json::from_str(&text).map_err(InitError::NotJson)?;
         if schema.get("agent").is_some() && schema.get("schema").is_some() {
@@ -234,7 +235,7 @@ impl Starter {
         Ok(Starter { agent, description, schema, text, from: None, policy: Map::new(), outputs: Vec::new() })
     }
 
-    /// Returns the contract with this schema, or with this path of one.
+    /// Returns the contract with this schema, or with this path to one.
     fn contract(&self, schema: Value) -> Value {
         let mut contract = self.policy.clone();
         contract.insert("agent".to_owned(), json!(self.agent));
@@ -245,12 +246,12 @@ impl Starter {
 
     /// Writes the contract, its schema, and its examples with their verdicts into a folder. Overwrites no file.
     ///
-    /// If the schema was read from the file that would be written, that file stays as it is.
+    /// If the schema was read from the file that would be written, that file is not changed.
     ///
     /// # Errors
     ///
-    /// The gate does not take the contract, or has no verdict on an example; or a file exists, or cannot be written. Before
-    /// anything is written, all files are known not to exist.
+    /// The gate does not accept the contract, or has no verdict on an example; or a file exists, or cannot be written.
+    /// Before writing anything, checks that no file exists.
     pub fn write(self, folder: &Path) -> Result<Started, InitError> {
         let agent = &self.agent;
         let folder = examples::without_dot(folder);
@@ -268,7 +269,7 @@ impl Starter {
         let contract = named("contract.json");
         let text = serde_json::to_string_pretty(&self.contract(json!(schema_name))).map_err(InitError::Write)?;
         let mut files = vec![(contract.clone(), text + "\n"), (folder.join(&schema_name), self.text.clone())];
-        // A schema that already has the name and the place stays as it is.
+        // A schema that already has the right name and place is not changed.
         if self.from.as_deref().is_some_and(|from| is_one_file(from, &files[1].0)) {
             files.pop();
         }
@@ -293,18 +294,19 @@ impl Starter {
     }
 }
 
-/// Returns the name of the agent: the one given, which is checked before it names files, or one made from a default.
+/// Returns the name of the agent: the given one, which is checked because files are named after it, or one derived from
+/// a default.
 fn agent_name(given: Option<&str>, default: &str) -> Result<String, InitError> {
     let agent = given.map_or_else(|| as_agent(default), str::to_owned);
     if as_agent(&agent) == agent { Ok(agent) } else { Err(InitError::AgentName(agent)) }
 }
 
-/// Returns a name as an agent can have it.
+/// Converts a text to a valid name of an agent.
 fn as_agent(name: &str) -> String {
     let mut agent = String::new();
     let mut before = ' ';
     for character in name.chars().take(128) {
-        // `OrderLine` is `order-line`.
+        // `OrderLine` becomes `order-line`.
         if character.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
             agent.push('-');
         }
@@ -318,7 +320,7 @@ fn as_agent(name: &str) -> String {
     if agent.is_empty() { "agent".to_owned() } else { agent.chars().take(128).collect() }
 }
 
-/// Makes an output that a contract accepts, if one is found.
+/// Generates an output that a contract accepts, if one is found.
 fn made(gate: &Gate, agent: &str, contract: &Value) -> Option<(String, Vec<u8>)> {
     let root = Root::of_contract(contract)?;
     let pool = Pool::of([&root]);
@@ -335,12 +337,12 @@ fn is_accepted(report: &Report) -> bool {
     report.disposition == Disposition::Accepted
 }
 
-/// Returns whether two paths lead to one file.
+/// Returns whether two paths lead to the same file.
 fn is_one_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
 }
 
-/// Writes a file that does not exist.
+/// Writes a file that does not exist yet.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

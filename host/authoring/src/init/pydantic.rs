@@ -9,7 +9,8 @@ use seamgate::MAX_FILE;
 
 use super::InitError;
 
-/// Prints the schema. The output of the module goes to standard error, so that standard output holds only the schema.
+/// Prints the schema. The module's own output is redirected to standard error, so that standard output contains only
+/// the schema.
 const PROGRAM: &str = r#"
 import importlib, json, sys
 out, sys.stdout = sys.stdout, sys.stderr
@@ -49,13 +50,13 @@ pub(super) fn schema(model: &str) -> Result<String, InitError> {
         .spawn()
         .map_err(InitError::Python)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    // Both are read at once: a program that fills one pipe would wait for ever.
+    // Both pipes are read at the same time, because a program that fills one of them would otherwise wait forever.
     let errors = std::thread::spawn(move || text(err));
     let schema = text(out);
     let errors = errors.join().unwrap_or_default();
     let status = child.wait().map_err(InitError::Python)?;
     if !status.success() {
-        // The last line of a traceback says what is wrong.
+        // The last line of a traceback describes the error.
         let message = errors.trim_end().lines().last().unwrap_or("python3 failed").to_owned();
         return Err(InitError::PythonFailed { message });
     }
@@ -65,7 +66,7 @@ pub(super) fn schema(model: &str) -> Result<String, InitError> {
 fn text(from: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
     if let Some(from) = from {
-        // Unreadable text is missing, and truncated text is not JSON.
+        // If the text cannot be read, it is missing, and if it is truncated, it is not JSON.
         let _ = from.take(MAX_FILE as u64).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -1,4 +1,4 @@
-//! Numbers as JSON writes them, compared exactly.
+//! Numbers as JSON represents them, compared exactly.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// `None` where the exponent is beyond any that a schema needs.
+    /// Converts a number. Returns `None` if its exponent is larger than any that a schema needs.
     pub(crate) fn of(number: &Number) -> Option<Self> {
         Decimal::read(&number.to_string())
     }
@@ -36,12 +36,12 @@ impl Decimal {
         })
     }
 
-    /// Returns whether it has no fraction.
+    /// Returns whether the number has no fraction.
     pub(crate) fn is_integer(&self) -> bool {
         i64::try_from(self.digits.len()).is_ok_and(|length| length <= self.point || length == 0)
     }
 
-    /// Returns the integer that it is, if that fits.
+    /// Returns the number as an integer, if it is one and fits.
     pub(crate) fn integer(&self) -> Option<i128> {
         let zeros = usize::try_from(self.point).ok()?.checked_sub(self.digits.len())?;
         if self.digits.is_empty() {
@@ -57,7 +57,7 @@ impl Decimal {
 
 impl From<i128> for Decimal {
     fn from(integer: i128) -> Self {
-        // What Rust writes for an integer is a number.
+        // Rust writes every integer as a valid number.
         Decimal::read(&integer.to_string()).unwrap_or(Decimal { negative: false, digits: String::new(), point: 0 })
     }
 }

@@ -1,4 +1,4 @@
-//! The facts that schemas state about a value for certain.
+//! Facts that certainly follow from schemas about a value.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Node, decimal::Decimal};
 
-/// The most schemas that one schema combines, through references and `allOf`.
+/// The maximum number of schemas that one schema combines, through references and `allOf`.
 const MAX_PARTS: usize = 64;
 
 /// Types of values, as bits.
@@ -25,7 +25,7 @@ impl Types {
     pub(crate) const OBJECT: Types = Types(64);
     pub(crate) const ALL: Types = Types(127);
     pub(crate) const NONE: Types = Types(0);
-    /// One of each.
+    /// Each type by itself.
     pub(crate) const EACH: [Types; 7] =
         [Types::NULL, Types::BOOLEAN, Types::INTEGER, Types::FRACTION, Types::STRING, Types::ARRAY, Types::OBJECT];
 
@@ -41,7 +41,7 @@ impl Types {
         Types(self.0 & !other.0)
     }
 
-    /// Returns whether all of these are among others.
+    /// Returns whether all of these types are among others.
     pub(crate) fn within(self, other: Types) -> bool {
         self.0 & !other.0 == 0
     }
@@ -63,7 +63,7 @@ impl Types {
         }
     }
 
-    /// Returns the types that the value of `type` names.
+    /// Returns the types that the value of the keyword `type` names.
     pub(crate) fn read(value: &Value) -> Types {
         match value {
             Value::String(name) => Types::named(name),
@@ -78,7 +78,7 @@ impl Types {
         match value {
             Value::Null => Types::NULL,
             Value::Bool(_) => Types::BOOLEAN,
-            // A number that cannot be read may be either.
+            // A number that cannot be parsed may be either.
             Value::Number(number) => match Decimal::of(number).map(|number| number.is_integer()) {
                 Some(true) => Types::INTEGER,
                 Some(false) => Types::FRACTION,
@@ -109,21 +109,22 @@ pub(crate) fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// A bound of a number, and whether the bound itself is out.
+/// A bound of a number, and whether it excludes the bound itself.
 #[derive(Clone)]
 pub(crate) struct Bound {
     pub(crate) value: Decimal,
     pub(crate) exclusive: bool,
 }
 
-/// The facts that several schemas state together about one value. Each holds for every valid value; the schemas may state more.
+/// The facts that several schemas together state about one value. Each fact holds for every valid value; the schemas
+/// may state more.
 pub(crate) struct Facts<'s> {
-    /// Objects of keywords that all hold.
+    /// Schemas with keywords that all apply.
     pub(crate) parts: Vec<Node<'s>>,
-    /// Nothing is valid.
+    /// `true` if no value is valid.
     pub(crate) never: bool,
     pub(crate) types: Types,
-    /// The only values, where `enum` or `const` lists them.
+    /// The only valid values, if `enum` or `const` lists them.
     pub(crate) values: Option<Vec<&'s Value>>,
 }
 
@@ -169,7 +170,7 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Returns whether it is certain that nothing is valid.
+    /// Returns whether it is certain that no value is valid.
     pub(crate) fn is_empty(&self) -> bool {
         self.never || self.types == Types::NONE
     }
@@ -183,14 +184,14 @@ impl<'s> Facts<'s> {
         self.all(keyword).filter_map(Value::as_number).filter_map(Decimal::of)
     }
 
-    /// Returns the bound of numbers from below or from above.
+    /// Returns the lower or the upper bound of numbers.
     pub(crate) fn bound(&self, is_lower: bool) -> Option<Bound> {
         let names = if is_lower { ["minimum", "exclusiveMinimum"] } else { ["maximum", "exclusiveMaximum"] };
         let mut bounds: Vec<Bound> = Vec::new();
         for (keyword, exclusive) in names.into_iter().zip([false, true]) {
             bounds.extend(self.numbers(keyword).map(|value| Bound { value, exclusive }));
         }
-        // The values that are listed have bounds, too.
+        // The listed values imply bounds, too.
         if let Some(values) = &self.values {
             let all: Option<Vec<Decimal>> =
                 values.iter().filter_map(|value| value.as_number()).map(Decimal::of).collect();
@@ -202,13 +203,13 @@ impl<'s> Facts<'s> {
         bounds.reduce(|one, other| if tighter(&other, &one, is_lower) { other } else { one })
     }
 
-    /// Returns the greatest of what a keyword says, or the least.
+    /// Returns the largest value of a keyword, or the smallest.
     pub(crate) fn limit(&self, keyword: &str, is_lower: bool) -> Option<Decimal> {
         let numbers = self.numbers(keyword);
         if is_lower { numbers.max() } else { numbers.min() }
     }
 
-    /// Returns the lengths of the shortest and the longest string that is listed.
+    /// Returns the lengths of the shortest and the longest listed string.
     pub(crate) fn lengths(&self) -> Option<(i128, i128)> {
         let lengths: Vec<i128> = self
             .values
@@ -220,12 +221,12 @@ impl<'s> Facts<'s> {
         Some((lengths.iter().copied().min()?, lengths.iter().copied().max()?))
     }
 
-    /// Returns the members that every object has.
+    /// Returns the members that every valid object has.
     pub(crate) fn required(&self) -> BTreeSet<&'s str> {
         self.all("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
     }
 
-    /// Returns the members that some part names.
+    /// Returns the members that any part names.
     pub(crate) fn names(&self) -> BTreeSet<&'s str> {
         self.parts
             .iter()
@@ -269,7 +270,7 @@ pub(crate) fn additional<'s>(part: Node<'s>) -> Option<Node<'s>> {
     if let Some(schema) = part.get("additionalProperties") {
         return Some(part.at(schema));
     }
-    // With nothing that evaluates members elsewhere, it says the same.
+    // If nothing evaluates members elsewhere, it has the same meaning.
     let elsewhere = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies"];
     let schema = part.get("unevaluatedProperties")?;
     elsewhere.iter().all(|keyword| part.value.get(*keyword).is_none()).then(|| part.at(schema))
@@ -288,7 +289,7 @@ fn tighter(one: &Bound, other: &Bound, is_lower: bool) -> bool {
     order.is_gt() || (order.is_eq() && one.exclusive && !other.exclusive)
 }
 
-/// Returns the bound of integers that means the same: the outermost integer.
+/// Returns the equivalent bound for integers, which is the outermost valid integer.
 fn inward(bound: Bound, is_lower: bool) -> Bound {
     match bound.value.integer().filter(|_| bound.exclusive) {
         Some(at) => Bound { value: Decimal::from(if is_lower { at + 1 } else { at - 1 }), exclusive: false },

@@ -1,4 +1,4 @@
-//! JSON Type Definitions (RFC 8927) as JSON Schemas.
+//! Translates JSON Type Definitions (RFC 8927) to JSON Schemas.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::order::Order;
 
-/// A definition as a JSON Schema.
+/// A definition that was translated to a JSON Schema.
 pub(crate) struct Translated {
-    /// A contract with the JSON Schema.
+    /// The contract with the JSON Schema.
     pub(crate) contract: Value,
-    /// The order of its members.
+    /// The order of the schema's members.
     pub(crate) order: Order,
-    /// The places of the definition's forms, by those of the JSON Schema.
+    /// The places of the definition's forms, by the corresponding places in the JSON Schema.
     places: HashMap<String, String>,
 }
 
@@ -36,7 +36,7 @@ struct Translation<'d> {
     places: HashMap<String, String>,
 }
 
-/// Translates the definition of a contract. `order` may lack objects: their members are then in any order.
+/// Translates the definition of a contract. `order` may lack objects, whose members then have no specific order.
 pub(crate) fn translated(contract: &Value, order: &Order) -> Option<Translated> {
     let definition = contract.get("jtd")?;
     let mut translation = Translation { order, places: HashMap::new() };
@@ -60,7 +60,7 @@ pub(crate) fn translated(contract: &Value, order: &Order) -> Option<Translated> 
 }
 
 impl Translation<'_> {
-    /// Translates a form. `tag` is the member of a discriminator with its value.
+    /// Translates a form. `tag` is the member of a discriminator, with its value.
     fn form(&mut self, form: &Value, from: &str, to: &str, tag: Option<(&str, &str)>) -> Value {
         let is_nullable = form.get("nullable") == Some(&Value::Bool(true));
         let inner = if is_nullable { format!("{to}/anyOf/0") } else { to.to_owned() };
@@ -159,7 +159,7 @@ fn scalar(name: &str) -> Value {
     }
 }
 
-/// Writes a percent sign so that it stays one in a fragment.
+/// Escapes percent signs, so that they keep their meaning in a fragment.
 fn percent(name: &str) -> String {
     name.replace('%', "%25")
 }

@@ -1,6 +1,7 @@
-//! Schemas as the tools for authors read them, with their references resolved.
+//! Schemas in the form that the authoring tools use, with their references resolved.
 //!
-//! Only the component judges. This module searches for examples and compares schemas, and says when it does not know.
+//! Only the component judges. This module searches for examples and compares schemas, and reports when the result is
+//! unknown.
 
 mod decimal;
 mod facts;
@@ -17,7 +18,7 @@ pub(crate) use subset::Prover;
 
 use serde_json::{Map, Value};
 
-/// The keywords that state nothing about a value.
+/// The keywords that do not constrain a value.
 pub(crate) const ANNOTATIONS: [&str; 10] = [
     "$schema",
     "$id",
@@ -42,7 +43,7 @@ pub(crate) enum Draft {
 }
 
 impl Draft {
-    /// Returns the dialect that a URI names.
+    /// Returns the dialect with this URI.
     pub(crate) fn of(uri: &str) -> Option<Self> {
         let draft = match uri.trim_end_matches('#').trim_start_matches("https").trim_start_matches("http") {
             "://json-schema.org/draft-04/schema" => Draft::Draft4,
@@ -55,7 +56,7 @@ impl Draft {
         Some(draft)
     }
 
-    /// Returns whether it has a keyword that some drafts lack.
+    /// Returns whether the dialect has a keyword that some drafts lack.
     pub(crate) fn has(self, keyword: &str) -> bool {
         match keyword {
             "const" | "contains" | "propertyNames" => self >= Draft::Draft6,
@@ -73,22 +74,23 @@ impl Draft {
     }
 }
 
-/// A schema, and the schemas that it may refer to.
+/// A schema, and the schemas that it may reference.
 pub(crate) struct Root {
     value: Value,
     resources: Map<String, Value>,
     draft: Draft,
-    /// `true` if `format` is checked.
+    /// `true` if `format` is asserted.
     formats: bool,
-    /// `true` if this crate can read all of it: its dialect is known, and references resolve only by JSON Pointers.
+    /// `true` if this crate can interpret all of it: its dialect is known, and references are resolved only by JSON
+    /// Pointers.
     readable: bool,
 }
 
-/// Keywords that make references resolve by more than a JSON Pointer.
+/// Keywords because of which references are not resolved by JSON Pointers alone.
 const INDIRECT: [&str; 5] = ["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"];
 
 impl Root {
-    /// Returns the schema of a whole contract. `None` if the contract has no JSON Schema.
+    /// Returns the schema of a complete contract. `None` if the contract has no JSON Schema.
     pub(crate) fn of_contract(contract: &Value) -> Option<Self> {
         let value = contract.get("schema")?.clone();
         let resources = contract.get("resources").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -117,8 +119,8 @@ impl Root {
     }
 }
 
-/// Returns whether references lead only by pointers, because no schema inside has a name of its own. Looks at all objects,
-/// whether they are schemas or not.
+/// Returns whether references lead only by pointers, because no schema inside has a name of its own. Checks all
+/// objects, whether they are schemas or not.
 fn is_plain(value: &Value, is_top: bool) -> bool {
     match value {
         Value::Object(members) => members.iter().all(|(name, value)| {
@@ -130,11 +132,11 @@ fn is_plain(value: &Value, is_top: bool) -> bool {
     }
 }
 
-/// A schema in its place.
+/// A schema with its context.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'s> {
     root: &'s Root,
-    /// The document that it stands in.
+    /// The document that contains the schema.
     document: &'s Value,
     pub(crate) value: &'s Value,
 }
@@ -145,7 +147,7 @@ impl<'s> Node<'s> {
         Node { value, ..self }
     }
 
-    /// Returns the value of a keyword that its dialect has.
+    /// Returns the value of a keyword, if the schema's dialect has the keyword.
     pub(crate) fn get(self, keyword: &str) -> Option<&'s Value> {
         self.value.get(keyword).filter(|_| self.root.draft.has(keyword))
     }
@@ -158,7 +160,7 @@ impl<'s> Node<'s> {
         self.get(keyword).and_then(Value::as_object)
     }
 
-    /// Returns the schemas of the first items, and the schema of the others.
+    /// Returns the schemas of the first items, and the schema of the other items.
     fn items(self) -> (&'s [Value], Option<&'s Value>) {
         if self.root.draft == Draft::Draft2020 {
             return (self.list("prefixItems"), self.get("items").filter(|items| !items.is_array()));
@@ -169,12 +171,12 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// Returns whether a reference hides the keywords beside it.
+    /// Returns whether a reference makes the keywords beside it ineffective.
     fn is_only_reference(self) -> bool {
         self.root.draft <= Draft::Draft7 && self.value.get("$ref").is_some_and(Value::is_string)
     }
 
-    /// Returns the schema that its reference leads to. `None` if it has no reference, or if that schema is not found.
+    /// Returns the schema that the reference leads to. `None` if there is no reference, or if its target is not found.
     fn target(self) -> Option<Node<'s>> {
         let reference = self.value.get("$ref").and_then(Value::as_str)?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -196,7 +198,7 @@ impl<'s> Node<'s> {
         Some(Node { document, value, ..self })
     }
 
-    /// Returns its identity: two nodes with one key are one schema.
+    /// Returns the identity of the schema. Two nodes with the same key are the same schema.
     fn key(self) -> usize {
         std::ptr::from_ref(self.value).addr()
     }

@@ -31,7 +31,7 @@ impl Order {
         Ok(order)
     }
 
-    /// States the order of an object's names.
+    /// Sets the order of an object's names.
     pub(crate) fn set(&mut self, pointer: String, names: Vec<String>) {
         self.0.insert(pointer, names);
     }
@@ -42,7 +42,7 @@ impl Order {
     }
 }
 
-/// Reads the members of an object, or the values of an array by their indices, as text.
+/// Deserializes the members of an object, or the items of an array by their indices, as text.
 struct Children;
 
 impl<'de> Visitor<'de> for Children {

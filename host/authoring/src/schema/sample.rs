@@ -1,4 +1,4 @@
-//! Documents that a schema may accept. Only the gate decides whether it does.
+//! Generates documents that a schema may accept. Only the gate decides whether it does.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::{
     facts::{Facts, Types},
 };
 
-/// The deepest level of a document.
+/// The deepest nesting of a document.
 const MAX_DEPTH: usize = 12;
 
-/// The most values in a document, so that a person can read it.
+/// The maximum number of values in a document, so that a person can read it.
 const MAX_VALUES: usize = 400;
 
-/// The most characters of a string, and the most items of a list.
+/// The maximum length of a string in characters, and of a list in items.
 const MAX_STRING: usize = 4096;
 const MAX_ITEMS: usize = 64;
 
@@ -31,7 +31,7 @@ pub(crate) struct Pool {
     lengths: Vec<usize>,
 }
 
-/// The most values of each kind in a pool.
+/// The maximum number of values of each kind in a pool.
 const MAX_POOL: usize = 200;
 
 impl Pool {
@@ -93,7 +93,7 @@ impl Pool {
     }
 }
 
-/// A generator that makes the same numbers for the same seed: SplitMix64.
+/// A random number generator that returns the same numbers for the same seed: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -114,11 +114,11 @@ impl Random {
     }
 }
 
-/// Makes documents for a schema.
+/// Generates documents for a schema.
 pub(crate) struct Sampler<'p> {
     random: Random,
     pool: &'p Pool,
-    /// The number of values in a hundred that are wild: at the edge of a schema, and beyond. The others are ordinary.
+    /// The percentage of values that are wild, which means at the edge of a schema or beyond. The others are ordinary.
     wildness: usize,
     /// `true` if the value that is generated now is wild.
     wild: bool,
@@ -130,7 +130,7 @@ impl<'p> Sampler<'p> {
         Sampler { random: Random(seed), pool, wildness, wild: false, left: MAX_VALUES }
     }
 
-    /// Makes a document.
+    /// Generates a document.
     pub(crate) fn document(&mut self, schema: Node<'_>) -> Value {
         self.left = MAX_VALUES;
         self.value(&[schema], 0)
@@ -166,7 +166,7 @@ impl<'p> Sampler<'p> {
         let order = if depth > MAX_DEPTH || self.left == 0 { &order[2..] } else { &order[..] };
         let mut possible: Vec<Types> = order.iter().copied().filter(|one| types.has(*one)).collect();
         if types == Types::ALL {
-            // What is said of it says what is meant.
+            // The keywords that the schema has suggest the intended type.
             let says = |keywords: &[&str]| keywords.iter().any(|keyword| facts.all(keyword).next().is_some());
             let meant = match () {
                 () if says(&["properties", "required", "additionalProperties"]) => Types::OBJECT,
@@ -205,7 +205,7 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// Returns the schemas with one alternative of each `anyOf` and `oneOf`.
+    /// Replaces each `anyOf` and `oneOf` in the schemas by one of its alternatives.
     fn with_alternatives<'s>(&mut self, schemas: &[Node<'s>]) -> Vec<Node<'s>> {
         let mut all = schemas.to_vec();
         let mut looked_at = BTreeSet::new();
@@ -257,7 +257,7 @@ impl<'p> Sampler<'p> {
         let mut members = Map::new();
         for name in names {
             let schemas = facts.member(&name);
-            // A member that nothing can be is left out, unless it is looked for.
+            // A member that has no valid value is omitted, except in some wild documents.
             if Facts::of(&schemas).is_empty() && !(self.wild && self.random.chance(10)) {
                 continue;
             }
@@ -294,7 +294,7 @@ impl<'p> Sampler<'p> {
         Value::Array(items)
     }
 
-    /// Returns a length at the edge of what is allowed, here or in another schema.
+    /// Returns a length at the edge of what this or another schema allows.
     fn around(&mut self, least: usize, most: usize) -> usize {
         match self.random.below(4) {
             0 => least,
@@ -314,7 +314,7 @@ impl<'p> Sampler<'p> {
             return self.random.one(&self.pool.strings).cloned().unwrap_or_default();
         }
         let by_format = texts("format").and_then(of_format);
-        // What is of the format is the likelier to match the pattern, too.
+        // A text of the format is more likely to match the pattern, too.
         if let Some(text) = by_format.filter(|_| !self.wild || self.random.chance(50)) {
             return text.to_owned();
         }
@@ -358,7 +358,7 @@ impl<'p> Sampler<'p> {
         if is_integer || is_whole || !self.wild { json!(at) } else { json!(at as f64 + 0.5) }
     }
 
-    /// Makes a text that a pattern matches, if the pattern is an ordinary one.
+    /// Generates a text that a pattern matches, if the pattern is an ordinary one.
     fn matching(&mut self, pattern: &str, least: usize) -> Option<String> {
         let hir = regex_syntax::ParserBuilder::new().utf8(true).nest_limit(50).build().parse(pattern).ok()?;
         let mut text = String::new();
@@ -405,7 +405,7 @@ impl<'p> Sampler<'p> {
     }
 }
 
-/// Returns a value that a schema has as an example or default.
+/// Returns an example or default value of a schema.
 fn example<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
     let examples = facts.all("examples").filter_map(Value::as_array).flatten();
     examples.chain(facts.all("default")).find(|value| Types::of(value).within(facts.types))

@@ -1,15 +1,15 @@
-//! The schema of a contract, reduced to what types of a programming language can express.
+//! Reduces the schema of a contract to what the types of a programming language can express.
 //!
 //! A generator of types reads one dialect, and expects one way to write each type. [`type_schema`] writes such a
-//! schema: of draft 7, without references to other documents, in which each schema is a reference, a union, or a value
-//! of one type.
+//! schema: in draft 7, without references to other documents, where each schema is a reference, a union, or a value of
+//! one type.
 //!
 //! Every document that the contract accepts is accepted by that schema, too. The reverse does not hold: bounds,
-//! patterns, formats and conditions are left out, because types do not express them. The gate checks those.
+//! patterns, formats and conditions are omitted, because types do not express them. The gate checks those.
 //!
-//! Three readings are narrower. A schema that has `properties` or `required` and no `type` means objects, and one that
-//! has `items` and no `type` means arrays, as in all generators. For Go, null is left out, because pointers can be nil.
-//! For Rust, a union is written as `oneOf`, which typify reads as any of the alternatives.
+//! Three interpretations are narrower. A schema with `properties` or `required` and without `type` means objects, and
+//! one with `items` and without `type` means arrays, as in all generators. For Go, null is omitted, because pointers
+//! can be nil. For Rust, a union is written as `oneOf`, which typify interprets as any of the alternatives.
 //!
 //! ```
 //! use seamgate_authoring::types::{Language, type_schema};
@@ -37,7 +37,7 @@ use crate::schema::{Order, jtd};
 
 pub use names::{is_type_name, type_name};
 
-/// The language that types are written in.
+/// The language of the generated types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Pydantic models.
@@ -53,18 +53,18 @@ pub enum Language {
 /// The reason why there is no schema for types.
 #[derive(Debug, thiserror::Error)]
 pub enum TypesError {
-    /// The document holds neither `schema` nor `jtd`.
+    /// The document has neither `schema` nor `jtd`.
     #[error("the contract has neither `schema` nor `jtd`; one of them must say what a document is")]
     NoSchema,
-    /// The URIs of the schemas cannot be read.
+    /// The URIs of the schemas cannot be parsed.
     #[error("the references of the contract cannot be read: {0}")]
     References(String),
 }
 
-/// The URI of a schema that has none, and the base of relative ones.
+/// The URI of a schema that declares none. It is the base of relative URIs.
 const NO_ID: &str = "seamgate:///";
 
-/// Returns the schema of a whole contract for a generator of types. `name` is the name of the type of a document.
+/// Returns the schema of a complete contract for a generator of types. `name` is the name of the document's type.
 pub fn type_schema(contract: &Value, name: &str, language: Language) -> Result<Value, TypesError> {
     let translated;
     let schema = match (contract.get("schema"), contract.get("jtd")) {
@@ -105,7 +105,7 @@ pub fn type_schema(contract: &Value, name: &str, language: Language) -> Result<V
     Ok(write::write(&definitions, name, language))
 }
 
-/// Returns a schema that says nothing but its dialect.
+/// Returns a schema that contains only its dialect.
 fn dialect_of(uri: &str) -> Value {
     serde_json::json!({ "$schema": uri })
 }
@@ -116,7 +116,7 @@ fn absolute_id(schema: &Value) -> Option<&str> {
     id.contains(':').then(|| id.trim_end_matches('#'))
 }
 
-/// Returns the draft of a schema inside another one of this draft.
+/// Returns the draft of a schema that is inside another one of this draft.
 fn detected(draft: Draft, schema: &Value) -> Draft {
     match draft.detect(schema) {
         Draft::Unknown => draft,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The longest name of a type, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Names that generated code uses for something else, in one of the languages.
+/// Names that have another meaning in generated code, in one of the languages.
 const TAKEN: [&str; 43] = [
     "Any",
     "Annotated",
@@ -52,7 +52,8 @@ const TAKEN: [&str; 43] = [
     "Vec",
 ];
 
-/// Returns whether a text can name a type in every language: a capital ASCII letter, then letters and digits.
+/// Returns whether a text is a valid name of a type in every language: a capital ASCII letter, followed by letters and
+/// digits.
 pub fn is_type_name(text: &str) -> bool {
     text.len() <= MAX_NAME
         && text.starts_with(|first: char| first.is_ascii_uppercase())
@@ -60,7 +61,7 @@ pub fn is_type_name(text: &str) -> bool {
         && !TAKEN.contains(&text)
 }
 
-/// Makes the name of a type from the words of a text, such as an agent's name: `order-items` becomes `OrderItems`.
+/// Derives the name of a type from the words of a text, such as an agent's name: `order-items` becomes `OrderItems`.
 pub fn type_name(text: &str) -> String {
     let mut name = String::new();
     for word in text.split(|each: char| !each.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -78,18 +79,18 @@ pub fn type_name(text: &str) -> String {
     name
 }
 
-/// Names of types that differ from each other, also for those who ignore case.
+/// Names of types that are unique, even if case is ignored.
 #[derive(Default)]
 pub(super) struct Names(BTreeSet<String>);
 
 impl Names {
-    /// Returns this name, or if another type has it, the name with a number.
+    /// Returns this name. If another type has it, returns the name with a number.
     pub(super) fn unique(&mut self, name: &str) -> String {
         let mut unique = name.to_owned();
         let mut number = 1;
         while !self.0.insert(unique.to_ascii_lowercase()) {
             number += 1;
-            // A digit before the number would make it another one.
+            // A digit before the number would result in another number.
             let between = if name.ends_with(|last: char| last.is_ascii_digit()) { "N" } else { "" };
             unique = format!("{name}{between}{number}");
         }

@@ -11,17 +11,17 @@ use super::{
 };
 use crate::schema::{Types, equal};
 
-/// The most alternatives of a union that others are combined with.
+/// The maximum number of alternatives in a union that others are combined with.
 const MAX_ALTERNATIVES: usize = 48;
-/// How deep schemas are combined, and references followed to combine them.
+/// The deepest level at which schemas are combined, and references are followed to combine them.
 const MAX_DEPTH: usize = 24;
-/// The most schemas that are combined in all.
+/// The maximum number of schemas that are combined in total.
 const MAX_COMBINED: usize = 200_000;
 
 /// A schema, with the base of its references and its draft.
 type Place<'r> = (&'r Value, Resolver<'r>, Draft);
 
-/// Reads a schema and all that it refers to. The first definition is the schema itself.
+/// Reads a schema and everything that it references. The first definition is the schema itself.
 pub(super) fn read<'r>(registry: &'r Registry<'r>, root: Place<'r>) -> Vec<Definition> {
     let mut reader = Reader { registry, found: Vec::new(), by_address: BTreeMap::new(), depth: 0, combined: 0 };
     reader.number(root, String::new());
@@ -41,7 +41,7 @@ pub(super) fn read<'r>(registry: &'r Registry<'r>, root: Place<'r>) -> Vec<Defin
 struct Reader<'r> {
     registry: &'r Registry<'r>,
     found: Vec<Found<'r>>,
-    /// The numbers of the definitions that were found, by the addresses of their schemas.
+    /// The numbers of the known definitions, by the addresses of their schemas.
     by_address: BTreeMap<usize, usize>,
     depth: usize,
     combined: usize,
@@ -70,7 +70,7 @@ impl<'r> Reader<'r> {
         number
     }
 
-    /// Returns the alternatives of a definition. `None` if it is just being read.
+    /// Returns the alternatives of a definition. `None` if the definition is currently being read.
     fn definition(&mut self, number: usize) -> Option<Union> {
         let found = &mut self.found[number];
         match &found.state {
@@ -84,10 +84,10 @@ impl<'r> Reader<'r> {
         Some(union)
     }
 
-    /// Reads a schema in another one.
+    /// Reads a schema inside another one.
     fn inner(&mut self, outer: &Place<'r>, schema: &'r Value) -> Union {
         let draft = detected(outer.2, schema);
-        // If its URI is invalid, its references are read against the outer one.
+        // If its URI is invalid, its references are resolved against the outer one.
         let resolver = outer.1.in_subresource(draft.create_resource_ref(schema)).unwrap_or_else(|_| outer.1.clone());
         self.schema(&(schema, resolver, draft))
     }
@@ -100,7 +100,7 @@ impl<'r> Reader<'r> {
             _ => return any(),
         };
         let referred = keywords.get("$ref").and_then(Value::as_str).map(|reference| {
-            // Without the way here: a plain reference does not depend on it.
+            // The path to this point is omitted, because a plain reference does not depend on it.
             let resolver = self.registry.resolver((*resolver.base_uri()).clone());
             let Ok(found) = resolver.lookup(reference) else { return any() };
             let (target, resolver, draft) = found.into_inner();
@@ -170,7 +170,7 @@ impl<'r> Reader<'r> {
             members.insert(name.clone(), member);
         }
         let mut others = additional.map_or_else(any, |schema| self.inner(place, schema));
-        // Types do not distinguish members by patterns: one that is not named may match any of them.
+        // Types do not distinguish members by patterns, so an unnamed member may match any of them.
         if !is_any(&others) {
             for (_, schema) in patterns.into_iter().flatten() {
                 let schema = self.inner(place, schema);
@@ -185,7 +185,7 @@ impl<'r> Reader<'r> {
         Some(Object { members, required, others })
     }
 
-    /// Reads the type of all items. Types do not distinguish the first ones.
+    /// Reads the type of all items. Types do not distinguish the first items.
     fn items(&mut self, place: &Place<'r>, keywords: &'r Map<String, Value>) -> Option<Union> {
         let (first, rest) = match keywords.get("items") {
             Some(Value::Array(first)) if place.2 < Draft::Draft202012 => {
@@ -205,7 +205,8 @@ impl<'r> Reader<'r> {
         Some(union)
     }
 
-    /// Returns the values that fit both unions, or more: if that takes too much, those that fit one of them.
+    /// Returns a union of the values that fit both unions. If that takes too long, returns a superset: the values that
+    /// fit one of them.
     fn both(&mut self, one: Union, other: Union) -> Union {
         if is_plainly_any(&one) || one == other {
             return other;
@@ -279,7 +280,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Returns the shape without values and types that cannot be.
+/// Returns the shape without impossible values and types.
 fn limited(mut shape: Shape) -> Shape {
     if shape.object.as_ref().is_some_and(|object| {
         object.required.iter().any(|name| object.members.get(name).is_some_and(|member| member.union.is_empty()))
@@ -311,7 +312,7 @@ fn description(schema: &Value) -> Option<String> {
     ["description", "title"].iter().find_map(|keyword| schema.get(keyword)?.as_str()).map(str::to_owned)
 }
 
-/// Returns the last name in a reference, as the text for the name of a type.
+/// Returns the last name in a reference, from which the name of a type is derived.
 fn last_name(reference: &str) -> String {
     let last = |text: &str| text.rsplit('/').find(|step| !step.is_empty()).map(str::to_owned);
     let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));

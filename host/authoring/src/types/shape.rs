@@ -1,4 +1,4 @@
-//! The shape of a value: what types can express of a schema.
+//! The shape of a value: the part of a schema that types can express.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::schema::Types;
 
-/// Alternatives. None of them: no value fits.
+/// Alternatives. If there are none, no value fits.
 pub(super) type Union = Vec<Part>;
 
 /// One alternative of a union.
@@ -21,7 +21,7 @@ pub(super) enum Part {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     pub(super) types: Types,
-    /// The only values, if they are listed.
+    /// The only valid values, if they are listed.
     pub(super) values: Option<Vec<Value>>,
     /// The members of an object.
     pub(super) object: Option<Object>,
@@ -43,20 +43,20 @@ pub(super) struct Member {
     pub(super) description: Option<String>,
 }
 
-/// A schema that is referred to by name, and the root.
+/// The root, or a schema that is referenced by name.
 pub(super) struct Definition {
-    /// The text to make its name from.
+    /// The text from which its name is derived.
     pub(super) named: String,
     pub(super) union: Union,
     pub(super) description: Option<String>,
 }
 
-/// Returns the union that takes every value.
+/// Returns the union that accepts every value.
 pub(super) fn any() -> Union {
     vec![Part::Shape(Shape::any())]
 }
 
-/// Returns whether a union takes every value.
+/// Returns whether a union accepts every value.
 pub(super) fn is_any(union: &Union) -> bool {
     union.iter().any(|part| matches!(part, Part::Shape(shape) if shape.is_any()))
 }
@@ -70,7 +70,7 @@ impl Shape {
         self.types == Types::ALL && self.values.is_none() && self.object.is_none() && self.items.is_none()
     }
 
-    /// Returns whether it says no more than which members are there.
+    /// Returns whether it only states which members must be present.
     pub(super) fn is_only_required(&self) -> bool {
         let is_plain =
             |object: &Object| is_any(&object.others) && object.members.values().all(|member| is_any(&member.union));
@@ -82,7 +82,7 @@ impl Shape {
 }
 
 impl Object {
-    /// Returns the member of a name, whether or not it is declared.
+    /// Returns the member with a name, whether or not it is declared.
     pub(super) fn member(&self, name: &str) -> Member {
         let undeclared = || Member { union: self.others.clone(), description: None };
         self.members.get(name).cloned().unwrap_or_else(undeclared)

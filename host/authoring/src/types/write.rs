@@ -15,13 +15,13 @@ use crate::schema::Types;
 /// The longest description, in bytes.
 const MAX_DESCRIPTION: usize = 1000;
 
-/// The longest name of a place, in bytes. A type further in has a number.
+/// The longest name of a place, in bytes. A more deeply nested type gets a number instead.
 const MAX_AROUND: usize = 60;
 
-/// The values that JSON has one type for.
+/// The types of values for which JSON has a single type name.
 const SCALARS: [(Types, &str); 3] = [(Types::STRING, "string"), (Types::BOOLEAN, "boolean"), (Types::NULL, "null")];
 
-/// Writes the schema of the first definition, with the others that it uses.
+/// Writes the schema of the first definition, and the other definitions that it uses.
 pub(super) fn write(definitions: &[Definition], name: &str, language: Language) -> Value {
     let mut writer = Writer {
         definitions,
@@ -59,25 +59,25 @@ pub(super) fn write(definitions: &[Definition], name: &str, language: Language) 
 }
 
 impl Language {
-    /// Returns whether its generator needs the root among the definitions.
+    /// Returns whether the language's generator needs the root among the definitions.
     fn names_root(self) -> bool {
         self == Language::Go
     }
 
-    /// Returns whether a type can list these values.
+    /// Returns whether a type in the language can list these values.
     fn lists(self, values: &[&Value]) -> bool {
         let is_all = |fits: fn(&Value) -> bool| values.iter().all(|value| fits(value));
         match self {
             Language::TypeScript => true,
             Language::Python => is_all(|value| !value.is_f64()),
-            // Other values are not constants in a set of their own.
+            // Other values cannot be constants of a separate type.
             Language::Rust | Language::Go => is_all(Value::is_string) && are_names_distinct(values),
         }
     }
 
     /// Returns whether a field can have this name in JSON.
     fn has_field(self, name: &str) -> bool {
-        // The names that `encoding/json` reads in a tag.
+        // The names that `encoding/json` accepts in a tag.
         let is_in_tag = |each: char| each.is_alphanumeric() || "!#$%&()*+-./:;<=>?@[]^_{|}~ ".contains(each);
         match self {
             Language::Go => !name.is_empty() && name != "-" && name.chars().all(is_in_tag),
@@ -86,7 +86,7 @@ impl Language {
     }
 }
 
-/// Returns whether the names of constants differ. They have the letters and digits of a value, with capitals.
+/// Returns whether the names of constants differ. They consist of the letters and digits of a value, capitalized.
 fn are_names_distinct(values: &[&Value]) -> bool {
     let mut names = BTreeSet::new();
     values.iter().filter_map(|value| value.as_str()).all(|value| {
@@ -95,7 +95,7 @@ fn are_names_distinct(values: &[&Value]) -> bool {
     })
 }
 
-/// Returns whether the names of fields differ in Rust, where `userName` and `user-name` are both `user_name`.
+/// Returns whether the names of fields differ in Rust, where `userName` and `user-name` both become `user_name`.
 fn are_fields_distinct<'n>(names: impl Iterator<Item = &'n String>) -> bool {
     let mut fields = BTreeSet::new();
     names.into_iter().all(|name| {
@@ -109,7 +109,7 @@ fn are_fields_distinct<'n>(names: impl Iterator<Item = &'n String>) -> bool {
             field.extend(each.to_lowercase().filter(|each| each.is_alphanumeric()));
         }
         let field = field.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
-        // typify names a field of which nothing is left `x`.
+        // If nothing is left of a field's name, typify names the field `x`.
         fields.insert(if field.is_empty() { "x".to_owned() } else { field })
     })
 }
@@ -119,7 +119,7 @@ struct Writer<'d> {
     language: Language,
     /// The names of types, by the numbers of their definitions.
     names: BTreeMap<usize, String>,
-    /// The definitions that something refers to.
+    /// The definitions that are referenced.
     used: BTreeSet<usize>,
     /// All names of types.
     taken: Names,
@@ -130,7 +130,7 @@ struct Writer<'d> {
 }
 
 impl Writer<'_> {
-    /// Names the types. The root has its name for itself.
+    /// Names the types. The root's name is reserved for it.
     fn name_all(&mut self, root: usize, name: &str) {
         self.names.insert(root, self.taken.unique(name));
         for (number, definition) in self.definitions.iter().enumerate().filter(|(number, _)| *number != root) {
@@ -140,7 +140,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the definition that a definition is another name for. `None` if none is at the end.
+    /// Returns the definition that a definition is an alias for. `None` if the aliases lead to none.
     fn target(&self, mut number: usize) -> Option<usize> {
         for _ in 0..=self.definitions.len() {
             match self.definitions[number].union.as_slice() {
@@ -163,8 +163,8 @@ impl Writer<'_> {
         schema
     }
 
-    /// Collects the alternatives of a definition. In place of a reference that leads back to `start` through unions
-    /// alone, it collects that definition's alternatives, because no type can contain itself.
+    /// Collects the alternatives of a definition. If a reference leads back to `start` only through unions, collects
+    /// that definition's alternatives instead of the reference, because no type can contain itself.
     fn collect(&self, start: usize, number: usize, seen: &mut BTreeSet<usize>, found: &mut Union) {
         if !seen.insert(number) {
             return;
@@ -179,7 +179,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns whether a definition leads to another one through unions alone.
+    /// Returns whether a definition leads to another one only through unions.
     fn leads_to(&self, from: usize, to: usize, seen: &mut BTreeSet<usize>) -> bool {
         from == to
             || seen.insert(from)
@@ -189,7 +189,7 @@ impl Writer<'_> {
                 })
     }
 
-    /// Writes a union. One that takes all values, or none, has no keywords.
+    /// Writes a union. A union that accepts all values, or none, has no keywords.
     fn union(&mut self, union: &Union) -> Map<String, Value> {
         let mut scalars = Types::NONE;
         let mut others: Vec<Map<String, Value>> = Vec::new();
@@ -262,7 +262,7 @@ impl Writer<'_> {
                 let scalars = types.iter().map(|name| keywords(json!({ "type": name })));
                 let others: Vec<_> = others.into_iter().map(|schema| self.named(schema, "Variant")).collect();
                 let all: Vec<Value> = others.into_iter().chain(scalars).map(Value::Object).collect();
-                // typify reads `anyOf` as a type with all alternatives at once.
+                // typify interprets `anyOf` as a type with all alternatives at once.
                 let keyword = if self.language == Language::Rust { "oneOf" } else { "anyOf" };
                 keywords(json!({ keyword: all }))
             }
@@ -275,7 +275,7 @@ impl Writer<'_> {
         keywords(json!({ "$ref": reference }))
     }
 
-    /// Writes a list of values, one schema for each type.
+    /// Writes a list of values as one schema for each type.
     fn values(&self, values: &[Value]) -> Listed {
         let mut listed = Listed { schemas: Vec::new(), unlisted: Types::NONE };
         for (types, name) in [(Types::STRING, "string"), (Types::NUMBER, "number"), (Types::BOOLEAN, "boolean")] {
@@ -303,8 +303,8 @@ impl Writer<'_> {
         listed
     }
 
-    /// Names the schema of a map's values or of an alternative, if it needs a type of its own in Rust: typify finds no
-    /// name for each of them. Returns a reference to it.
+    /// Names the schema of a map's values or of an alternative, if it needs a separate type in Rust, because typify
+    /// finds no name for these. Returns a reference to it.
     fn named(&mut self, schema: Map<String, Value>, suffix: &str) -> Map<String, Value> {
         let has_type = ["properties", "additionalProperties", "enum", "oneOf", "items"];
         if self.language != Language::Rust || !has_type.iter().any(|keyword| schema.contains_key(*keyword)) {
@@ -343,7 +343,7 @@ impl Writer<'_> {
                 required.push(json!(name));
             }
         }
-        // A member that no field can have is in a map.
+        // A member whose name cannot be that of a field is put into a map.
         if lacks_field {
             return keywords(json!({ "type": "object" }));
         }
@@ -357,7 +357,7 @@ impl Writer<'_> {
             }
             return schema;
         }
-        // Beside fields, types do not describe other members.
+        // In addition to fields, types do not describe other members.
         if is_closed {
             schema.insert("additionalProperties".to_owned(), Value::Bool(false));
         }
@@ -376,10 +376,10 @@ struct Listed {
     unlisted: Types,
 }
 
-/// All types but those with a content.
+/// All types except arrays and objects.
 const SCALAR: Types = Types::ALL.without(Types::ARRAY).without(Types::OBJECT);
 
-/// Returns the types of a shape. One that has keywords for objects or arrays, and no `type`, has these.
+/// Returns the types of a shape. A shape that has keywords for objects or arrays, and no `type`, has only these types.
 fn written_types(shape: &Shape) -> Types {
     if shape.types != Types::ALL {
         return shape.types;
@@ -398,7 +398,7 @@ fn keywords(schema: Value) -> Map<String, Value> {
     if let Value::Object(keywords) = schema { keywords } else { Map::new() }
 }
 
-/// Returns a description in one line that cannot end a comment or a string in any of the languages.
+/// Returns a description on one line that cannot end a comment or a string in any of the languages.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for word in text.split_whitespace() {

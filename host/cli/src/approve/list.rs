@@ -1,4 +1,4 @@
-//! The list of calls that wait, for people and for programs.
+//! Lists the calls that wait, for people and for programs.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -26,11 +26,12 @@ pub(super) struct Remember {
 }
 
 impl Remember {
-    /// Returns what the event says, and describes it for the person. `None` if the approval is for its call alone.
+    /// Returns the member for the event, and its description for the person. `None` if the approval covers only its own
+    /// call.
     ///
     /// # Errors
     ///
-    /// The call has no argument of a name that may differ.
+    /// The call has no argument with the name of one that may differ.
     pub(super) fn of(&self, one: &Waiting) -> Result<Option<(ApprovalRemember, String)>> {
         if !self.for_run {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The parts of the demo's agent: a scripted model, and tools without an effect.
+//! The parts of the demo's agent: a scripted model, and tools that have no effect.
 
 use std::io::{Read, stdin};
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::{console::print, status::Status};
 
-/// The names of the tools, which are parts, too.
+/// The names of the tools, each of which is a part.
 pub(super) const TOOLS: [&str; 3] = ["read_mail", "refund", "send_mail"];
 
-/// The most that a part reads, in bytes: far more than a prompt of the demo has.
+/// The most that a part reads, in bytes: far more than the demo's prompts.
 const MAX_INPUT: u64 = 1024 * 1024;
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -42,7 +42,7 @@ pub(super) fn play(part: Part) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Answers the action `ask_model`. The model does what the mail says, and asks for more than was approved.
+/// Answers the action `ask_model`. The model follows the mail's instructions, and requests more than was approved.
 fn model(action: &Value) -> Value {
     let messages = action["prompt"]["messages"].as_array();
     let turn = messages.into_iter().flatten().filter(|message| message["role"] == "assistant").count();

@@ -1,4 +1,4 @@
-//! `seamgate mcp accept`: a person lets a running gate take an edited profile that may allow more.
+//! `seamgate mcp accept`: a person permits a running gate to use an edited profile that may allow more.
 
 use std::{
     fs,
@@ -75,7 +75,7 @@ fn asked(path: &str) -> Result<Option<bool>> {
     })?)
 }
 
-/// Returns the folder of the run that is meant: this one, or that of the only session in it that continues.
+/// Returns the folder of the run: this folder, or that of the only session in it that continues.
 fn run_of(folder: &Path) -> Result<PathBuf> {
     if Plan::is_in(folder) {
         return Ok(folder.to_owned());

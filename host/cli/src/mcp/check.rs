@@ -1,4 +1,4 @@
-//! `seamgate mcp check`: what servers list now, and what a person has seen of it.
+//! `seamgate mcp check`: compares what servers list now with what a person has seen.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
     Ok(if is_same { Status::Accepted } else { Status::Rejected })
 }
 
-/// Takes the differences into the lock file, and returns those that it cannot settle. `None` if nothing changed.
+/// Adds the differences to the lock file, and returns those that this does not resolve. `None` if nothing changed.
 fn accept(path: &Path, pins: &Pins, listed: &[Listed], found: &Differences) -> Result<Option<Differences>> {
     if !pins.accept(listed, &Gate::new()?)? {
         return Ok(None);
@@ -75,7 +75,7 @@ fn accept(path: &Path, pins: &Pins, listed: &[Listed], found: &Differences) -> R
     Ok(Some(left))
 }
 
-/// Says what a person can do about the differences.
+/// Prints what a person can do about the differences.
 fn hints(arguments: &Check, found: &Differences) {
     if !found.entries.is_empty() {
         say(&format!(

@@ -1,33 +1,33 @@
-//! The configuration of clients: where each keeps it, and the form of an entry. Stated here once; `docs/mcp-clients.md` has the
-//! same forms, and a test compares them.
+//! The configuration of clients: where each keeps it, and the form of an entry. `docs/mcp-clients.md` has the same
+//! forms, and a test compares them.
 
 use serde_json::json;
 
 /// A client of MCP.
 pub(super) struct Client {
-    /// The value of `--client`.
+    /// The value of `--client` for this client.
     pub(super) name: &'static str,
-    /// The user's task with the entry, as the rest of a sentence.
+    /// The step that the user must take with the entry, as the rest of a sentence.
     pub(super) task: &'static str,
     form: Form,
-    /// The text with which the client passes on a variable of its own environment, with `NAME` for its name. `None` if
-    /// the entry must contain the value itself.
+    /// The syntax with which the client passes on a variable of its own environment, with `NAME` in place of the
+    /// variable's name. `None` if the entry must contain the value itself.
     variable: Option<&'static str>,
 }
 
 /// The form of an entry.
 enum Form {
-    /// JSON: the member that holds the entries, and members of the entry that go before the command.
+    /// JSON: the member that contains the entries, and members of the entry that precede the command.
     Json { member: &'static str, first: &'static [(&'static str, &'static str)] },
-    /// A command of a shell, which takes the gate's command after `NAME --`.
+    /// A shell command, which takes the gate's command after `NAME --`.
     Shell { command: &'static str, variable: &'static str },
-    /// A table of TOML, as Codex has it.
+    /// A TOML table, as Codex uses it.
     Toml,
-    /// An extension in YAML, as Goose has it.
+    /// A YAML extension, as Goose uses it.
     Yaml,
 }
 
-/// The form that most clients take.
+/// The form that most clients use.
 const COMMON: Form = Form::Json { member: "mcpServers", first: &[] };
 
 /// The clients by their names in `--client`.
@@ -78,11 +78,11 @@ pub(super) const CLIENTS: [Client; 9] = [
     },
 ];
 
-/// The client whose form most others take, too.
+/// A client with the form that most others accept, too.
 pub(super) const ANY: Client =
     Client { name: "", task: "put this into the configuration of your client", form: COMMON, variable: None };
 
-/// The time that a client waits for a call that a person approves, in seconds, if its configuration can set it.
+/// The time in seconds that a client waits for a call that needs approval, if its configuration can set this.
 const TIMEOUT_S: u32 = 300;
 
 /// The gate as an entry of a client's configuration.
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Returns the substitute for the value of a variable.
+    /// Returns the text that stands in place of a variable's value.
     fn value(&self, name: &str) -> String {
         self.variable.map_or_else(|| format!("VALUE OF {name}"), |form| form.replace("NAME", name))
     }
@@ -182,7 +182,7 @@ fn toml(entry: &Entry) -> String {
         true => String::new(),
         false => format!("\nenv_vars = [{}]", strings(&entry.variables)),
     };
-    // JSON's strings are TOML's, too.
+    // Every JSON string is a valid TOML string, too.
     format!(
         "[mcp_servers.{name}]\ncommand = {}\nargs = [\n  {},\n  {}\n]{variables}\ntool_timeout_sec = {TIMEOUT_S}",
         json!(entry.gate),
@@ -191,7 +191,7 @@ fn toml(entry: &Entry) -> String {
     )
 }
 
-/// Returns an argument as a word of a shell's command, exactly.
+/// Quotes an argument as a word of a shell command.
 fn word(argument: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%,".contains(character);
     match !argument.is_empty() && argument.chars().all(is_plain) {
@@ -200,7 +200,7 @@ fn word(argument: &str) -> String {
     }
 }
 
-/// Writes strings as JSON does, between commas.
+/// Writes strings as in JSON, separated by commas.
 fn strings(words: &[String]) -> String {
     words.iter().map(|word| json!(word).to_string()).collect::<Vec<_>>().join(", ")
 }

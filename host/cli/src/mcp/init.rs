@@ -1,4 +1,5 @@
-//! `seamgate mcp init`: a profile to start from, with its lock file, and the entry for the configuration of a client.
+//! `seamgate mcp init`: creates a profile to start from, with its lock file, and the entry for the configuration of a
+//! client.
 
 use std::{
     ffi::OsStr,
@@ -21,14 +22,14 @@ use super::{
 };
 use crate::{console::print, principal::principal, status::Status};
 
-/// The variables that most programs need to start, as MCP clients pass them on.
+/// The variables that most programs need to start. MCP clients pass these on.
 const COMMON: [&str; 9] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-/// The ending of a profile's name.
+/// The suffix of a profile's file name.
 const ENDING: &str = ".profile.json";
-/// The most characters of a principal (`approvers` in `schemas/profile.schema.json`).
+/// The maximum length of a principal, in characters (`approvers` in `schemas/profile.schema.json`).
 const MAX_PRINCIPAL: usize = 256;
-/// The most names in a message, and their longest part, in characters.
+/// The maximum number of names in a message, and the longest shown part of each, in characters.
 const MAX_LISTED: usize = 10;
 const MAX_NAME: usize = 64;
 
@@ -106,7 +107,7 @@ impl FromArgMatches for Patterns {
 }
 
 pub(super) fn init(arguments: &Init) -> Result<Status> {
-    // All that can be wrong without the server is reported before it is started.
+    // Report all mistakes that can be detected without the server before starting it.
     let (profile, lock) = files(&arguments.output)?;
     let owner = principal(arguments.principal.as_deref())?;
     if owner.chars().count() > MAX_PRINCIPAL {
@@ -123,7 +124,7 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
     let rules = Rules { allows_reads: arguments.reads == "allow", patterns: arguments.patterns.0.clone() };
     let draft = Draft::new((stem, &owner), &variables, &listing.info, &listing.tools, &rules, &gate)?;
     {
-        // A signal waits until both files are there.
+        // A signal waits until both files are written.
         let signals = Signals::install()?;
         let _deferred = signals.listen(|_| true);
         draft.write(&profile, &lock)?;
@@ -157,7 +158,7 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
     Ok(Status::Accepted)
 }
 
-/// Says what a person should know beside the result.
+/// Prints what a person should know in addition to the result.
 fn remarks(draft: &Draft, client: &Client, entry: &Entry) {
     for (name, reason) in draft.left_out.iter().take(MAX_LISTED) {
         say(&format!("seamgate: left out the tool {}: {}", shown(name), escape_terminal(reason)));
@@ -182,7 +183,7 @@ fn remarks(draft: &Draft, client: &Client, entry: &Entry) {
     }
 }
 
-/// Describes the permits of the tools after their number.
+/// Describes how many tools have each permit.
 fn permits(permits: &Permits) -> String {
     let parts = [(permits.allow, "without approval"), (permits.approve, "with approval"), (permits.deny, "denied")];
     match parts.iter().filter(|(number, _)| *number > 0).collect::<Vec<_>>()[..] {
@@ -196,7 +197,7 @@ fn permits(permits: &Permits) -> String {
     }
 }
 
-/// Returns the paths of the profile and its lock file, which do not exist yet.
+/// Returns the paths of the profile and its lock file, neither of which exists yet.
 fn files(output: &Path) -> Result<(PathBuf, PathBuf)> {
     let mut profile = output.to_owned();
     if profile.is_dir() {
@@ -222,7 +223,8 @@ fn files(output: &Path) -> Result<(PathBuf, PathBuf)> {
     Ok((profile, lock))
 }
 
-/// Returns the variables that the server gets: those that most programs need, as far as they are set, and those that are named.
+/// Returns the variables that the server gets: those that most programs need, if they are set, and those that the user
+/// named.
 fn variables(named: &[String]) -> Result<Vec<String>> {
     let is_name = |name: &str| {
         let is_known = |character: char| character.is_ascii_alphanumeric() || character == '_';
@@ -250,7 +252,7 @@ fn variables(named: &[String]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the gate as an entry of a client's configuration. Clients start programs in folders of their own, so all paths are
+/// Returns the gate as an entry of a client's configuration. Clients start programs in other folders, so all paths are
 /// absolute.
 fn entry(arguments: &Init, stem: &str, profile: &Path, variables: &[String]) -> Result<Entry> {
     let absolute = |path: &Path| -> Result<String> {
@@ -276,8 +278,8 @@ fn entry(arguments: &Init, stem: &str, profile: &Path, variables: &[String]) -> 
     })
 }
 
-/// Returns whether a word of the server's command is a path from this folder: a program with a separator, a path that begins with
-/// `.`, or a file that is there.
+/// Returns whether a word of the server's command is a path relative to this folder: a program with a separator, a path
+/// that begins with `.`, or an existing file.
 fn is_path(index: usize, word: &str) -> bool {
     let path = Path::new(word);
     let starts_with_dot =
@@ -289,7 +291,7 @@ fn is_path(index: usize, word: &str) -> bool {
     }
 }
 
-/// Returns the path of this command. In a package for another language, this process is that language's.
+/// Returns the path of this command. In a package for another language, the process is that language's interpreter.
 fn gate() -> String {
     let is_own = |path: &PathBuf| path.file_stem() == Some(OsStr::new("seamgate"));
     let name = format!("seamgate{}", std::env::consts::EXE_SUFFIX);
@@ -303,7 +305,7 @@ fn gate() -> String {
     path.map_or(name.clone(), |path| path.to_string_lossy().into_owned())
 }
 
-/// Shows a name from outside.
+/// Formats an untrusted name for display.
 fn shown(name: &str) -> String {
     escape_terminal(&shorten(name, MAX_NAME).replace(['\n', '\r'], " "))
 }

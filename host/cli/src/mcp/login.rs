@@ -1,4 +1,4 @@
-//! `seamgate mcp login`: lets a person log in to a server by its address.
+//! `seamgate mcp login`: lets a person log in to a server at an address.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Receipts of verdicts: the lines of `seamgate check --ndjson`, as rows of one signed tree.
+//! Receipts of verdicts: signs the lines of `seamgate check --ndjson` as rows of one tree.
 
 use std::{
     fs::File,
@@ -86,7 +86,7 @@ impl Files {
         Ok(Pairs { requests: open(&self.requests)?, answers: open(&self.answers)?, files })
     }
 
-    /// Returns all rows, and the one with a number from 1.
+    /// Returns all rows, and the row with a number from 1.
     fn rows(&self, wanted: Option<u64>) -> Result<(Rows, Option<(String, String)>)> {
         let mut rows = Rows::default();
         let mut found = None;
@@ -117,7 +117,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Returns the digest of the component, and the texts of contracts in the order in which they are registered.
+/// Returns the digest of the component, and the texts of the contracts in the order in which they are registered.
 fn judged_by(path: &Path) -> Result<(String, Vec<String>)> {
     let (gate, texts) = contracts::read(path, &seamgate::Limits::default())?;
     if texts.is_empty() {

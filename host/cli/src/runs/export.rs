@@ -24,7 +24,7 @@ are in milliseconds since 1970; in Parquet, they are timestamps.
   seamgate runs export runs > calls.ndjson
   seamgate runs export runs --parquet calls.parquet";
 
-/// The bytes of rows that are written to a Parquet file at once.
+/// The number of bytes of rows that are written to a Parquet file at once.
 const GROUP: usize = 16 * 1024 * 1024;
 
 #[derive(clap::Args)]
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, parquet: Option<&Library<'_>>) -> Resul
     Ok(reader.status())
 }
 
-/// Reads runs, and says what is wrong with them.
+/// Reads runs, and reports problems with them.
 struct Reader<'a> {
     arguments: &'a Arguments,
     count: usize,

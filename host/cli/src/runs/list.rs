@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// A run as programs read it.
+/// A run, in the form for programs.
 #[derive(Serialize)]
 pub(super) struct Listed {
     pub(super) name: String,
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if is_whole { Status::Accepted } else { Status::Fault })
 }
 
-/// Returns a time, to the second.
+/// Formats a time, to the second.
 pub(super) fn time(at: Option<u64>) -> String {
     at.map_or_else(|| "-".to_owned(), |at| when(at / 1000 * 1000).replace(".000Z", "Z"))
 }
@@ -87,7 +87,7 @@ fn write(all: &[Listed]) -> Result<()> {
     let mut out = anstream::stdout().lock();
     for row in &rows {
         let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
-            // Numbers stand at the right.
+            // Numbers are aligned to the right.
             5.. => format!("{cell:>width$}"),
             _ => format!("{cell:<width$}"),
         });
@@ -97,7 +97,7 @@ fn write(all: &[Listed]) -> Result<()> {
     Ok(())
 }
 
-/// Returns a text from outside for a cell.
+/// Formats an untrusted text for a cell.
 fn shown(text: &str) -> String {
     let text = escape_terminal(&text.replace(['\n', '\r', '\t'], " "));
     match text.is_empty() {

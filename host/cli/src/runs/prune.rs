@@ -29,7 +29,7 @@ has open. A broken run is deleted if DIR is its folder. Children go with their p
   seamgate runs prune runs --older-than 30d --dry-run
   seamgate runs prune runs --older-than 30d --keep 100 --max-bytes 10G";
 
-/// The most runs that are deleted at once: the folders around them are synced once.
+/// The maximum number of runs that are deleted at once. The folders around them are then synced only once.
 const AT_ONCE: usize = 256;
 
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-/// Parses a length of time.
+/// Parses a duration.
 fn age(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "must be a length of time, such as 30d, 12h or 90min".to_owned())
 }
@@ -77,9 +77,9 @@ struct Candidate {
     folder: PathBuf,
     facts: RunFacts,
     bytes: u64,
-    /// The length of its journal when it was read, and the time of its last change.
+    /// The length of the run's journal when it was read, and its modification time.
     journal: Option<(u64, std::time::SystemTime)>,
-    /// Why it is kept. `None` if it may go.
+    /// The reason why the run is kept. `None` if it may be deleted.
     kept: Option<&'static str>,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if is_whole { Status::Accepted } else { Status::Fault })
 }
 
-/// Deletes what earlier calls left when they were interrupted. Returns whether all of it is gone.
+/// Deletes what earlier calls left when they were interrupted. Returns whether everything was deleted.
 fn clean(dir: &Path, leftovers: &[PathBuf]) -> bool {
     let mut gone = 0;
     for rest in leftovers {
@@ -157,7 +157,7 @@ fn candidate(folder: PathBuf, is_named: bool, now: u64) -> Candidate {
     Candidate { bytes: facts.size.total(), folder, facts, journal, kept }
 }
 
-/// Returns the length of a journal, and the time of its last change.
+/// Returns the length of a journal, and its modification time.
 fn written(folder: &Path) -> Option<(u64, std::time::SystemTime)> {
     let metadata = fs::symlink_metadata(folder.join(JOURNAL)).ok()?;
     Some((metadata.len(), metadata.modified().ok()?))
@@ -171,7 +171,7 @@ fn choose(all: &mut [Candidate], arguments: &Arguments, now: u64) {
     let age = arguments.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
     let is_old = |facts: &RunFacts| match (age, facts.last) {
         (Some(age), Some(last)) => last < now.saturating_sub(age),
-        // A broken journal may have no event that can be read.
+        // A damaged journal may have no readable event.
         (Some(_), None) => true,
         (None, _) => false,
     };
@@ -185,7 +185,7 @@ fn choose(all: &mut [Candidate], arguments: &Arguments, now: u64) {
     }
 }
 
-/// Deletes runs that are as they were when they were read, and marks the others as kept. Returns whether nothing
+/// Deletes runs that have not changed since they were read, and marks the others as kept. Returns whether nothing
 /// failed.
 fn delete(dir: &Path, runs: &mut [&mut Candidate]) -> bool {
     let mut is_whole = true;
@@ -228,12 +228,12 @@ fn delete(dir: &Path, runs: &mut [&mut Candidate]) -> bool {
     is_whole
 }
 
-/// Removes the folders between the folder that was named and a run, such as that of a hook's session, if nothing is
-/// left in them.
+/// Removes the folders between the folder on the command line and a run, such as that of a hook's session, if they are
+/// empty.
 fn remove_empty_parents(dir: &Path, run: &Path) {
     let mut parent = run.parent();
     while let Some(folder) = parent.filter(|folder| *folder != dir && folder.starts_with(dir)) {
-        // The system refuses if something is in it.
+        // The system refuses if the folder is not empty.
         if fs::remove_dir(folder).is_err() {
             return;
         }

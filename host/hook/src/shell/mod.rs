@@ -1,7 +1,8 @@
-//! Reads lines of a shell: the programs, arguments and files of their commands.
+//! Parses shell command lines: the programs, arguments and files of their commands.
 //!
-//! A strict scanner reads quotes, substitutions and here-documents, and a parser the grammar of what is left. All that
-//! does not fit their rules is a doubt, and a line with a doubt is at best asked about.
+//! A strict scanner reads quotes, substitutions and here-documents, and a parser reads the grammar of the rest.
+//! Everything that does not fit their rules is a doubt, and a line with a doubt is at best passed to the user for
+//! approval.
 
 mod path;
 mod read;
@@ -20,19 +21,19 @@ use std::{collections::BTreeSet, sync::mpsc, thread, time::Duration};
 const MAX_LINE: usize = 64 * 1024;
 /// The deepest nesting of brackets.
 const MAX_DEPTH: usize = 24;
-/// The most commands of a line.
+/// The maximum number of commands in a line.
 const MAX_COMMANDS: usize = 64;
-/// The longest time that reading may take: some lines take a parser exponential time.
+/// The longest time that parsing may take, because the parser needs exponential time for some lines.
 const MAX_TIME: Duration = Duration::from_secs(1);
-/// The stack of the thread that reads.
+/// The stack size of the thread that parses.
 const STACK: usize = 64 * 1024 * 1024;
 
 /// The commands, files and doubts of one shell line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Its commands, in the order of the text.
+    /// The commands of the line, in the order of the text.
     pub(crate) commands: Vec<Simple>,
-    /// The reasons why it may run more than the commands.
+    /// The reasons why the line may run more than these commands.
     pub(crate) doubts: BTreeSet<String>,
     /// Files that redirections read.
     pub(crate) reads: BTreeSet<String>,
@@ -43,21 +44,22 @@ pub(crate) struct Line {
 /// A simple command.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Simple {
-    /// The name of a program, or the absolute path of one that is in no folder of programs. Empty: it is not known.
+    /// The name of a program, or its absolute path if it is not in a folder of known programs. Empty if the program is
+    /// unknown.
     pub(crate) program: String,
-    /// The arguments as far as they are known. One that is not is as the line writes it.
+    /// The arguments, as far as they are known. An unknown argument is written as in the line.
     pub(crate) argv: Vec<String>,
-    /// The first operand of a program with commands of its own, such as `push` of `git`.
+    /// The first operand of a program that has commands of its own, such as `push` of `git`.
     pub(crate) command: Option<String>,
-    /// Each argument as an absolute path, if it were one.
+    /// Each argument, resolved to an absolute path as if it were a path.
     pub(crate) paths: BTreeSet<String>,
     pub(crate) reads: BTreeSet<String>,
     pub(crate) writes: BTreeSet<String>,
-    /// Variables that are set for it, as `NAME=VALUE`.
+    /// Variables that are set for the command, as `NAME=VALUE`.
     pub(crate) environment: Vec<String>,
 }
 
-/// Reads a line of a shell that runs in a folder. `home` is the folder that `~` stands for.
+/// Parses a line of a shell that runs in a folder. `home` is the folder that `~` represents.
 pub(crate) fn read(text: &str, folder: &str, home: Option<&str>) -> Line {
     if text.len() > MAX_LINE {
         return Line::doubted("the command is too long to read");
@@ -77,19 +79,19 @@ pub(crate) fn read(text: &str, folder: &str, home: Option<&str>) -> Line {
     }
 }
 
-/// Reads a command that no shell takes apart: a program and its arguments.
+/// Reads a command that is not split by a shell: a program and its arguments.
 pub(crate) fn read_words(words: &[String], folder: &str, home: Option<&str>) -> Line {
     read::Reader::new(folder, home.map(str::to_owned)).words(words)
 }
 
 impl Line {
-    /// A line of which nothing is known.
+    /// Creates a line about which nothing is known.
     pub(crate) fn doubted(why: &str) -> Self {
         Line { doubts: BTreeSet::from([why.to_owned()]), ..Line::default() }
     }
 }
 
-/// Returns whether brackets may be nested more deeply than a reader should follow.
+/// Returns whether brackets may be nested more deeply than a parser should follow.
 fn is_deep(text: &str) -> bool {
     let (mut depth, mut deepest) = (0_usize, 0);
     for byte in text.bytes() {

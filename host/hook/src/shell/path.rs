@@ -1,4 +1,4 @@
-//! Paths as text: resolved against folders, without `.` and `..`. Links cannot be seen.
+//! Paths as text. They are resolved against folders, without `.` and `..`. Links cannot be followed.
 
 /// Resolves a path against an absolute folder. The result has no `.`, no `..` and no empty names.
 pub(super) fn resolve(folder: &str, path: &str) -> String {
@@ -16,7 +16,7 @@ pub(super) fn resolve(folder: &str, path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// Returns the part of a pattern that all of its matches lie below, if the rest of it cannot leave that.
+/// Returns the part of a pattern that contains all of its matches, if the rest of the pattern cannot lead out of it.
 pub(super) fn before_glob(pattern: &str) -> Option<String> {
     let is_glob = |name: &str| name.contains(['*', '?', '[']);
     let mut fixed = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads a line with a parser, and collects what it would run.
+//! Parses a line, and collects everything that it would run.
 
 use std::{collections::BTreeSet, io::Cursor, mem};
 
@@ -21,7 +21,7 @@ use super::{
 
 /// The deepest nesting of commands in commands.
 const MAX_NESTED: usize = 8;
-/// The most folders in which a command may run.
+/// The maximum number of folders in which a command may run.
 const MAX_FOLDERS: usize = 8;
 
 pub(super) struct Reader {
@@ -32,11 +32,11 @@ pub(super) struct Reader {
     /// Variables that earlier commands set.
     environment: Vec<String>,
     nested: usize,
-    /// The number of loops and functions around.
+    /// The number of enclosing loops and functions.
     repeated: usize,
-    /// The words of the text that is read.
+    /// The words of the text that is being read.
     entries: Vec<Entry>,
-    /// The number of commands so far, with those that nobody decides about.
+    /// The number of commands so far, including those that need no decision.
     work: usize,
 }
 
@@ -227,7 +227,7 @@ impl Reader {
         }
     }
 
-    /// Doubts tests that compute: an index of a list in their operands may run code.
+    /// Records a doubt about tests that compute, because an index of a list in their operands may run code.
     fn hold_tests(&mut self, base: &str, arguments: &[Word]) {
         let end =
             arguments.len() - usize::from(base == "[" && arguments.last().is_some_and(|word| word.shown() == "]"));
@@ -244,7 +244,7 @@ impl Reader {
         };
         let is_operator =
             |word: &Word| is_numeric(word) || matches!(word.exact(), Some("=" | "==" | "!=" | "-nt" | "-ot" | "-ef"));
-        // A word that is not known may be an operator, unless its place excludes that.
+        // An unknown word may be an operator, unless its position excludes that.
         let is_placed = match operands {
             [one] => one.is_one(),
             [operator, one] => operator.exact().is_some_and(|text| text.starts_with('-')) && one.is_one(),
@@ -256,7 +256,7 @@ impl Reader {
         }
     }
 
-    /// Doubts a `printf` that sets a variable or computes numbers.
+    /// Records a doubt about a `printf` that sets a variable or computes numbers.
     fn hold_format(&mut self, arguments: &[Word]) {
         let (format, rest) = match arguments {
             [end, format, rest @ ..] if end.exact() == Some("--") => (format, rest),
@@ -275,7 +275,7 @@ impl Reader {
         }
     }
 
-    /// Reads a word, and the commands in it.
+    /// Reads a word, and the commands inside it.
     pub(super) fn word(&mut self, source: &str) -> Word {
         let (word, commands) = find(&mut self.entries, source);
         for scan in commands {
@@ -315,7 +315,7 @@ impl Reader {
                     }
                 }
             },
-            // The scanner has taken all of them.
+            // The scanner has already removed all of them.
             IoRedirect::HereDocument(..) => self.doubt("a here-document that shells read in different ways"),
             IoRedirect::HereString(_, word) => {
                 self.word(&word.value);
@@ -361,7 +361,7 @@ impl Reader {
         }
         for item in suffix {
             match item {
-                // After the program, it is an argument.
+                // After the program, an assignment is an argument.
                 Item::AssignmentWord(_, word) => words.push(self.word(&word.value)),
                 item => self.item(item, &mut assigned, &mut words, &mut around),
             }
@@ -407,14 +407,14 @@ impl Reader {
         }
     }
 
-    /// A variable may change which program runs, or what it does.
+    /// Records a doubt about a variable that may change which program runs, or what it does.
     pub(super) fn hold_variable(&mut self, name: &str) {
         if !table().variables.contains(name) && !is_own_variable(name) {
             self.doubt(format!("the variable {name} may change what runs"));
         }
     }
 
-    /// Takes a command: a program and its arguments.
+    /// Handles a command: a program and its arguments.
     pub(super) fn command(&mut self, words: &[Word], around: &Around) {
         let [program, arguments @ ..] = words else { return };
         self.work += 1;
@@ -449,8 +449,8 @@ impl Reader {
         self.unwrap(&base, arguments, around);
     }
 
-    /// Returns the name of a program, or its path if it is in no folder of programs, and the name that the table has
-    /// for it.
+    /// Returns the name of a program, or its path if it is not in a folder of known programs, and its name in the
+    /// table.
     fn program(&mut self, name: &str) -> (String, String) {
         if !name.contains('/') {
             return (name.to_owned(), name.to_owned());
@@ -485,7 +485,7 @@ impl Reader {
         self.folders.extend(changed);
     }
 
-    /// Holds the variables that `export` and `unset` name: plain names alone, since an index may run code.
+    /// Checks the variables that `export` and `unset` name. Accepts only plain names, because an index may run code.
     fn exported(&mut self, arguments: &[Word]) {
         for word in arguments {
             let name = word.source.split('=').next().unwrap_or_default();
@@ -500,7 +500,7 @@ impl Reader {
         }
     }
 
-    /// Arguments that are not known may be anything.
+    /// Checks arguments that are not known, because they may be anything.
     fn hold_arguments(&mut self, base: &str, arguments: &[Word]) {
         let table = table();
         if table.any_arguments.contains(base) {
@@ -511,7 +511,7 @@ impl Reader {
             match &word.text {
                 None if is_plain && word.is_one() => {}
                 None => self.doubt(format!("an argument of {base} is not known: {}", word.source)),
-                // A file may be named like an option.
+                // A file may have a name that looks like an option.
                 Some(text) if word.is_glob => {
                     let may_be_option = text.starts_with(['*', '?', '[', '-']);
                     if before_glob(text).is_none() || may_be_option && !table.any_options.contains(base) {
@@ -555,7 +555,7 @@ impl Reader {
 fn paths_in(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     match text.strip_prefix('-') {
-        // `-I/usr` and `-vt/usr`: a path may begin after each letter of a bundle.
+        // `-I/usr` and `-vt/usr`: a path may begin after each letter of combined options.
         Some(rest) if !rest.starts_with('-') => {
             let is_letter = |char: &char| char.is_ascii_alphanumeric();
             let letters = rest.chars().take_while(is_letter).count();
@@ -569,7 +569,7 @@ fn paths_in(text: &str) -> Vec<&str> {
     parts.into_iter().filter(is_path).collect()
 }
 
-/// Returns whether a word names a process for `wait`.
+/// Returns whether a word identifies a process for `wait`.
 fn is_process(word: &Word) -> bool {
     word.is_number()
         || matches!(word.source.trim_matches('"'), "$!")

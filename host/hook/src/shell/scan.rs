@@ -1,6 +1,7 @@
-//! Scans a line: takes words, comments and here-documents out of it by strict rules.
+//! Scans a line: removes words, comments and here-documents from it by strict rules.
 //!
-//! What is left is a skeleton of operators, reserved words and placeholders, which leaves a parser no choice.
+//! The result is a skeleton of operators, reserved words and placeholders, which a parser can interpret in only one
+//! way.
 
 use super::scanner::{Entry, Scan, Scanner, Unreadable, Word};
 
@@ -11,13 +12,13 @@ const MAX_DEPTH: usize = 8;
 /// The operators, the longer ones first.
 const OPERATORS: [&str; 19] =
     ["&>>", "<<<", ";;&", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">|", ">&", "<>", "<&", ";", "&", "|", "<", ">"];
-/// Words that stand for themselves although they have other characters than names.
+/// Words that represent themselves although they contain other characters than names do.
 const SIGNS: [&str; 11] = ["!", "!=", "=", "==", "=~", "{", "}", "[", "]", "[[", "]]"];
 /// Reserved words before which a subshell may follow.
 const RESERVED: [&str; 11] = ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "in"];
 
 impl Scan {
-    /// Adds a word. Names stand for themselves, others get a placeholder.
+    /// Adds a word. A name represents itself, and any other word gets a placeholder.
     fn push(&mut self, entry: Entry) {
         let source = &entry.word.source;
         let is_own = is_plain(source) || SIGNS.contains(&source.as_str());
@@ -39,7 +40,7 @@ pub(super) fn scan(text: &str, home: Option<&str>) -> Result<Scan, Unreadable> {
     if scanner.at < text.len() { Err("a bracket is not opened") } else { Ok(scan) }
 }
 
-/// Returns a word of a skeleton.
+/// Returns the word for a word of a skeleton.
 pub(super) fn find(entries: &mut [Entry], source: &str) -> (Word, Vec<Scan>) {
     let (name, mark) = match source.split_once('=') {
         Some((name, mark)) if !name.is_empty() => (Some(name), mark),
@@ -52,7 +53,7 @@ pub(super) fn find(entries: &mut [Entry], source: &str) -> (Word, Vec<Scan>) {
     entry.is_seen = true;
     let mut word = entry.word.clone();
     if let (None, Some(assigned)) = (name, &entry.name) {
-        // The value alone.
+        // Only the value.
         let begin = assigned.len() + 1;
         word.source.drain(..begin);
         word.text = word.text.map(|text| text[begin..].to_owned());
@@ -61,7 +62,7 @@ pub(super) fn find(entries: &mut [Entry], source: &str) -> (Word, Vec<Scan>) {
 }
 
 impl<'t> Scanner<'t> {
-    /// Scans the commands of a substitution, and takes the bracket that closes it.
+    /// Scans the commands of a substitution, including its closing bracket.
     pub(super) fn substitution(&mut self) -> Result<Scan, Unreadable> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -76,7 +77,7 @@ impl<'t> Scanner<'t> {
         Ok(scan)
     }
 
-    /// Scans the whole of a text that stands in another one.
+    /// Scans a complete text that is nested in another one.
     pub(super) fn inner(&self, text: &str) -> Result<Scan, Unreadable> {
         if self.depth >= MAX_DEPTH {
             return Err("the command is nested too deeply");
@@ -91,7 +92,7 @@ impl<'t> Scanner<'t> {
         let mut scan = Scan::default();
         let mut open = 0_usize;
         let mut document: Option<(&str, bool)> = None;
-        // True after a word of a command.
+        // `true` after a word of a command.
         let mut is_after_word = false;
         while let Some(char) = self.peek() {
             let before = self.text[..self.at].chars().next_back();
@@ -215,7 +216,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Takes `<<` and the mark after it. Returns the mark, and whether the shell expands the here-document.
+    /// Scans `<<` and the mark after it. Returns the mark, and whether the shell expands the here-document.
     fn mark(&mut self) -> Result<(&'t str, bool), Unreadable> {
         let unreadable = "a here-document with an unusual mark";
         let rest = self.rest();
@@ -235,7 +236,7 @@ impl<'t> Scanner<'t> {
         Ok((mark, quote.is_none()))
     }
 
-    /// Takes the lines of a here-document.
+    /// Scans the lines of a here-document.
     fn document(&mut self, mark: &str, is_expanded: bool, scan: &mut Scan) -> Result<(), Unreadable> {
         while let Some((line, _)) =
             self.rest().split_once('\n').or(Some((self.rest(), ""))).filter(|_| !self.rest().is_empty())
@@ -255,7 +256,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Returns whether a word has nothing but characters that mean themselves.
+/// Returns whether a word has only characters without a special meaning.
 fn is_plain(source: &str) -> bool {
     let is_own = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:,@%+-".contains(&byte);
     !source.is_empty() && source.bytes().all(is_own) && !source.starts_with(MARK)

@@ -1,4 +1,4 @@
-//! A place in a line, and what is read of it: words, and the skeleton without them.
+//! A position in a line, and the result of scanning: words, and the skeleton without them.
 
 use std::collections::BTreeSet;
 
@@ -11,31 +11,31 @@ pub(super) struct Scan {
     pub(super) skeleton: String,
     /// The words of the placeholders.
     pub(super) entries: Vec<Entry>,
-    /// The reasons why a shell may read it otherwise.
+    /// The reasons why a shell may interpret the text differently.
     pub(super) doubts: BTreeSet<&'static str>,
 }
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) home: Option<&'t str>,
-    /// The number of substitutions around it.
+    /// The number of enclosing substitutions.
     pub(super) depth: usize,
 }
 
 /// A word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its text. `None` if that depends on more than the line.
+    /// The text of the word. `None` if it depends on more than the line.
     pub(super) text: Option<String>,
-    /// True for a pattern: the shell puts names of files in its place.
+    /// `true` for a pattern, which the shell replaces by the names of files.
     pub(super) is_glob: bool,
-    /// Its source in the line.
+    /// The source of the word in the line.
     pub(super) source: String,
 }
 
-/// A word with the commands in it.
+/// A word with the commands inside it.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) word: Word,
@@ -47,29 +47,29 @@ pub(super) struct Entry {
 }
 
 impl Word {
-    /// Returns a word that is its own text.
+    /// Creates a word whose source is its text.
     pub(super) fn literal(text: &str) -> Self {
         Word { text: Some(text.to_owned()), is_glob: false, source: text.to_owned() }
     }
 
-    /// Returns a word of which nothing is known.
+    /// Creates a word about which nothing is known.
     pub(super) fn unknown(source: &str) -> Self {
         Word { text: None, is_glob: false, source: source.to_owned() }
     }
 
-    /// Returns its text if it is one and the same word for the program.
+    /// Returns the text if the program receives exactly this text as one word.
     pub(super) fn exact(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| !self.is_glob)
     }
 
-    /// Returns whether it is one word, although its text may not be known.
+    /// Returns whether the program receives exactly one word, although its text may not be known.
     pub(super) fn is_one(&self) -> bool {
         let inner = self.source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let is_quoted = inner.is_some_and(|inner| !inner.contains(['"', '@']));
         self.exact().is_some() || self.text.is_none() && (is_quoted || self.is_number())
     }
 
-    /// Returns whether it is an integer, as a literal or by its kind.
+    /// Returns whether the word is an integer, as a literal or by its kind.
     pub(super) fn is_number(&self) -> bool {
         let is_literal = |text: &str| {
             let digits = text.strip_prefix('-').unwrap_or(text);
@@ -78,7 +78,7 @@ impl Word {
         self.exact().is_some_and(is_literal) || matches!(self.source.trim_matches('"'), "$?" | "$#" | "$$")
     }
 
-    /// Returns its text, or else its source.
+    /// Returns the text if it is known, and otherwise the source.
     pub(super) fn shown(&self) -> &str {
         self.text.as_deref().unwrap_or(&self.source)
     }
@@ -103,7 +103,7 @@ impl<'t> Scanner<'t> {
         &self.text[self.at..]
     }
 
-    /// Takes the text before a character, and the character.
+    /// Reads the text before a character, and the character.
     pub(super) fn until(&mut self, end: char) -> Result<&'t str, Unreadable> {
         let rest = self.rest();
         let length = rest.find(end).ok_or("a quote is not closed")?;
@@ -111,7 +111,7 @@ impl<'t> Scanner<'t> {
         Ok(&rest[..length])
     }
 
-    /// Takes the text before a single quote, and the quote. A backslash escapes one.
+    /// Reads the text before a single quote, and the quote. A backslash escapes a quote.
     pub(super) fn until_unescaped(&mut self) -> Result<&'t str, Unreadable> {
         let rest = self.rest();
         let mut is_escaped = false;
@@ -129,7 +129,7 @@ impl<'t> Scanner<'t> {
         Err("a quote is not closed")
     }
 
-    /// Takes a text in brackets. It does not know quotes: whoever calls it must doubt all but plain texts.
+    /// Reads a text in brackets. Ignores quotes, so the caller must record a doubt about all but plain texts.
     pub(super) fn balanced(&mut self, open: char, close: char) -> Result<&'t str, Unreadable> {
         let rest = self.rest();
         let mut depth = 0_usize;
@@ -148,7 +148,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Returns whether a text can be the name of a variable.
+/// Returns whether a text is a valid name of a variable.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|char: char| char.is_ascii_digit())

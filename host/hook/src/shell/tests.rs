@@ -1,4 +1,4 @@
-//! Spellings of commands: none may pass for another one.
+//! Tests spellings of commands. None may pass for another command.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ const DENIED: [(&str, &str); 20] = [
     ("psql", "-f drop.sql"),
 ];
 
-/// Returns spellings of a command. Each runs it, or may run it.
+/// Returns spellings of a command. Each of them runs it, or may run it.
 fn spellings(program: &str, arguments: &str) -> Vec<String> {
     let whole = format!("{program} {arguments}");
     let (first, rest) = program.split_at(1);
@@ -264,7 +264,7 @@ fn ordinary_commands_are_read_exactly() {
     assert!(doubted.len() * 20 <= lines.len(), "{doubted:#?}");
 }
 
-/// Lines that a shell may run otherwise than their text seems to say, by classes. All of them are doubts.
+/// Lines that a shell may run in a way that their text does not suggest, by classes. All of them must be doubts.
 const CRAFTED: [(&str, &[&str]); 10] = [
     (
         "here-documents",
@@ -555,7 +555,7 @@ fn crafted_lines_are_doubts() {
     let mut missed = Vec::new();
     for (class, lines) in CRAFTED {
         for text in lines {
-            // Around a substitution or in a list, a line means the same.
+            // Around a substitution or in a list, a line has the same meaning.
             let shapes = [(*text).to_owned(), format!("ls\n{text}"), format!("ls && {text}")];
             for shape in shapes {
                 let line = read(&shape, "/work/app", Some("/home/anna"));
@@ -569,7 +569,7 @@ fn crafted_lines_are_doubts() {
     assert!(missed.is_empty(), "{}:\n{}", missed.len(), missed.join("\n"));
 }
 
-/// Returns lines of a class, made of all combinations of parts.
+/// Returns lines of a class, built from all combinations of parts.
 fn combined(parts: &[&[&str]]) -> Vec<String> {
     parts.iter().fold(vec![String::new()], |lines, next| {
         lines.iter().flat_map(|line| next.iter().map(move |part| format!("{line}{part}"))).collect()

@@ -1,4 +1,4 @@
-//! Programs that run others: the commands in their arguments, where these are exact.
+//! Programs that run others: finds the commands in their arguments, if these are exact.
 
 use super::{
     read::{Around, Reader},
@@ -7,10 +7,10 @@ use super::{
 };
 
 impl Reader {
-    /// Takes the commands that a program would run, or doubts.
+    /// Adds the commands that a program would run, or a doubt.
     pub(super) fn unwrap(&mut self, base: &str, arguments: &[Word], around: &Around) {
         let table = table();
-        // Some systems do not tell letters apart.
+        // Some file systems ignore case.
         let name = base.to_ascii_lowercase();
         let name = name.as_str();
         if table.doubtful.contains(name) {
@@ -60,7 +60,7 @@ impl Reader {
         }
     }
 
-    /// Reads the text of `sh -c TEXT` as a line. Anything else may run whatever a file or the input has.
+    /// Parses the text of `sh -c TEXT` as a line. Any other form may run the content of a file or of the input.
     fn shell(&mut self, name: &str, arguments: &[Word]) {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -92,7 +92,7 @@ impl Reader {
         self.doubt(format!("{name} may run anything"));
     }
 
-    /// A program in a file is exact. Code in options, modules and the input are not.
+    /// Handles interpreters. A program in a file is exact; code in options, modules and the input is not.
     fn interpreter(&mut self, name: &str, arguments: &[Word]) {
         let is_python = unversioned(name) == "python" || unversioned(name) == "pypy";
         let mut words = arguments
@@ -136,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// A program of a package: none that runs others, and no options before it.
+    /// Handles a program of a package. It must not be a program that runs others, and no options may precede it.
     fn package(&mut self, name: &str, arguments: &[Word]) {
         let table = table();
         let program = arguments.iter().find(|word| !matches!(word.exact(), Some("-y" | "--yes" | "--no")));
@@ -232,7 +232,7 @@ impl Reader {
                     let remove: Vec<Word> = remove.into_iter().chain(starts.iter().cloned()).collect();
                     self.command(&remove, around);
                 }
-                // These run a command in other folders, or after an answer, or write a file.
+                // These run a command in other folders or after a prompt, or write a file.
                 Some("-execdir" | "-ok" | "-okdir" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-files0-from") => {
                     self.doubt("what find does is not known")
                 }
@@ -277,9 +277,10 @@ impl Reader {
         self.given(&inner, around);
     }
 
-    /// Takes a command that gets further arguments, which are not known.
+    /// Handles a command that gets further arguments, which are unknown.
     fn given(&mut self, words: &[Word], around: &Around) {
-        // What only reads may be given any files. It gets no path, so the rules of a profile see the folder alone.
+        // A program that only reads may be given any files. It gets no path, so the rules of a profile see only the
+        // folder.
         let program = words.first().and_then(Word::exact).unwrap_or_default();
         let only_reads = table().any_options.contains(program);
         let kept: Vec<Word> = words.iter().filter(|word| word.text.is_some() || !only_reads).cloned().collect();
@@ -319,7 +320,7 @@ impl Reader {
         }
     }
 
-    /// Doubts commands of git that run what stands in their arguments, or change the configuration.
+    /// Records a doubt about commands of git that run text in their arguments, or change the configuration.
     fn git(&mut self, arguments: &[Word]) {
         let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
         let runs = [["submodule", "foreach"], ["bisect", "run"]];
@@ -339,7 +340,7 @@ impl Reader {
         }
     }
 
-    /// Doubts about options with which a program runs others.
+    /// Records a doubt about options that make a program run others.
     fn hold_options(&mut self, name: &str, arguments: &[Word]) {
         let Some(options) = table().runs.get(name) else { return };
         for (at, word) in arguments.iter().enumerate() {
@@ -352,10 +353,10 @@ impl Reader {
             };
             let is_compiler = matches!(name, "gcc" | "cc" | "clang" | "go");
             let is_it = |option: &String| match option.strip_prefix("--") {
-                // Long options may be shortened.
+                // Long options may be abbreviated.
                 Some(_) => long == option || long.len() > 2 && option.starts_with(long),
                 None if is_compiler => text.starts_with(option.as_str()),
-                // Short options may stand in one word.
+                // Short options may be combined in one word.
                 None if option.len() == 2 => is_bundle && text.contains(&option[1..]),
                 None => long == option,
             };
@@ -396,7 +397,7 @@ impl Reader {
     }
 }
 
-/// Returns the word with something unknown in place of a mark.
+/// Returns the word with an unknown text in place of a mark.
 fn placeholder(word: &Word, mark: &str) -> Word {
     match word.shown().contains(mark) {
         true => Word::unknown(&word.source),
@@ -414,7 +415,7 @@ fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.' || char == '-')
 }
 
-/// Returns whether a script of sed only prints, deletes and substitutes.
+/// Returns whether a sed script only prints, deletes and substitutes.
 fn is_harmless_sed(script: &str) -> bool {
     script.split(';').all(|part| {
         let part = part.trim();

@@ -1,4 +1,4 @@
-//! Words: the text of each word of a line, if the line alone says it.
+//! Words: determines the text of each word of a line, if it depends only on the line.
 
 use std::iter::Peekable;
 
@@ -8,14 +8,14 @@ use super::scanner::{Entry, Scan, Scanner, Unreadable, Word, is_name};
 #[derive(Default)]
 struct Part {
     text: String,
-    /// True if the text depends on more than the line.
+    /// `true` if the text depends on more than the line.
     is_unknown: bool,
     is_glob: bool,
     commands: Vec<Scan>,
 }
 
 impl Scanner<'_> {
-    /// Reads the word that begins here. It ends before a blank or an operator.
+    /// Reads the word that begins at this position. It ends before a blank or an operator.
     pub(super) fn word(&mut self, scan: &mut Scan) -> Result<Entry, Unreadable> {
         let begin = self.at;
         let mut part = Part::default();
@@ -53,10 +53,10 @@ impl Scanner<'_> {
             }
         }
         let source = &self.text[begin..self.at];
-        // Braces stand for several words.
+        // Braces expand to several words.
         let is_brace = source.starts_with('{') && !matches!(source, "{" | "{}");
         let is_several = is_brace || has_brace && (source.contains(',') || source.contains(".."));
-        // A shell may have a program's path in its place (zsh).
+        // A shell may replace it with the path of a program (zsh).
         let is_program = source.len() > 1 && source.starts_with('=') && !matches!(source, "==" | "=~");
         let is_known = !(part.is_unknown || is_several || is_program);
         let name = source.split_once('=').map(|(name, _)| name).filter(|name| is_name(name));
@@ -202,7 +202,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Doubts an index after a variable: zsh computes it.
+    /// Records a doubt about an index after a variable, because zsh evaluates it.
     fn hold_index(&self, scan: &mut Scan) {
         if self.peek() == Some('[') {
             scan.doubt("an item of a list");
@@ -220,14 +220,14 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether `((…))` has nothing but numbers and operators.
+/// Returns whether `((…))` has only numbers and operators.
 fn is_plain_arithmetic(text: &str) -> bool {
     let inner = text.strip_prefix("((").and_then(|text| text.strip_suffix("))")).unwrap_or("(");
     inner.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%<>=!&|".contains(&byte)) && !inner.contains("<<")
 }
 
-/// Reads `(cat <<'MARK'…)`: returns the text that it prints, and its length. `None` if the text has characters that
-/// older shells take for quotes, or for the end.
+/// Reads `(cat <<'MARK'…)`: returns the text that it prints, and the length. `None` if the text has characters that
+/// older shells mistake for quotes, or for the end.
 fn document(rest: &str) -> Option<(&str, usize)> {
     let (mark, lines) = rest.strip_prefix("(cat <<'")?.split_once("'\n")?;
     if mark.is_empty() || !mark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -252,7 +252,7 @@ fn document(rest: &str) -> Option<(&str, usize)> {
     (depth == 0).then(|| (body.trim_end_matches('\n'), rest.len() - end.len()))
 }
 
-/// Decodes the text of `$'…'`, if it is text.
+/// Decodes the text of `$'…'`, if it is valid text.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -277,7 +277,7 @@ fn unescaped(text: &str) -> Option<String> {
             first @ '0'..='7' => number(&mut chars, 8, 2, first.to_digit(8)?, 1)?,
             _ => return None,
         };
-        // Zero ends the text, and a byte above ASCII is a part of a character.
+        // Zero ends the text, and a byte above ASCII is part of a character.
         if code == 0 || (0x80..=0xff).contains(&code) {
             return None;
         }

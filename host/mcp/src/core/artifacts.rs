@@ -1,18 +1,18 @@
-//! Whole results that were truncated: the client reads them in pieces by the gate's own tool.
+//! Complete results that the gate truncated. The client reads them in pieces with the gate's own tool.
 
 use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-/// The longest artifact that a client can read, in bytes, and the most that are remembered.
+/// The longest artifact that a client can read, in bytes, and the maximum number of artifacts that are remembered.
 const MAX_ARTIFACT: usize = 8 * 1024 * 1024;
 const MAX_ARTIFACTS: usize = 1024;
 /// The length of a piece, in bytes.
 const PIECE: usize = 16 * 1024;
 
-/// A piece that the client wants.
+/// A piece that the client requested.
 pub(super) struct Wanted {
-    /// The call that wants it, by the run's key.
+    /// The key of the call that requested the piece, in the run.
     pub(super) key: String,
     pub(super) artifact: String,
     pub(super) offset: usize,
@@ -23,7 +23,7 @@ pub(super) struct Wanted {
 pub(super) struct Artifacts {
     /// Their digests, oldest first.
     known: VecDeque<String>,
-    /// The one that was read last, sanitized.
+    /// The artifact that was read last, sanitized.
     last: Option<(String, String)>,
     /// Reads in flight, oldest first.
     reading: VecDeque<Wanted>,
@@ -31,16 +31,16 @@ pub(super) struct Artifacts {
 
 /// The next step of a read.
 pub(super) enum Next {
-    /// This piece, or the reason why there is none.
+    /// Answer with this piece, or with the reason why there is none.
     Answer(Result<String, String>),
-    /// The artifact with this digest must be read.
+    /// Read the artifact with this digest.
     Read(String),
-    /// This whole text must be judged.
+    /// Have this complete text judged.
     Judge(Wanted, String),
 }
 
 impl Artifacts {
-    /// Returns how many artifacts are remembered, or are being read.
+    /// Returns the number of artifacts that are remembered or being read.
     pub(super) fn len(&self) -> usize {
         self.known.len() + self.reading.len()
     }
@@ -55,7 +55,7 @@ impl Artifacts {
         }
     }
 
-    /// Begins a read, by the arguments of a call of the gate's own tool.
+    /// Begins a read, given the arguments of a call of the gate's own tool.
     pub(super) fn want(&mut self, key: &str, arguments: &str) -> Next {
         #[derive(Deserialize)]
         struct Arguments {
@@ -79,7 +79,7 @@ impl Artifacts {
         Next::Read(artifact)
     }
 
-    /// Takes the whole text of the oldest read in flight. Returns the key of its call, and what follows.
+    /// Takes the complete text of the oldest read in flight. Returns the key of its call, and the next step.
     pub(super) fn read(&mut self, text: Result<String, String>) -> Option<(String, Next)> {
         let wanted = self.reading.pop_front()?;
         let key = wanted.key.clone();
@@ -88,7 +88,7 @@ impl Artifacts {
             Ok(text) if text.len() > MAX_ARTIFACT => {
                 Next::Answer(Err(format!("the result has {} bytes; at most {MAX_ARTIFACT} can be read", text.len())))
             }
-            // The kernel sanitizes it as a whole, so that no secret is cut in two.
+            // The kernel sanitizes the text as a whole, so that no secret is split.
             Ok(text) => Next::Judge(wanted, text),
         };
         Some((key, next))
@@ -117,7 +117,7 @@ fn piece(text: &str, offset: usize) -> String {
     format!("{}\n[bytes {start} to {end} of {}; {next}]", &text[start..end], text.len())
 }
 
-/// Returns the texts of a result of the protocol; if it has none, the whole.
+/// Returns the texts of a protocol result. If it has none, returns the complete result.
 pub(super) fn texts(result: &str) -> String {
     #[derive(Deserialize)]
     struct Returned {

@@ -11,40 +11,40 @@ use super::{
 /// The tool that a request names.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// The server that has it. `None` if the tool belongs to the gate itself, or to nobody.
+    /// The server that provides the tool. `None` if the tool belongs to the gate itself, or does not exist.
     pub(super) upstream: Option<UpstreamId>,
-    /// The tool, as its server calls it.
+    /// The name of the tool at its server.
     pub(super) tool: String,
-    /// Whether the client sees the tool.
+    /// `true` if the client sees the tool.
     pub(super) is_visible: bool,
 }
 
-/// A request to call a tool. Of its parameters the gate reads these members, and passes on no others.
+/// A request to call a tool. The gate reads only these members of the parameters, and passes on no others.
 #[derive(Clone)]
 pub(super) struct CallRequest {
     pub(super) id: Id,
-    /// The tool, as the client calls it.
+    /// The name that the client uses for the tool.
     pub(super) name: String,
-    /// The arguments, if there are any. `null` counts as none.
+    /// The arguments, if there are any. `null` counts as missing.
     pub(super) arguments: Option<Raw>,
     pub(super) meta: Option<Raw>,
-    /// The texts that the user wrote, if the client says so.
+    /// The texts that the user wrote, if the client reports them.
     pub(super) said: Vec<String>,
-    /// The `requestState` with which the client comes back.
+    /// The `requestState` with which the client returns.
     pub(super) state: Option<Raw>,
-    /// The `inputResponses` that it brings.
+    /// The `inputResponses` with which the client returns.
     pub(super) answers: Option<Raw>,
     pub(super) sender: Sender,
     pub(super) target: Target,
 }
 
 impl CallRequest {
-    /// Reads the parameters of a call. `target` finds the tool of a name, and `has_forms` says whether the client of the session can show
-    /// a form.
+    /// Reads the parameters of a call. `target` finds the tool with a name, and `has_forms` is `true` if the client of
+    /// the session can show a form.
     ///
     /// # Errors
     ///
-    /// The name is missing or not a string, or the words of the user are neither a text nor a list of texts.
+    /// The name is missing or not a string, or the user's messages are neither a text nor a list of texts.
     pub(super) fn read(
         id: &Id,
         params: Option<&RawValue>,
@@ -77,18 +77,19 @@ impl CallRequest {
         self.arguments.as_deref().map_or("{}", RawValue::get)
     }
 
-    /// Returns the token under which the client wants to hear how far the call is, as it is written.
+    /// Returns the token for progress notifications that the client requests, as it is written.
     pub(super) fn token(&self) -> Option<&str> {
         Members::of(self.meta.as_ref()?.get())?.get("progressToken").map(RawValue::get)
     }
 
-    /// Returns whether another request calls the same tool with the same values. A client that comes back repeats its request.
+    /// Returns whether another request calls the same tool with the same values. A returning client repeats its
+    /// request.
     pub(super) fn repeats(&self, other: &CallRequest) -> bool {
         let value = |request: &CallRequest| serde_json::from_str::<Value>(request.arguments()).ok();
         self.name == other.name && (self.arguments() == other.arguments() || value(self) == value(other))
     }
 
-    /// Keeps only the answers that were asked for.
+    /// Keeps only the answers to what was asked.
     pub(super) fn keep_answers(&mut self, names: &[String]) {
         let Some(answers) = self.answers.as_ref().and_then(|answers| Members::of(answers.get())) else { return };
         let kept = answers.with(|name, _| match names.iter().any(|asked| asked == name) {

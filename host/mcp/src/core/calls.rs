@@ -1,4 +1,4 @@
-//! Calls of tools: from the client's request to the answer of everybody who waits for it.
+//! Calls of tools, from the client's request to the answer for everybody who waits for it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -21,18 +21,21 @@ use super::{
     server::Asked,
 };
 
-/// The longest result that an event has, in bytes: images of 5 MiB in Base64 fit. An event and the state have at most 8 MiB together. Of a
-/// longer result, or one that the kernel does not take whole, the event has both ends, and the journal keeps the whole.
+/// The longest result that an event contains, in bytes. Images of 5 MiB fit in Base64. An event and the state have at
+/// most 8 MiB together. For a longer result, or one that the kernel does not accept as a whole, the event has both
+/// ends, and the journal keeps the complete result.
 const MAX_INLINE: usize = 7 * 1024 * 1024;
-/// The most calls that an equal one may join.
+/// The maximum number of calls that an equal call may join.
 const MAX_JOINABLE: usize = 256;
-/// The time that a server has to answer a call that its client took back, in milliseconds.
+/// How long a server has to answer a call that its client cancelled, in milliseconds.
 const CANCELLED_MS: u64 = 30_000;
-/// The time for which the gate keeps the result of a call that its client took back, in milliseconds, the most that it keeps, and the longest.
+/// How long the gate keeps the result of a call that its client cancelled, in milliseconds; the maximum number of such
+/// results; and the longest one.
 const PARKED_MS: u64 = 300_000;
 const MAX_PARKED: usize = 64;
 const MAX_PARKED_BYTES: usize = 256 * 1024;
-/// The interval at which a client that wants to hear of progress hears that a person is asked, in milliseconds.
+/// The interval at which a client that requests progress notifications is notified that the call waits for a person, in
+/// milliseconds.
 const ASKING_MS: u64 = 10_000;
 
 /// The calls of a session, by the run's keys.
@@ -40,66 +43,66 @@ const ASKING_MS: u64 = 10_000;
 pub(super) struct Calls {
     all: HashMap<String, Call>,
     asks: BTreeMap<String, Asking>,
-    /// The results of calls that their clients took back, oldest first.
+    /// The results of calls that their clients cancelled, oldest first.
     parked: VecDeque<Parked>,
-    /// The digests of the last texts that the client said the user wrote, oldest first.
+    /// The digests of the last texts that the client reported as the user's, oldest first.
     said: VecDeque<String>,
-    /// `true` once the gate has warned that the profile does not trust the client with the words of the user.
+    /// `true` once the gate has warned that the profile does not trust the client's report of the user's messages.
     is_unheard: bool,
     pub(super) artifacts: Artifacts,
 }
 
 /// A call.
 struct Call {
-    /// The request that is sent to the server: the first one, or the one with which the client came back.
+    /// The request that is sent to the server: the first one, or the one with which the client returned.
     request: CallRequest,
     /// The digest that equal calls share.
     same: Option<String>,
     effect: Option<ToolEffect>,
     waiters: Vec<Waiter>,
     phase: Phase,
-    /// The arguments that were judged.
+    /// The arguments that the kernel judged.
     arguments: String,
-    /// The secrets that they name.
+    /// The secrets that the arguments name.
     secrets: Vec<Secret>,
     /// The server's result, while the kernel judges it.
     answered: Option<Raw>,
-    /// The reason for which there is no result.
+    /// The reason why there is no result.
     failure: Option<String>,
-    /// Until when the server must answer, because the client took the call back.
+    /// The time until which the server must answer, because the client cancelled the call.
     settle_at: Option<u64>,
 }
 
 /// The state of a call.
 enum Phase {
-    /// The kernel decides, or a person does.
+    /// The kernel or a person is deciding.
     Deciding,
-    /// It may run when somebody waits for it.
+    /// The call may run as soon as somebody waits for it.
     Held,
-    /// The journal has it, and the server may have it under this id.
+    /// The journal contains the call, and the server may have received it under this id.
     Running(Option<u64>),
-    /// Its requests were answered with this. The client comes back, or asks what became of it.
+    /// Its requests were answered with this. The client returns, or asks about the outcome.
     Answered(String),
 }
 
 /// A request that waits for a call.
 struct Waiter {
     id: Id,
-    /// The token under which it hears of progress.
+    /// The token for its progress notifications.
     token: Option<String>,
-    /// Whether it joined an earlier equal call.
+    /// `true` if the request joined an earlier equal call.
     is_joined: bool,
 }
 
 /// A call that waits for approval.
 struct Asking {
     ask: Ask,
-    /// When clients hear of it next, and how often they did.
+    /// The time of the next notification for clients, and the number of notifications so far.
     next: u64,
     told: u32,
 }
 
-/// The result of a call that its client took back.
+/// The result of a call that its client cancelled.
 struct Parked {
     key: String,
     same: String,
@@ -108,7 +111,7 @@ struct Parked {
 }
 
 impl Calls {
-    /// Returns how many entries each collection has.
+    /// Returns the number of entries in each collection.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 5] {
         [
             ("calls", self.all.len()),
@@ -119,17 +122,18 @@ impl Calls {
         ]
     }
 
-    /// Returns whether no call is under way.
+    /// Returns whether no call is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Another run has begun: the artifacts of the one before are in another folder. Results that wait for their clients stay.
+    /// Handles the beginning of another run. Artifacts are dropped because those of the previous run are in another
+    /// folder. Results that wait for their clients stay.
     pub(super) fn begin_run(&mut self) {
         *self = Calls { parked: std::mem::take(&mut self.parked), ..Calls::default() };
     }
 
-    /// Takes a client's request. The kernel decides about it, unless an equal call is there that it may join.
+    /// Handles a client's request. The kernel decides about it, unless it may join an equal call.
     pub(super) fn on_request(&mut self, mut request: CallRequest, policy: &Policy, links: &mut Links) {
         self.hear(std::mem::take(&mut request.said), policy, links);
         let arguments = match Json::of(request.arguments()) {
@@ -147,7 +151,8 @@ impl Calls {
         links.send(event, Then::Call(Box::new(request)));
     }
 
-    /// Takes the texts that the client says the user wrote. A client may send all of them with each call: the run gets each once.
+    /// Handles the texts that the client reports as the user's. A client may send all of them with each call, but the
+    /// run receives each text once.
     fn hear(&mut self, texts: Vec<String>, policy: &Policy, links: &mut Links) {
         if !policy.hears_client() {
             if !texts.is_empty() && !std::mem::replace(&mut self.is_unheard, true) {
@@ -183,7 +188,7 @@ impl Calls {
         all
     }
 
-    /// Takes what the kernel made of a client's request.
+    /// Handles the kernel's decision about a client's request.
     pub(super) fn on_decided(&mut self, request: CallRequest, records: &[Record], policy: &Policy, links: &mut Links) {
         for record in records {
             match record {
@@ -212,11 +217,11 @@ impl Calls {
         links.error(&request.id, INTERNAL_ERROR, "the run takes no call any more");
     }
 
-    /// An equal call is there already.
+    /// Lets a request join an equal call.
     fn join(&mut self, request: CallRequest, same: &str, policy: &Policy, links: &mut Links) {
         let is_it = |call: &Call| call.same.as_deref() == Some(same) && call.is_joinable(policy, links);
         let equal = self.all.iter_mut().filter(|(_, call)| is_it(call));
-        // The oldest one.
+        // Join the oldest equal call.
         if let Some((key, call)) = equal.min_by_key(|(key, _)| (key.len(), (*key).clone())) {
             if let Phase::Answered(answer) = &call.phase {
                 return links.result(&request.id, answer.clone());
@@ -242,7 +247,7 @@ impl Calls {
         }
     }
 
-    /// A call may run with these arguments. It does when somebody waits for it.
+    /// Handles the permission to run a call with these arguments. The call is started if somebody waits for it.
     pub(super) fn on_execute(&mut self, key: &str, (arguments, secrets): (String, Vec<Secret>), links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         (call.arguments, call.secrets) = (arguments, secrets);
@@ -252,7 +257,7 @@ impl Calls {
         }
     }
 
-    /// Starts a call. The journal has that before the server gets it.
+    /// Starts a call. The journal records the start before the server receives the call.
     fn start(&mut self, key: &str, links: &mut Links) {
         if let Some(call) = self.all.get_mut(key) {
             call.phase = Phase::Running(None);
@@ -260,7 +265,7 @@ impl Calls {
         }
     }
 
-    /// Returns whether a call is held, and takes the decision of the client about it: whether it may run.
+    /// Applies the client's decision to a held call. Returns whether the call was held.
     pub(super) fn release(&mut self, key: &str, is_approved: bool, links: &mut Links) -> bool {
         let Some(call) = self.all.get_mut(key).filter(|call| matches!(call.phase, Phase::Held)) else { return false };
         if is_approved {
@@ -272,8 +277,8 @@ impl Calls {
         true
     }
 
-    /// Sends a call to its server: the members that were judged, and no other. `state` is the server's own, and `has_answers` says whether
-    /// the client's answers go with it.
+    /// Sends a call to its server with only the members that were judged. `state` is the server's own, and
+    /// `has_answers` is `true` if the client's answers are sent with it.
     pub(super) fn send(
         &mut self,
         key: &str,
@@ -304,7 +309,7 @@ impl Calls {
         }
     }
 
-    /// A call has no result.
+    /// Handles a call that has no result.
     pub(super) fn fail(&mut self, key: &str, message: &str, effect: PossibleEffect, links: &mut Links) {
         if let Some(call) = self.all.get_mut(key) {
             call.failure = Some(message.to_owned());
@@ -315,7 +320,7 @@ impl Calls {
         links.send(event, Then::Nothing);
     }
 
-    /// A call has this result, which the kernel judges.
+    /// Handles the result of a call. The kernel judges it.
     pub(super) fn on_result(&mut self, key: &str, duration_ms: u64, result: Raw, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         if !result.get().starts_with('{') {
@@ -337,7 +342,8 @@ impl Calls {
         links.send(event, Then::Returned { key: key.to_owned(), duration_ms });
     }
 
-    /// Lets the kernel judge both ends of a result that is too long for an event. Nobody has checked the whole.
+    /// Has the kernel judge both ends of a result that is too long for an event. Nobody has checked the complete
+    /// result.
     pub(super) fn judge_ends(&mut self, key: &str, duration_ms: u64, links: &mut Links) {
         let Some(result) = self.all.get_mut(key).and_then(|call| call.answered.take()) else { return };
         let text = texts(result.get());
@@ -348,7 +354,7 @@ impl Calls {
         links.send(event, Then::Returned { key: key.to_owned(), duration_ms });
     }
 
-    /// The kernel does not take a result.
+    /// Handles a result that the kernel does not accept.
     pub(super) fn on_result_refused(&mut self, key: &str, duration_ms: u64, why: &str, links: &mut Links) {
         match self.all.get(key).is_some_and(|call| call.answered.is_some()) {
             true => self.judge_ends(key, duration_ms, links),
@@ -358,7 +364,8 @@ impl Calls {
         }
     }
 
-    /// A call ended with an error of the protocol: who waits for it gets that error, sanitized.
+    /// Handles a call that ended with an error of the protocol. The requests that wait for it get that error,
+    /// sanitized.
     pub(super) fn on_error(&mut self, key: &str, duration_ms: u64, error: &Raw, sanitized: &str, links: &mut Links) {
         for waiter in self.all.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default() {
             links.failure(&waiter.id, sanitized.to_owned());
@@ -367,7 +374,7 @@ impl Calls {
         links.send(error_result(key, duration_ms, &text), Then::Nothing);
     }
 
-    /// Takes what the kernel made of a result, and returns the result for the client.
+    /// Handles the kernel's observation of a result, and returns the result for the client.
     pub(super) fn on_observed(&mut self, record: &ObservationRecord) -> Option<Raw> {
         if record.limitations.iter().any(|code| matches!(code, Limitation::Truncated | Limitation::Unchecked)) {
             self.artifacts.add(record.artifact.clone());
@@ -386,7 +393,7 @@ impl Calls {
         })
     }
 
-    /// Takes the end of a call without a result, and returns the result for the client.
+    /// Handles the end of a call without a result, and returns the result for the client.
     pub(super) fn on_settled(&mut self, record: &SettledRecord) -> Option<Raw> {
         let call = self.all.get(&record.call)?;
         let why = call.failure.clone().unwrap_or_else(|| record.message.clone());
@@ -405,7 +412,7 @@ impl Calls {
         })
     }
 
-    /// Takes a decision about a call that is known. Returns its request if it is denied.
+    /// Handles a decision about a known call. Returns its request if the call is denied.
     pub(super) fn on_decision(&mut self, record: &DecisionRecord) -> Option<&CallRequest> {
         use seamgate::Permit;
         if record.permit != Permit::Approval {
@@ -414,12 +421,12 @@ impl Calls {
         (record.permit == Permit::Deny).then(|| self.all.get(&record.call).map(|call| &call.request)).flatten()
     }
 
-    /// A call waits for approval.
+    /// Handles a call that waits for approval.
     pub(super) fn on_ask(&mut self, ask: Ask, links: &Links) {
         self.asks.insert(ask.key.clone(), Asking { ask, next: links.now, told: 0 });
     }
 
-    /// Returns the ask of a call that waits for approval.
+    /// Returns the request for approval of a call.
     pub(super) fn ask(&self, key: &str) -> Option<&Ask> {
         self.asks.get(key).map(|asking| &asking.ask)
     }
@@ -429,7 +436,7 @@ impl Calls {
         !self.asks.is_empty()
     }
 
-    /// The client takes back a request for a call.
+    /// Handles the cancellation of a request for a call.
     pub(super) fn on_cancelled(&mut self, key: &str, id: &Id, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         call.waiters.retain(|waiter| waiter.id != *id);
@@ -438,11 +445,12 @@ impl Calls {
         }
         let is_read = call.effect == Some(ToolEffect::Read);
         match call.phase {
-            // A client whose patience ended calls again, and joins it. Until then nothing runs.
+            // If a client gave up waiting, it calls again and joins this call. Nothing runs until then.
             Phase::Deciding if self.asks.contains_key(key) => {}
             Phase::Held | Phase::Answered(_) => {}
             Phase::Running(Some(server_id)) if !is_read => {
-                // The server may stop, or go on, or have done it already. A client that calls again joins it and learns which.
+                // The server may stop, continue, or have finished already. A client that calls again joins the call and
+                // learns the outcome.
                 let reason = "the client cancelled the request";
                 if let Some(server) = call.request.target.upstream {
                     links.tell(server, Message::cancelled(&Id::number(server_id), Some(reason)));
@@ -457,7 +465,7 @@ impl Calls {
         }
     }
 
-    /// Tells the server of a call that nobody waits for it any more.
+    /// Notifies the server of a call that nobody waits for the call any more.
     pub(super) fn take_back(&mut self, key: &str, reason: &str, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         if let (Phase::Running(Some(id)), Some(server)) = (&call.phase, call.request.target.upstream) {
@@ -466,7 +474,7 @@ impl Calls {
         }
     }
 
-    /// The requests of a call are answered: the client comes back, or asks what became of it.
+    /// Answers the requests of a call before it ends. The client returns, or asks about the outcome.
     pub(super) fn answer_early(&mut self, key: &str, answer: &str, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         for waiter in std::mem::take(&mut call.waiters) {
@@ -477,7 +485,7 @@ impl Calls {
         }
     }
 
-    /// The client of a call comes back with this request.
+    /// Handles a request with which the client of a call returns.
     pub(super) fn on_return(&mut self, key: &str, request: CallRequest, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         call.waiters.push(Waiter::new(&request, false));
@@ -488,7 +496,7 @@ impl Calls {
         call.request = request;
     }
 
-    /// One more request waits for a call.
+    /// Adds a request that waits for a call.
     pub(super) fn on_repeated(&mut self, key: &str, request: &CallRequest, links: &mut Links) {
         let Some(call) = self.all.get_mut(key) else { return };
         call.waiters.push(Waiter::new(request, false));
@@ -512,7 +520,7 @@ impl Calls {
         None
     }
 
-    /// Keeps the result of a call that its client took back, for an equal call.
+    /// Keeps the result of a call that its client cancelled, for an equal call.
     pub(super) fn park(&mut self, key: &str, result: &Raw, links: &Links) {
         let Some(call) = self.all.get(key).filter(|call| call.effect != Some(ToolEffect::Read)) else { return };
         let Some(same) = call.same.clone().filter(|_| result.get().len() <= MAX_PARKED_BYTES) else { return };
@@ -523,7 +531,7 @@ impl Calls {
         self.parked.push_back(Parked { key: key.to_owned(), same, result, until: links.now + PARKED_MS });
     }
 
-    /// Forgets a call, and answers nobody.
+    /// Removes a call without answering anybody.
     pub(super) fn remove(&mut self, key: &str, links: &mut Links) -> Vec<Id> {
         self.asks.remove(key);
         let Some(call) = self.all.remove(key) else { return Vec::new() };
@@ -535,7 +543,7 @@ impl Calls {
         call.waiters.into_iter().map(|waiter| waiter.id).collect()
     }
 
-    /// Does what is due.
+    /// Performs everything that is due.
     pub(super) fn on_time(&mut self, links: &mut Links) {
         let now = links.now;
         for (key, call) in &mut self.all {
@@ -554,7 +562,7 @@ impl Calls {
             asking.next = now + ASKING_MS;
             asking.told = asking.told.saturating_add(u32::from(!tokens.is_empty()));
             for token in tokens {
-                // Numbers that grow, and stay below the first one of the server.
+                // The numbers increase, and stay below the server's first one.
                 let message = json(&format!("waiting for approval: a person is asked about {key}"));
                 let params = format!(
                     "{{\"progressToken\":{token},\"progress\":{:.6},\"message\":{message}}}",
@@ -565,7 +573,7 @@ impl Calls {
         }
     }
 
-    /// Returns when something is due next.
+    /// Returns the time when something is due next.
     pub(super) fn wake_at(&self) -> Option<u64> {
         let settle = self.all.values().filter_map(|call| call.settle_at);
         let has_token = |key: &String| {
@@ -580,7 +588,7 @@ impl Calls {
         self.all.get(key).map(|call| &call.request)
     }
 
-    /// Returns the server of a call, and the arguments that were judged.
+    /// Returns the server of a call, and the arguments that the kernel judged.
     pub(super) fn running(&self, key: &str) -> Option<(Option<UpstreamId>, &str)> {
         self.all.get(key).map(|call| (call.request.target.upstream, call.arguments.as_str()))
     }
@@ -617,7 +625,7 @@ impl Waiter {
     }
 }
 
-/// Returns a result with a text block that says something of the gate.
+/// Returns a result with an additional text block from the gate.
 fn with_note(result: &str, note: &str) -> String {
     let block = format!("{{\"type\":\"text\",\"text\":{}}}", json(&format!("[seamgate: {note}]")));
     let Some(members) = Members::of(result) else { return result.to_owned() };

@@ -1,4 +1,5 @@
-//! The catalog of tools: servers are asked for theirs, the kernel says which of them the client may see, and the client gets those.
+//! The catalog of tools. The gate asks the servers for their tools, the kernel decides which of them the client may
+//! see, and the client gets those.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -25,13 +26,13 @@ const MAX_WAITING: usize = 1024;
 /// The definition of the gate's own tool.
 const READ_ARTIFACT_DEFINITION: &str = r#"{"name":"read_artifact","description":"Read a whole result that was cut, in pieces. Each piece says where the next one begins.","inputSchema":{"type":"object","properties":{"artifact":{"type":"string","description":"The artifact that the cut result names: sha256:…"},"offset":{"type":"integer","minimum":0,"description":"Where to begin, in bytes. Default: 0."}},"required":["artifact"],"additionalProperties":false}}"#;
 
-/// A server, as far as its tools go.
+/// The state of one server's tools.
 #[derive(Default)]
 struct Source {
     listed: Listed,
-    /// `true` if the server declares that it has tools. `None` before it was asked.
+    /// `true` if the server declares that it has tools. `None` before the server is asked.
     has_tools: Option<bool>,
-    /// `true` if it may report changes to its tools. `None` before it was asked.
+    /// `true` if the server may report changes to its tools. `None` before the server is asked.
     tells_changes: Option<bool>,
     /// The gate's subscription to changes, if it has one.
     subscription: Option<u64>,
@@ -43,7 +44,7 @@ enum Waiting {
     Call(EarlyCall),
 }
 
-/// A call that came before there was a list.
+/// A call that arrived before there was a list.
 pub(super) struct EarlyCall {
     pub(super) id: Id,
     pub(super) params: Option<Raw>,
@@ -66,21 +67,21 @@ pub(super) struct Catalog {
     surface: Surface,
     /// Tools that the client saw before, by their names.
     seen: HashMap<String, (UpstreamId, String)>,
-    /// The list that the kernel has. `None` before the first one.
+    /// The list that the kernel received. `None` before the first one.
     told: Option<String>,
-    /// The number of servers whose lists are being read, and whether one may have changed meanwhile.
+    /// The number of servers whose lists are being read, and whether a list may have changed meanwhile.
     listing: usize,
     is_stale: bool,
-    /// The kernel judges the list once more, by another profile.
+    /// `true` if the kernel must judge the list again, by another profile.
     is_judged_again: bool,
     waiting: VecDeque<Waiting>,
     /// Calls whose list is available now.
     ready: VecDeque<EarlyCall>,
     /// Notifications for the client that tools have changed.
     changes: Vec<Message>,
-    /// The error that a server gave in place of its list.
+    /// The error that a server returned in place of its list.
     error: Option<String>,
-    /// `_meta` of the gate's own requests, if there is no session.
+    /// `_meta` for the gate's own requests, if there is no session.
     meta: Option<String>,
 }
 
@@ -89,7 +90,7 @@ impl Catalog {
         Catalog { sources: (0..servers).map(|_| Source::default()).collect(), ..Catalog::default() }
     }
 
-    /// Returns how many entries each collection has.
+    /// Returns the number of entries in each collection.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 4] {
         [
             ("seen", self.seen.len()),
@@ -104,7 +105,7 @@ impl Catalog {
         self.meta = meta::own_meta(params);
     }
 
-    /// Takes what a server says about its tools.
+    /// Records what a server declares about its tools.
     pub(super) fn set_capabilities(&mut self, server: UpstreamId, has_tools: bool, tells_changes: bool) {
         if let Some(source) = self.sources.get_mut(server.0) {
             (source.has_tools, source.tells_changes) = (Some(has_tools), Some(tells_changes));
@@ -116,22 +117,22 @@ impl Catalog {
         self.told.is_some() && self.listing == 0
     }
 
-    /// Returns whether the kernel has had a list.
+    /// Returns whether the kernel has received a list.
     pub(super) fn has_told(&self) -> bool {
         self.told.is_some()
     }
 
-    /// Returns whether requests wait for a list, or have waited and are not decided yet.
+    /// Returns whether requests wait for a list, or have waited and are not yet decided.
     pub(super) fn is_busy(&self) -> bool {
         !self.waiting.is_empty() || !self.ready.is_empty()
     }
 
-    /// Takes a request for the list of tools.
+    /// Handles a request for the list of tools.
     pub(super) fn on_list_request(&mut self, id: &Id, links: &mut Links) {
         self.wait(Waiting::List(id.clone()), links);
     }
 
-    /// Takes a call that must wait for a list.
+    /// Handles a call that must wait for a list.
     pub(super) fn on_early_call(&mut self, call: EarlyCall, links: &mut Links) {
         self.wait(Waiting::Call(call), links);
     }
@@ -155,7 +156,8 @@ impl Catalog {
         self.ready.pop_front()
     }
 
-    /// Asks the servers for their tools, unless that is under way. `is_ready` says which servers can be asked.
+    /// Asks the servers for their tools, unless that is already in progress. `is_ready` returns which servers can be
+    /// asked.
     pub(super) fn list(&mut self, policy: &Policy, is_ready: impl Fn(UpstreamId) -> bool, links: &mut Links) {
         if self.listing > 0 {
             return;
@@ -184,13 +186,13 @@ impl Catalog {
         }
     }
 
-    /// Returns `_meta` of the gate's own requests to a server, as a member.
+    /// Returns the member `_meta` for the gate's own requests to a server.
     fn meta_for(&self, server: UpstreamId, policy: &Policy, links: &Links) -> Option<String> {
         let meta = self.meta.as_ref()?;
         Some(format!("\"_meta\":{}", meta::cut_meta(policy, links.name(server), meta)))
     }
 
-    /// Subscribes to changes of a server's tools: without a session, a server reports them only to subscribers.
+    /// Subscribes to changes of a server's tools. Without a session, a server reports changes only to subscribers.
     fn subscribe(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) {
         let Some(meta) = self.meta_for(server, policy, links) else { return };
         let source = &mut self.sources[server.0];
@@ -206,7 +208,8 @@ impl Catalog {
         self.sources.get(server.0).is_some_and(|source| source.subscription == Some(id))
     }
 
-    /// Takes the answer of a server that was asked for a page. Returns an error that must be judged before clients read it.
+    /// Handles a server's answer to the request for a page. Returns an error that must be judged before clients read
+    /// it.
     pub(super) fn on_page(
         &mut self,
         server: UpstreamId,
@@ -218,7 +221,7 @@ impl Catalog {
         let taken = match answer {
             Answer::Result(result) => listed.take(result),
             Answer::Error(error) if listed.stop() => Ok(Next::Done(Some(cut(error.get(), 512).to_owned()))),
-            // Stateless clients read why there is no list, unless the server has no tools.
+            // Stateless clients receive the reason why there is no list, unless the server has no tools.
             Answer::Error(error) if self.meta.is_some() && self.sources.len() == 1 && !has_no_method(error) => {
                 return Some(error.clone());
             }
@@ -242,7 +245,7 @@ impl Catalog {
         None
     }
 
-    /// Takes a server's error in place of its list, judged.
+    /// Handles the judged error that a server returned in place of its list.
     pub(super) fn on_list_error(&mut self, error: String, policy: &Policy, links: &mut Links) {
         self.error = Some(error);
         self.on_listed(policy, links);
@@ -254,7 +257,7 @@ impl Catalog {
         self.on_listed(policy, links);
     }
 
-    /// Handles the end of a server. Its tools are gone until it is back.
+    /// Handles the end of a server. Its tools are unavailable until it is back.
     pub(super) fn on_server_ended(&mut self, server: UpstreamId, policy: &Policy, links: &mut Links) {
         let Some(source) = self.sources.get_mut(server.0) else { return };
         source.subscription = None;
@@ -275,8 +278,8 @@ impl Catalog {
         }
     }
 
-    /// Handles a change of a server's tools. The notification says nothing else, and uses the client's own subscription
-    /// if it has one.
+    /// Handles a change of a server's tools. The notification contains nothing else, and uses the client's own
+    /// subscription if there is one.
     pub(super) fn on_changed(&mut self, subscription: Option<&Id>) {
         if self.changes.len() < MAX_WAITING {
             let params = subscription.map(|id| format!("{{\"_meta\":{{{}:{id}}}}}", json(meta::SUBSCRIPTION)));
@@ -284,7 +287,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the lists again: after this one, if one is being read.
+    /// Reads the lists again. If lists are being read, this happens afterwards.
     pub(super) fn list_again(&mut self, policy: &Policy, is_ready: impl Fn(UpstreamId) -> bool, links: &mut Links) {
         match self.listing > 0 {
             true => self.is_stale = true,
@@ -300,12 +303,12 @@ impl Catalog {
         }
     }
 
-    /// Returns whether a list that has been read may be old.
+    /// Returns whether a list that was read may be outdated.
     pub(super) fn take_stale(&mut self) -> bool {
         self.listing == 0 && std::mem::take(&mut self.is_stale)
     }
 
-    /// Reports to the kernel what the servers list, and continues with what waits for it.
+    /// Reports the tools that the servers list to the kernel, and continues with what waits for that.
     fn on_all_listed(&mut self, policy: &Policy, links: &mut Links) {
         if self.is_stale {
             return;
@@ -326,7 +329,8 @@ impl Catalog {
         }
     }
 
-    /// Lets the kernel judge the list once more, because the profile is another. The client reads it if its tools change by that.
+    /// Has the kernel judge the list again, because the profile has changed. If this changes the client's tools, the
+    /// client is notified.
     pub(super) fn judge_again(&mut self, policy: &Policy, links: &mut Links) {
         if self.told.take().is_none() {
             return;
@@ -337,7 +341,7 @@ impl Catalog {
         }
     }
 
-    /// Takes the kernel's answer about a list: the tools that the client may see.
+    /// Handles the kernel's answer about a list: the tools that the client may see.
     pub(super) fn on_surface(&mut self, listed: String, surface: &str, policy: &Policy, links: &mut Links) {
         self.told = Some(listed);
         match Surface::new(surface, &self.servers(links), policy) {
@@ -369,7 +373,7 @@ impl Catalog {
         self.release(links);
     }
 
-    /// Goes on with what waits for a list.
+    /// Continues with what waits for a list.
     fn release(&mut self, links: &mut Links) {
         for message in std::mem::take(&mut self.changes) {
             links.tell_client(message);
@@ -421,7 +425,7 @@ impl Catalog {
         self.surface.find(name).is_some()
     }
 
-    /// Returns the definition that the client has of a tool.
+    /// Returns the definition of a tool that the client received.
     pub(super) fn definition(&self, name: &str) -> Option<&str> {
         self.surface.definition(name)
     }
@@ -432,7 +436,7 @@ impl Catalog {
     }
 }
 
-/// Returns whether an error says that there is no such method.
+/// Returns whether an error says that the method does not exist.
 fn has_no_method(error: &RawValue) -> bool {
     let code = Members::of(error.get()).and_then(|members| members.get("code")).map(RawValue::get);
     code == Some(&super::message::METHOD_NOT_FOUND.to_string())

@@ -1,18 +1,19 @@
-//! JSON text without white space between values.
+//! Compacts JSON text by removing white space between values.
 
 use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr2, memmem};
 
-/// The characters in strings at which some readers end a line, and their escapes.
+/// The characters that may occur in strings and that some readers treat as line ends, with their escapes.
 const LINE_ENDS: [(&str, &str); 3] = [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
 
-/// Removes the white space between the values of a JSON text, and escapes the characters in its strings at which some readers end a line:
-/// Node's `readline` does so at U+2028 and U+2029, Python's `str.splitlines` at U+0085 as well. Nothing is left then that a reader could take
-/// for the end of a line, because JSON has CR and LF only as white space (RFC 8259, section 2).
+/// Removes the white space between the values of a JSON text, and escapes the characters in its strings that some
+/// readers treat as line ends: Node's `readline` does so at U+2028 and U+2029, Python's `str.splitlines` also at
+/// U+0085. The result contains nothing that a reader could mistake for a line end, because JSON has CR and LF only as
+/// white space (RFC 8259, section 2).
 pub(super) fn compact(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
-    // Most texts have none, and only quotes and escapes matter then.
+    // Most texts contain none of them, and then only quotes and escapes matter.
     let has_line_ends = LINE_ENDS.iter().any(|(end, _)| memmem::find(bytes, end.as_bytes()).is_some());
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
@@ -39,7 +40,7 @@ pub(super) fn compact(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the place after the string whose first character is at `at`.
+/// Returns the position after the string whose first character is at `at`.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;

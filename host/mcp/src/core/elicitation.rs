@@ -1,4 +1,5 @@
-//! Approvals that calls wait for: a person says it to `seamgate approve`, or the client does, where the profile trusts it.
+//! Approvals that calls wait for. A person approves with `seamgate approve`, or through the client if the profile
+//! trusts the client.
 
 use seamgate::{ApprovalAnswer, ApprovalEvent};
 use serde::Deserialize;
@@ -6,10 +7,10 @@ use serde_json::value::RawValue;
 
 use super::message::json;
 
-/// The principal as whom the client decides. A profile that trusts the client's word names it in a group of `approvers`.
+/// The principal in whose name the client decides. A profile that trusts the client names it in a group of `approvers`.
 pub(super) const CLIENT: &str = "client";
 
-/// The name under which the gate asks for an approval by a result.
+/// The name under which the gate asks for approval in a result.
 pub(super) const APPROVAL: &str = "seamgate_approval";
 
 /// Returns the parameters of `elicitation/create` that ask whether a call may run.
@@ -28,13 +29,13 @@ pub(super) fn question_by_result(view: &str) -> String {
     )
 }
 
-/// Returns what the client decided about a call.
+/// Returns the event for the client's decision about a call.
 pub(super) fn decision(key: &str, digest: &str, is_approved: bool) -> ApprovalEvent {
     let answer = if is_approved { ApprovalAnswer::Approved } else { ApprovalAnswer::Rejected };
     ApprovalEvent::new(key, digest, answer, CLIENT)
 }
 
-/// Returns whether an answer of the client approves. Anything but a clear yes is a no.
+/// Returns whether an answer of the client approves. Anything but a clear yes counts as a no.
 pub(super) fn is_approved(result: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Answer {

@@ -1,5 +1,5 @@
-//! The first request of a session: each server gets it with what the profile lets the client do, and the client gets what the profile lets
-//! the servers do. A server that is started again gets it once more.
+//! The first request of a session. Each server receives it with the capabilities that the profile permits the client,
+//! and the client receives the capabilities that the profile permits the servers. A restarted server receives it again.
 
 use seamgate_text::truncate;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 512;
 pub(super) struct Handshake {
     /// The client's request, while servers answer it.
     waiting: Option<Id>,
-    /// The answers of the servers. `None` if a server has not answered, or has ended.
+    /// The answers of the servers. `None` if a server has not answered or has ended.
     answers: Vec<Option<Answer>>,
     /// The parameters of the client's request.
     params: Option<Raw>,
@@ -38,7 +38,7 @@ pub(super) struct ToolCapability {
 }
 
 impl Handshake {
-    /// Takes the client's first request.
+    /// Handles the client's first request.
     pub(super) fn on_request(&mut self, id: &Id, params: Option<&RawValue>, policy: &Policy, links: &mut Links) {
         if self.waiting.is_some() {
             links.error(id, INVALID_REQUEST, "the session is being initialized");
@@ -80,7 +80,7 @@ impl Handshake {
         self.params.is_some() && self.ask(server, policy, links).is_ok()
     }
 
-    /// Takes a server's answer, judged. Returns what it says about its tools, if it is a result.
+    /// Handles a server's answer, which was judged. If it is a result, returns its tool capability.
     pub(super) fn on_answer(
         &mut self,
         server: UpstreamId,
@@ -99,14 +99,14 @@ impl Handshake {
         *own = Some(answer);
         match (&self.waiting, self.is_finished && capability.is_some()) {
             (Some(_), _) => self.answer_if_complete("", links),
-            // The client has done its part already.
+            // The client has already finished its part of the handshake.
             (None, true) => links.tell(server, Message::notification("notifications/initialized", None)),
             (None, false) => {}
         }
         capability
     }
 
-    /// Handles a server that does not answer. `why` is for the client, if no server answers.
+    /// Handles a server that does not answer. If no server answers, the client receives `why`.
     pub(super) fn on_server_ended(&mut self, why: &str, links: &mut Links) {
         self.answer_if_complete(why, links);
     }
@@ -120,7 +120,7 @@ impl Handshake {
         }
     }
 
-    /// Returns whether servers still have to answer the client's request.
+    /// Returns whether any server has yet to answer the client's request.
     pub(super) fn is_open(&self) -> bool {
         self.waiting.is_some()
     }
@@ -170,7 +170,7 @@ pub(super) fn cut_answer(result: &RawValue, policy: &Policy, server: &str) -> (S
         Some(cut) => cut,
         None => capabilities.get().to_owned(),
     };
-    // The gate reports changes of tools itself: a server that ends takes its tools with it.
+    // The gate reports changes of tools itself, because the tools of a server disappear when it ends.
     if tools.is_some()
         && let Some(members) = Members::of(&kept)
         && let Some(tools) = members.get("tools").and_then(|tools| Members::of(tools.get()))
@@ -183,7 +183,7 @@ pub(super) fn cut_answer(result: &RawValue, policy: &Policy, server: &str) -> (S
     (with_member(result.get(), "capabilities", &kept), capability)
 }
 
-/// Returns one answer for those of several servers.
+/// Merges the answers of several servers into one.
 fn merged(results: &[(&str, &RawValue)]) -> Result<String, String> {
     let text = |answer: &RawValue, name: &str| Some(Members::of(answer.get())?.text(name)?.into_owned());
     let mut versions: Vec<String> = results.iter().filter_map(|(_, answer)| text(answer, "protocolVersion")).collect();
@@ -212,7 +212,7 @@ pub(super) fn shown(error: &RawValue) -> String {
     truncate(error.get(), MAX_SHOWN)
 }
 
-/// Returns the kind of methods that a capability of a server is about.
+/// Returns the kind of methods that a server's capability covers.
 fn kind_of(capability: &str) -> &str {
     if capability == "completions" { "completion" } else { capability }
 }

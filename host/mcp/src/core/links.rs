@@ -1,4 +1,4 @@
-//! The links of a gate to its client and its servers: which requests are in flight, and what leaves next.
+//! The links of a gate to its client and its servers. They track the requests in flight, and queue the effects.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -12,7 +12,7 @@ use super::{
     table::{MAX_METHOD, Side},
 };
 
-/// The longest token of progress, in bytes, and the most tokens that are remembered.
+/// The longest progress token, in bytes, and the maximum number of tokens that are remembered.
 const MAX_TOKEN: usize = 256;
 const MAX_TOKENS: usize = 4096;
 
@@ -22,15 +22,15 @@ pub(super) const MAX_FOR_CLIENT: usize = 1024;
 /// The place where a request of the client waits.
 #[derive(Clone)]
 pub(super) enum Place {
-    /// In the catalog, until there is a list of tools.
+    /// It waits in the catalog until there is a list of tools.
     Catalog,
-    /// At a server, under this id.
+    /// It waits for a server, under this id.
     Server(UpstreamId, u64),
-    /// With a call, by the run's key.
+    /// It waits for a call, by the run's key.
     Call(String),
-    /// In the handshake, until all servers have answered.
+    /// It waits in the handshake until all servers have answered.
     Handshake,
-    /// The kernel judges it.
+    /// It waits for the kernel's verdict.
     Kernel,
 }
 
@@ -38,21 +38,21 @@ pub(super) enum Place {
 pub(super) enum ForClient {
     /// It belongs to a server, under that server's own id.
     Server(UpstreamId, Id),
-    /// The gate asks whether a call may run, by a form that showed the action with this digest.
+    /// The gate asks whether a call may run. The form showed the action with this digest.
     Approval { key: String, digest: String },
 }
 
-/// The use of a step's outcome.
+/// The action that follows a step's outcome.
 pub(super) enum Then {
-    /// It needs no more than what every outcome leads to.
+    /// Nothing beyond the handling that every outcome gets.
     Nothing,
     /// The client's request may have become a call.
     Call(Box<CallRequest>),
-    /// A call may go to its server.
+    /// A call may be sent to its server.
     Started(String),
-    /// A result was judged, or is too much for an event.
+    /// A result was judged, or is too large for an event.
     Returned { key: String, duration_ms: u64 },
-    /// The kernel knows what servers list.
+    /// The kernel has received the servers' list.
     Listed(String),
     /// A document was judged.
     Judged(Box<Batch>),
@@ -76,18 +76,18 @@ pub(super) struct Batch {
 
 /// A verdict on a document.
 pub(super) enum Judged {
-    /// It does not exist.
+    /// The kernel denied the document.
     Denied,
-    /// It passes as it is.
+    /// The document passes unchanged.
     Unchanged,
-    /// This document takes its place.
+    /// The document is replaced by this one.
     Cleaned(Json),
-    /// It cannot be judged.
+    /// The document cannot be judged.
     Refused(Fault),
 }
 
 impl Judged {
-    /// Returns the document that passes, if one does.
+    /// Returns the document that passes, if any.
     pub(super) fn passed(self, document: &str) -> Option<String> {
         match self {
             Judged::Unchanged => Some(document.to_owned()),
@@ -97,41 +97,41 @@ impl Judged {
     }
 }
 
-/// The use of a verdict on a document.
+/// The action that follows a verdict on a document.
 pub(super) enum Purpose {
-    /// The journal has it. Nothing follows.
+    /// Nothing. The document was judged only for the journal.
     Record,
-    /// A request of the client goes to a server.
+    /// Send a request of the client to a server.
     Request { id: Id, method: String, params: Option<Raw>, task: Option<String> },
-    /// The client asks about a task that no call has.
+    /// Answer the client's request about a task that belongs to no call.
     UnknownTask { id: Id, method: String },
-    /// A call goes to its server once more.
+    /// Send a call to its server once more.
     NextRoundTrip { key: String },
-    /// A notification of the client goes to a server.
+    /// Send a notification of the client to a server.
     ToServer { method: String, params: Option<Raw> },
-    /// The answer to a request goes to the client.
+    /// Send the answer to a request to the client.
     Answer { id: Id, method: String, answer: Answer },
-    /// A notification of a server goes to the client.
+    /// Send a notification of a server to the client.
     ToClient { method: String, params: Option<Raw> },
-    /// A server's progress goes to the client: what was told without its message, and the message.
+    /// Send a server's progress to the client: the notification without its message, and the message.
     Progress { told: String, message: String },
-    /// A server's request goes to the client.
+    /// Send a server's request to the client.
     AskClient { id: Id, method: String, params: Option<Raw> },
-    /// A server has described itself, or cannot.
+    /// Handle a server's description of itself, or its failure.
     Initialized { answer: Answer },
-    /// A server refuses to list its tools.
+    /// Handle a server's refusal to list its tools.
     ListError { error: Raw },
-    /// A call ended with an error of the protocol.
+    /// Handle a call that ended with an error of the protocol.
     CallError { key: String, duration_ms: u64, error: Raw },
-    /// A server asks for input: by the result of a call, of another request, or of a task.
+    /// Handle a server's request for input, made by the result of a call, of another request, or of a task.
     Question { asker: Asker, question: Raw, state: Option<String> },
-    /// A call becomes a task.
+    /// Handle a call that becomes a task.
     TaskBegun { key: String, task: String, told: Raw, ttl_s: u64 },
-    /// A server says how far a task is.
+    /// Handle a server's report on the state of a task.
     TaskTold { id: Id, task: String, told: Raw, result: Raw },
-    /// A task ended with an error of the protocol.
+    /// Handle a task that ended with an error of the protocol.
     TaskFailed { id: Id, task: String, told: String, error: Raw },
-    /// The client reads a piece of a whole result.
+    /// Send the client a piece of a complete result.
     Artifact { key: String, artifact: String, offset: usize, text: String },
 }
 
@@ -145,14 +145,14 @@ pub(super) enum Asker {
 /// The links of a gate.
 pub(super) struct Links {
     pub(super) servers: Vec<Server>,
-    /// Requests of the client without an answer.
+    /// Requests of the client that have no answer yet.
     requests: BTreeMap<Id, Place>,
     pub(super) for_client: HashMap<Id, ForClient>,
-    /// The client's progress tokens, which servers use to report how far requests are, oldest first.
+    /// The client's progress tokens, oldest first. Servers use them to report the progress of requests.
     tokens: VecDeque<String>,
     effects: VecDeque<Effect>,
     thens: VecDeque<Then>,
-    /// The secret from which unguessable ids are made.
+    /// The secret from which unguessable ids are derived.
     secret: String,
     ids: u64,
     /// The time of the input, in milliseconds since 1970.
@@ -174,7 +174,7 @@ impl Links {
         }
     }
 
-    /// Returns how many entries each collection has.
+    /// Returns the number of entries in each collection.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 6] {
         [
             ("requests", self.requests.len()),
@@ -202,17 +202,17 @@ impl Links {
         self.add(Effect::Send(Box::new(event.into())));
     }
 
-    /// Returns the use of the outcome of the oldest event without one.
+    /// Returns the action that follows the outcome of the oldest event that has none yet.
     pub(super) fn next_then(&mut self) -> Option<Then> {
         self.thens.pop_front()
     }
 
-    /// Returns whether outcomes of events are still to come.
+    /// Returns whether any event has no outcome yet.
     pub(super) fn awaits_outcome(&self) -> bool {
         !self.thens.is_empty()
     }
 
-    /// Lets the kernel judge documents of one server's conversation.
+    /// Has the kernel judge documents from the conversation with one server.
     pub(super) fn judge(
         &mut self,
         server: UpstreamId,
@@ -222,19 +222,19 @@ impl Links {
         self.judge_next(Batch { server, method: String::new(), rest: judgments.into_iter().collect(), purpose });
     }
 
-    /// Sends the next document of a batch, which has one.
+    /// Sends the next document of a batch, which must not be empty.
     pub(super) fn judge_next(&mut self, mut batch: Batch) {
         let Some(Judgment { method, from, document }) = batch.rest.pop_front() else { return };
         let mut event = MessageEvent::new(cut(&method, MAX_METHOD), from);
         event.id = Some(self.event_id());
         event.server = Some(self.name(batch.server).to_owned());
-        // No model reads what a client says.
+        // No model reads messages of a client.
         event.document = document.filter(|_| from == Party::Server).map(Into::into);
         batch.method = method;
         self.send(event, Then::Judged(Box::new(batch)));
     }
 
-    /// Records that a message went nowhere, and why.
+    /// Records that a message was not passed on, and the reason.
     pub(super) fn record(&mut self, server: UpstreamId, method: &str, from: Side, why: &str) {
         let mut event = MessageEvent::new(method, from.party());
         event.id = Some(self.event_id());
@@ -271,20 +271,20 @@ impl Links {
 
     // The client.
 
-    /// Sends the client a message that answers none of its requests.
+    /// Sends the client a message that does not answer a request.
     pub(super) fn tell_client(&mut self, message: Message) {
         self.add(Effect::ToDownstream(message));
     }
 
-    /// Asks the client something.
+    /// Sends a request to the client.
     pub(super) fn ask_client(&mut self, method: &str, params: Option<String>, asked: ForClient) {
-        // A server that could foresee the id could have its own question answered in place of the gate's.
+        // A server that could predict the id could have its own request answered in place of the gate's.
         let id = Id::text(&self.secret_name("seamgate-"));
         self.tell_client(Message::request(id.clone(), method, params));
         self.for_client.insert(id, asked);
     }
 
-    /// Takes a request of the client. Returns whether no other one has its id.
+    /// Adds a request of the client. Returns whether its id is unique.
     pub(super) fn open(&mut self, id: &Id, token: Option<String>) -> bool {
         if self.requests.contains_key(id) {
             return false;
@@ -299,7 +299,7 @@ impl Links {
         true
     }
 
-    /// Says where a request of the client waits. Returns whether anybody still waits for its answer.
+    /// Sets where a request of the client waits. Returns whether anybody still waits for its answer.
     pub(super) fn put(&mut self, id: &Id, place: Place) -> bool {
         match self.requests.get_mut(id) {
             Some(own) => {
@@ -315,7 +315,7 @@ impl Links {
         self.requests.get(id)
     }
 
-    /// Forgets a request of the client that it took back.
+    /// Removes a request that the client cancelled.
     pub(super) fn forget(&mut self, id: &Id) {
         self.requests.remove(id);
     }
@@ -325,12 +325,12 @@ impl Links {
         self.tokens.iter().any(|known| known == token)
     }
 
-    /// Answers a request of the client with a result, unless it was answered or taken back.
+    /// Answers a request of the client with a result, unless it was already answered or cancelled.
     pub(super) fn result(&mut self, id: &Id, result: String) {
         self.forward(id, raw(result));
     }
 
-    /// Answers a request of the client as [`Links::result`] does, with a result that was read already.
+    /// Answers a request of the client as [`Links::result`] does, with a result that was already parsed.
     pub(super) fn forward(&mut self, id: &Id, result: Raw) {
         self.answer(id, |id| Message::result(id, result));
     }
@@ -352,7 +352,7 @@ impl Links {
         }
     }
 
-    /// Returns all requests of the client without an answer.
+    /// Returns all requests of the client that have no answer yet.
     pub(super) fn unanswered(&self) -> Vec<Id> {
         self.requests.keys().cloned().collect()
     }
@@ -364,11 +364,11 @@ impl Links {
         (0..self.servers.len()).map(UpstreamId)
     }
 
-    /// Asks a server something, and returns the id of the request.
+    /// Sends a request to a server, and returns the id of the request.
     ///
     /// # Errors
     ///
-    /// The server is down. The error says why.
+    /// The server is down. The error is the reason.
     pub(super) fn ask(
         &mut self,
         server: UpstreamId,
@@ -398,7 +398,7 @@ impl Links {
         Ok(id)
     }
 
-    /// Sends a server a message that it does not have to answer, if it is up.
+    /// Sends a server a message that needs no answer, if the server is running.
     pub(super) fn tell(&mut self, server: UpstreamId, message: Message) {
         if self.servers.get(server.0).is_some_and(Server::is_open) {
             self.add(Effect::ToUpstream(server, message, Vec::new()));
@@ -414,7 +414,7 @@ impl Links {
     }
 }
 
-/// Returns at most `limit` bytes of a text.
+/// Truncates a text to at most `limit` bytes.
 pub(super) fn cut(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }

@@ -26,7 +26,7 @@ struct Coming {
     freshness: Option<Freshness>,
 }
 
-/// The time for which a client may cache a list, in milliseconds, and which clients may share it.
+/// How long a client may cache a list, in milliseconds, and which clients may share it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Freshness {
     pub(super) ttl_ms: u64,
@@ -35,9 +35,9 @@ pub(super) struct Freshness {
 
 /// The step after a page.
 pub(super) enum Next {
-    /// Ask for the page of this cursor.
+    /// Request the page at this cursor.
     Ask(String),
-    /// The list is read. If it ended early, the reason.
+    /// The list is complete. If it ended early, contains the reason.
     Done(Option<String>),
 }
 
@@ -68,15 +68,15 @@ impl Listed {
         self.coming = Coming::default();
     }
 
-    /// Forgets all tools.
+    /// Removes all tools.
     pub(super) fn clear(&mut self) {
         *self = Listed::default();
     }
 
-    /// Takes the next page. Of its members the gate reads these, and passes on no others.
+    /// Takes the next page. The gate reads only these members of the page, and passes on no others.
     ///
-    /// A cursor that is empty or that came before ends the list with what there is; so do too many pages or tools, and a later page that is
-    /// invalid.
+    /// The list ends early, with the tools so far, at an empty or repeated cursor, at too many pages or tools, and at a
+    /// later page that is invalid.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Listed {
         }
     }
 
-    /// Ends the list early. Returns whether it has a page.
+    /// Ends the list early. Returns whether it has any page.
     pub(super) fn stop(&mut self) -> bool {
         let has_page = self.coming.pages > 0;
         if has_page {
@@ -135,7 +135,7 @@ impl Listed {
         Next::Done(early)
     }
 
-    /// Returns how long the list may be kept.
+    /// Returns how long the list may be cached.
     pub(super) fn freshness(&self) -> Freshness {
         self.freshness
     }

@@ -1,4 +1,5 @@
-//! Messages of the protocol. The gate reads each message whole before it decides anything, and writes a new one from what it decided.
+//! Messages of the protocol. The gate parses each message completely before it decides anything, and writes a new one
+//! from the parts that pass.
 //!
 //! <https://www.jsonrpc.org/specification>
 
@@ -16,10 +17,10 @@ pub(crate) use seamgate_runner::jsonrpc::{
 
 use super::{compact::compact, names};
 
-/// The members of an envelope. Others are dropped.
+/// The members of an envelope. All other members are dropped.
 const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// JSON text without white space between values, and without a character that a reader could take for a line end.
+/// JSON text without white space between values, and without characters that a reader could mistake for a line end.
 pub(crate) type Raw = Box<RawValue>;
 
 /// The id of a request: a string or a number, as it is written.
@@ -29,25 +30,25 @@ pub struct Id(String);
 /// A message.
 #[derive(Clone, Debug)]
 pub enum Message {
-    /// Somebody asks for something.
+    /// A request.
     Request {
-        /// Its id.
+        /// The id of the request.
         id: Id,
-        /// Its method.
+        /// The method of the request.
         method: String,
-        /// Its parameters: an object.
+        /// The parameters, which are an object.
         params: Option<Raw>,
     },
-    /// Somebody reports something.
+    /// A notification.
     Notification {
-        /// Its method.
+        /// The method of the notification.
         method: String,
-        /// Its parameters: an object.
+        /// The parameters, which are an object.
         params: Option<Raw>,
     },
     /// The answer to a request.
     Answer {
-        /// The id of the request. `None` answers a line whose id cannot be read.
+        /// The id of the request. `None` if this answers a line whose id cannot be read.
         id: Option<Id>,
         /// The answer.
         answer: Answer,
@@ -57,16 +58,16 @@ pub enum Message {
 /// The answer to a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Its result, of any type.
+    /// The result, of any type.
     Result(Raw),
-    /// Its error: an object.
+    /// The error, which is an object.
     Error(Raw),
 }
 
 /// Describes why a line is not a message.
 #[derive(Debug)]
 pub struct Malformed {
-    /// The id to answer under, if the line is a request whose envelope can be read.
+    /// The id for the answer, if the line is a request whose envelope can be read.
     id: Option<Id>,
     /// The error code of the protocol.
     code: i64,
@@ -75,25 +76,25 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// Returns the error that answers the line.
+    /// Returns the error message that answers the line.
     pub fn answer(self) -> Message {
         Message::error(self.id, self.code, &self.why)
     }
 }
 
 impl Id {
-    /// Returns the id with this number.
+    /// Creates an id from a number.
     pub(crate) fn number(number: u64) -> Self {
         Id(number.to_string())
     }
 
-    /// Returns the id with this text.
+    /// Creates an id from a text.
     pub(crate) fn text(text: &str) -> Self {
         Id(json(text))
     }
 
-    /// Reads the JSON text of an id: a string of Unicode, or a whole number that every reader holds exactly, up to 2^53 - 1. A fraction of
-    /// zero is dropped. `None` if it is something else.
+    /// Reads the JSON text of an id: a string of Unicode, or an integer that every reader represents exactly, up to
+    /// 2^53 - 1. A fraction of zero is dropped. Returns `None` for anything else.
     pub(crate) fn read(text: &str) -> Option<Self> {
         if text.starts_with('"') {
             // Readers disagree about lone surrogates.
@@ -110,7 +111,7 @@ impl Id {
         &self.0
     }
 
-    /// Returns the number that an id of the gate has. Some servers repeat it as a string, or with a fraction of zero.
+    /// Returns the number in an id of the gate. Some servers repeat it as a string, or with a fraction of zero.
     pub(super) fn as_number(&self) -> Option<u64> {
         let digits = self.0.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&self.0);
         digits.parse().ok()
@@ -124,12 +125,12 @@ impl fmt::Display for Id {
 }
 
 impl Message {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
     ///
-    /// The line is not JSON or not a message of JSON-RPC 2.0, its parameters or its error are not an object, or an
-    /// object of it, apart from data, has two names that a reader could take for one another.
+    /// The line is not JSON or not a JSON-RPC 2.0 message; its parameters or its error are not an object; or an object
+    /// in it, other than data, has two names that readers could mistake for each other.
     pub fn read(line: &str) -> Result<Self, Malformed> {
         let refused = |code: i64, why: String| Malformed { id: None, code, why };
         let members: Members =
@@ -205,39 +206,39 @@ impl Message {
         }
     }
 
-    /// Returns a request.
+    /// Creates a request.
     pub(super) fn request(id: Id, method: &str, params: Option<String>) -> Self {
         Message::Request { id, method: method.to_owned(), params: params.map(raw) }
     }
 
-    /// Returns a notification.
+    /// Creates a notification.
     pub(crate) fn notification(method: &str, params: Option<String>) -> Self {
         Message::Notification { method: method.to_owned(), params: params.map(raw) }
     }
 
-    /// Returns the notification that cancels a request.
+    /// Creates the notification that cancels a request.
     pub(crate) fn cancelled(id: &Id, reason: Option<&str>) -> Self {
         let reason = reason.map(|reason| format!(",\"reason\":{}", json(reason))).unwrap_or_default();
         Self::notification("notifications/cancelled", Some(format!("{{\"requestId\":{id}{reason}}}")))
     }
 
-    /// Returns an answer with a result.
+    /// Creates an answer with a result.
     pub(crate) fn result(id: Id, result: Raw) -> Self {
         Message::Answer { id: Some(id), answer: Answer::Result(result) }
     }
 
-    /// Returns an answer with an error of the gate.
+    /// Creates an answer with an error of the gate.
     pub(crate) fn error(id: Option<Id>, code: i64, message: &str) -> Self {
         let error = format!("{{\"code\":{code},\"message\":{}}}", json(message));
         Message::Answer { id, answer: Answer::Error(raw(error)) }
     }
 
-    /// Returns an answer with an error that is an object already.
+    /// Creates an answer with an error that is already an object.
     pub(super) fn failure(id: Id, error: String) -> Self {
         Message::Answer { id: Some(id), answer: Answer::Error(raw(error)) }
     }
 
-    /// Writes the message: the members that were read, and no others.
+    /// Writes the message, with only the members that were parsed.
     pub fn to_line(&self) -> String {
         match self {
             Message::Request { id, method, params } => {
@@ -254,7 +255,7 @@ impl Message {
                     Answer::Result(result) => ("result", result.get()),
                     Answer::Error(error) => ("error", error.get()),
                 };
-                // A result can be long: it is copied once, also when a line end follows.
+                // A result can be long, so it is copied only once, even if a line end follows.
                 let mut line = String::with_capacity(document.len() + id.len() + 64);
                 line.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
                 line.push_str(id);
@@ -269,16 +270,16 @@ impl Message {
     }
 }
 
-/// Returns a member's value as the gate holds it.
+/// Returns a member's value in the form in which the gate keeps it.
 fn document(value: &RawValue) -> Raw {
     match compact(value.get()) {
-        // Some values are long: what was read is not read again.
+        // Some values are long, so a value that was parsed is not parsed again.
         Cow::Borrowed(_) => value.to_owned(),
         Cow::Owned(compact) => checked(compact),
     }
 }
 
-/// Holds JSON text that the gate wrote.
+/// Wraps JSON text that the gate wrote.
 pub(crate) fn raw(text: String) -> Raw {
     let text = match compact(&text) {
         Cow::Borrowed(_) => text,
@@ -287,12 +288,12 @@ pub(crate) fn raw(text: String) -> Raw {
     checked(text)
 }
 
-/// Reads JSON text. The gate writes JSON; if it did not, nothing of it would leave.
+/// Parses JSON text. The gate only writes JSON; if it did not, none of the text would be sent.
 fn checked(text: String) -> Raw {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Returns whether a decoder that ignores case takes a name for a member of the envelope.
+/// Returns whether a decoder that ignores case would accept a name as a member of the envelope.
 fn is_misspelt(name: &str) -> bool {
     !ENVELOPE.contains(&name) && ENVELOPE.contains(&names::folded(name).as_str())
 }
@@ -340,7 +341,7 @@ impl<'l> Members<'l> {
         self.get(name).and_then(|value| serde_json::from_str(value.get()).map(|Name(text)| text).ok())
     }
 
-    /// Returns the object in which members have other values, or are left out.
+    /// Returns the object with some members changed or removed.
     pub(crate) fn with(&self, mut change: impl FnMut(&str, &'l RawValue) -> Change) -> String {
         let mut out = String::from("{");
         for (name, value) in &self.0 {
@@ -360,7 +361,7 @@ impl<'l> Members<'l> {
         out
     }
 
-    /// Returns the object with this value of a member: in its place, otherwise at the end.
+    /// Returns the object with a member set to this value: in its place if it exists, otherwise at the end.
     pub(crate) fn set(&self, member: &str, value: &str) -> String {
         let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
         if self.get(member).is_none() {
@@ -371,7 +372,7 @@ impl<'l> Members<'l> {
         text
     }
 
-    /// Returns whether two members have the same name, so that two readers could take different ones.
+    /// Returns whether two members have the same name, so that readers could disagree about which one applies.
     pub(crate) fn has_doubles(&self) -> bool {
         self.0.iter().enumerate().any(|(place, (name, _))| self.0[..place].iter().any(|(other, _)| other == name))
     }
@@ -390,7 +391,7 @@ pub(crate) fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// Returns an object with another value of one member, if it is there.
+/// Returns an object with one member changed, if the member exists.
 pub(crate) fn with_member(object: &str, member: &str, value: &str) -> String {
     let members = Members::of(object);
     members.map_or_else(
@@ -399,25 +400,25 @@ pub(crate) fn with_member(object: &str, member: &str, value: &str) -> String {
     )
 }
 
-/// Writes a member that follows others, if it has a value.
+/// Writes a member after others, if it has a value.
 fn member_of(name: &str, value: Option<&RawValue>) -> String {
     value.map(|value| format!(",\"{name}\":{}", value.get())).unwrap_or_default()
 }
 
-/// Returns a result of a tool: a text.
+/// Creates the result of a tool that succeeded, from a text.
 pub(super) fn succeeded(text: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(text))
 }
 
-/// Returns a result of a tool that failed, for the model to read.
+/// Creates the result of a tool that failed, for the model to read.
 pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))
 }
 
-/// Returns the type of a result, if it says one. Versions without a session have several: see [`super::round_trips`]
-/// and [`super::tasks`].
+/// Returns the type of a result, if it has one. Versions without a session have several types: see
+/// [`super::round_trips`] and [`super::tasks`].
 pub(super) fn result_type(result: &str) -> Option<Cow<'_, str>> {
-    // Most results are long, and say none. A name can be written with escapes.
+    // Most results are long, and have no type. A name can be written with escapes.
     if !result.contains("resultType") && !result.contains("\\u") {
         return None;
     }

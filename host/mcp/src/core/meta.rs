@@ -1,5 +1,5 @@
-//! `_meta` and capabilities: what a request says of its sender, cut to what the profile names. In versions without a session, 2026-07-28 and
-//! later, each request says who sends it, and what they can.
+//! `_meta` and capabilities: a request's description of its sender, reduced to what the profile names. In versions
+//! without a session, 2026-07-28 and later, each request identifies its sender and the sender's capabilities.
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta>
 
@@ -18,25 +18,26 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The most texts of the user that the gate reads from a call: a run keeps no more.
+/// The maximum number of user messages that the gate reads from a call. A run keeps no more.
 pub(super) const MAX_SAID: usize = 64;
 
-/// The extension by which results come outside of calls. See [`super::tasks`].
+/// The extension by which results are delivered outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The texts that the user wrote to the client, in `_meta` of a call: one text or several. No server gets it.
+/// The member of a call's `_meta` with the texts that the user wrote to the client: one text or several. No server
+/// receives it.
 pub(super) const SAID: &str = "seamgate/said";
 
 /// The sender of a request.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sender {
-    /// It says so itself: there is no session.
+    /// `true` if the request itself identifies its sender, because there is no session.
     pub(super) is_stateless: bool,
-    /// Their client can show a form.
+    /// `true` if the sender's client can show a form.
     pub(super) has_forms: bool,
 }
 
-/// Returns the members by which a request describes its sender. `None` if there is a session.
+/// Returns the members in which a request describes its sender. `None` if there is a session.
 fn meta(params: Option<&RawValue>) -> Option<Members<'_>> {
     let meta = Members::of(Members::of(params?.get())?.get("_meta")?.get())?;
     meta.get(VERSION).is_some().then_some(meta)
@@ -47,7 +48,7 @@ pub(super) fn era(params: Option<&RawValue>) -> Era {
     if meta(params).is_some() { Era::Stateless } else { Era::Session }
 }
 
-/// The version that a request says, if there is no session.
+/// Returns the version that a request names, if there is no session.
 pub(crate) fn version(params: Option<&RawValue>) -> Option<String> {
     meta(params)?.text(VERSION).map(Cow::into_owned)
 }
@@ -64,13 +65,13 @@ pub(super) fn has_forms(capabilities: Option<&RawValue>) -> bool {
     elicitation.and_then(|own| Members::of(own.get())).is_some_and(|own| own.0.is_empty() || own.get("form").is_some())
 }
 
-/// The subscription that a notification belongs to, as it is written.
+/// Returns the subscription that a notification belongs to, as it is written.
 pub(crate) fn subscription(params: Option<&RawValue>) -> Option<&str> {
     let meta = Members::of(Members::of(params?.get())?.get("_meta")?.get())?;
     meta.get(SUBSCRIPTION).map(RawValue::get)
 }
 
-/// A result of our own, as versions without a session have it.
+/// Returns a result of the gate in the form that versions without a session require.
 pub(super) fn complete(result: String) -> String {
     match Members::of(&result) {
         Some(members) if members.get("resultType").is_none() => members.set("resultType", "\"complete\""),
@@ -78,7 +79,7 @@ pub(super) fn complete(result: String) -> String {
     }
 }
 
-/// Returns the sender of a request. `has_forms` says whether the client of the session can show a form.
+/// Returns the sender of a request. `has_forms` is `true` if the client of the session can show a form.
 pub(super) fn sender(params: Option<&RawValue>, has_forms: bool) -> Sender {
     match meta(params) {
         Some(meta) => Sender { is_stateless: true, has_forms: self::has_forms(meta.get(CAPABILITIES)) },
@@ -95,14 +96,14 @@ pub(super) fn own_meta(params: Option<&RawValue>) -> Option<String> {
     Some(kept)
 }
 
-/// Returns the token under which a request wants to hear how far it is, as it is written.
+/// Returns the progress token of a request, as it is written.
 pub(crate) fn progress_token(params: Option<&RawValue>) -> Option<String> {
     let meta = Members::of(Members::of(params?.get())?.get("_meta")?.get())?;
     meta.get("progressToken").map(|token| token.get().to_owned())
 }
 
-/// Returns capabilities without those that the profile does not name for a server. `None` if it names all of them. `kind` returns the kind
-/// of methods that a capability is about.
+/// Removes the capabilities that the profile does not name for a server. Returns `None` if it names all of them. `kind`
+/// returns the kind of methods that a capability covers.
 pub(super) fn cut_capabilities(
     policy: &Policy,
     server: &str,
@@ -117,7 +118,8 @@ pub(super) fn cut_capabilities(
     };
     let change = |name: &str, value: &RawValue| match kind(name) {
         "tools" => Change::Keep,
-        // In the versions that have it, results come outside of calls, where nobody can judge them.
+        // In the versions that have this capability, results are delivered outside of calls, where they cannot be
+        // judged.
         "tasks" => Change::Drop,
         kind @ ("resources" | "prompts" | "completion" | "logging" | "roots" | "sampling" | "elicitation") => {
             keep(policy.has_kind(server, kind))
@@ -135,7 +137,8 @@ pub(super) fn cut_capabilities(
     Some(members.with(change))
 }
 
-/// Returns `_meta` of a request without the words of the user, and without the capabilities that the profile does not name for a server.
+/// Returns `_meta` of a request without the user's messages, and without the capabilities that the profile does not
+/// name for a server.
 pub(super) fn cut_meta(policy: &Policy, server: &str, meta: &str) -> String {
     let Some(members) = Members::of(meta) else { return meta.to_owned() };
     members.with(|name, value| match name {
@@ -145,11 +148,11 @@ pub(super) fn cut_meta(policy: &Policy, server: &str, meta: &str) -> String {
     })
 }
 
-/// Returns the last [`MAX_SAID`] texts that a call says the user wrote.
+/// Returns the last [`MAX_SAID`] texts that a call reports as the user's.
 ///
 /// # Errors
 ///
-/// It is neither a text nor a list of texts.
+/// The member is neither a text nor a list of texts.
 pub(super) fn said(meta: Option<&RawValue>) -> Result<Vec<String>, String> {
     let Some(said) = meta.and_then(|meta| Members::of(meta.get())?.get(SAID)) else { return Ok(Vec::new()) };
     let texts = match serde_json::from_str(said.get()) {
@@ -167,7 +170,7 @@ enum OneOrMore {
     More(Vec<String>),
 }
 
-/// Returns the parameters of a request with [`cut_meta`] of them.
+/// Applies [`cut_meta`] to the parameters of a request.
 pub(super) fn cut_params(policy: &Policy, server: &str, params: &RawValue) -> String {
     let members = Members::of(params.get());
     let cut = members.as_ref().and_then(|members| {
@@ -177,13 +180,13 @@ pub(super) fn cut_params(policy: &Policy, server: &str, params: &RawValue) -> St
     cut.unwrap_or_else(|| params.get().to_owned())
 }
 
-/// Returns the parameters of `subscriptions/listen` without the changes that the profile does not let the client hear of.
+/// Returns the parameters of `subscriptions/listen` without the changes that the profile hides from the client.
 pub(super) fn cut_subscription(policy: &Policy, server: &str, params: &str) -> String {
     let is_kept = |name: &str| match name {
         "toolsListChanged" => true,
         "promptsListChanged" => policy.has_kind(server, "prompts"),
         "resourcesListChanged" | "resourceSubscriptions" => policy.has_kind(server, "resources"),
-        // The client asks what a task came to.
+        // The client asks for the outcome of a task instead.
         "taskIds" => false,
         _ => policy.has_all(server),
     };
@@ -195,7 +198,7 @@ pub(super) fn cut_subscription(policy: &Policy, server: &str, params: &str) -> S
     cut.unwrap_or_else(|| params.to_owned())
 }
 
-/// Returns parameters or a result in which a subscription has this id.
+/// Returns parameters or a result with this id as the subscription.
 pub(super) fn with_subscription(object: &str, id: &Id) -> String {
     let named = Members::of(object).and_then(|members| {
         let meta = Members::of(members.get("_meta")?.get())?;

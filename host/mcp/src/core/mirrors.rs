@@ -1,26 +1,26 @@
-//! Arguments that a request over HTTP repeats as headers: a tool's definition says which.
+//! Arguments that a request over HTTP repeats as headers. A tool's definition names them.
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 use data_encoding::BASE64;
 use serde_json::Value;
 
-/// The error of the protocol: headers and body say different things.
+/// The error code of the protocol for headers that contradict the body.
 pub(crate) const MISMATCH: i64 = -32020;
 
-/// The member of a schema whose argument is repeated.
+/// The member of an argument's schema that names its header.
 const MIRRORED: &str = "x-mcp-header";
-/// Before the name of each of these headers, in lower case.
+/// The prefix of these headers' names, in lower case.
 const PREFIX: &str = "mcp-param-";
 
-/// Checks that the headers of a call say what its arguments say. `headers` are those with the prefix, by their names in lower case, and
-/// `definition` is that of the tool, if there is one.
+/// Checks that the headers of a call match its arguments. `headers` are those with the prefix, by their names in lower
+/// case, and `definition` is that of the tool, if there is one.
 ///
 /// # Errors
 ///
 /// A header is missing, differs from its argument, or repeats no argument.
 pub(super) fn check(definition: Option<&str>, arguments: &str, headers: &[(String, String)]) -> Result<(), String> {
-    // Most tools repeat nothing, and their definitions are long.
+    // Most tools repeat no arguments, and their definitions are long.
     let definition = definition.filter(|definition| definition.contains(MIRRORED) || !headers.is_empty());
     let Some(definition) = definition else {
         return match headers.first() {
@@ -48,7 +48,8 @@ pub(super) fn check(definition: Option<&str>, arguments: &str, headers: &[(Strin
     }
 }
 
-/// Finds the headers that a schema names, and the members of their arguments from the outermost. Only what `properties` alone reaches counts.
+/// Finds the headers that a schema names, and the path of members to each argument. Only arguments that are reachable
+/// through `properties` alone count.
 fn find(schema: &Value, path: &mut Vec<String>, all: &mut Vec<(String, Vec<String>)>) {
     for (name, own) in schema["properties"].as_object().into_iter().flatten() {
         path.push(name.clone());
@@ -60,8 +61,8 @@ fn find(schema: &Value, path: &mut Vec<String>, all: &mut Vec<(String, Vec<Strin
     }
 }
 
-/// Returns whether a header says what an argument says. `None` if there is no such header, and `Some(None)` if its
-/// value is malformed.
+/// Returns whether a header has the value of an argument. `told` is `None` if there is no such header, and `Some(None)`
+/// if its value is malformed.
 fn is_same(told: Option<&Option<String>>, value: &Value) -> bool {
     match (told, value) {
         (None, Value::Null) => true,
@@ -76,7 +77,7 @@ fn is_same(told: Option<&Option<String>>, value: &Value) -> bool {
     }
 }
 
-/// Decodes the value of a header. `None` if it is malformed.
+/// Decodes the value of a header. Returns `None` if it is malformed.
 pub(crate) fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(BASE64.decode(encoded.as_bytes()).ok()?).ok(),

@@ -1,10 +1,12 @@
-//! The core of the gate: messages and outcomes in, effects out. It has no thread, clock, process, file or socket.
+//! The core of the gate, which turns messages and outcomes into effects. It has no threads, clocks, processes, files or
+//! sockets.
 //!
-//! [`Core::handle`] takes what happened, and [`Core::poll`] returns what to do about it. Five parts, which do not know each other, hold the
-//! state: `calls`, `round_trips`, `tasks`, `catalog` and `handshake`. `links` has the requests in flight.
+//! [`Core::handle`] takes an input, and [`Core::poll`] returns the resulting effects. The state is in five parts that
+//! are independent of each other: `calls`, `round_trips`, `tasks`, `catalog` and `handshake`. `links` tracks the
+//! requests in flight.
 //!
-//! A message is parsed whole, decided by `table`, and written anew from what was decided. What the run decides about an event comes back as
-//! an input, so that nothing calls itself through the run.
+//! A message is parsed completely, decided by `table`, and rewritten from the parts that pass. The run's decision about
+//! an event comes back as an input, so that no code calls itself through the run.
 
 mod artifacts;
 mod call_request;
@@ -58,21 +60,22 @@ pub use self::{
 };
 pub(crate) use self::{listed::name_of, policy::READ_ARTIFACT};
 
-/// The most invalid lines of a server that are reported, and that the journal has.
+/// The maximum number of a server's invalid lines that are reported and recorded in the journal.
 const MAX_REPORTED: usize = 100;
-/// The most methods that are remembered as recorded.
+/// The maximum number of methods that are remembered as recorded.
 const MAX_RECORDED: usize = 1024;
 
-/// The journal's method for an invalid line, for a message that its sender may not send, and for the end of a server.
+/// The methods that the journal records for an invalid line, for a message that its sender may not send, and for the
+/// end of a server.
 const MALFORMED: &str = "seamgate/malformed";
 const MISDIRECTED: &str = "seamgate/misdirected";
 const ENDED: &str = "seamgate/ended";
 
-/// Rewrites a message as the gate passes it on, before the kernel decides.
+/// Rewrites a message as the gate would pass it on, before the kernel decides.
 ///
 /// # Errors
 ///
-/// The line is not a message, or its sender may not send it. The error says why.
+/// The line is not a message, or its sender may not send it. The error is the reason.
 pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
     let side = if from == Party::Client { Side::Client } else { Side::Server };
     let message = Message::read(line).map_err(|malformed| malformed.why)?;
@@ -81,7 +84,7 @@ pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
         Message::Notification { method, params } => (Kind::Notification, method, params),
         Message::Answer { .. } => return Ok(message.to_line()),
     };
-    // Of a server's message, the era is that of the client.
+    // The era of a server's message is that of the client.
     let eras = match side {
         Side::Client => vec![meta::era(params.as_deref())],
         Side::Server => vec![Era::Session, Era::Stateless],
@@ -92,12 +95,12 @@ pub fn rewrite(line: &str, from: Party) -> Result<String, String> {
     }
 }
 
-/// Times of a gate, in milliseconds.
+/// Time limits of a gate, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// The time that a server has to answer the first request, and to list its tools. Default: 60 s.
+    /// How long a server has to answer the first request, and to list its tools. Default: 60 s.
     pub start: u64,
-    /// The time that the servers have to end after the client has. Default: 10 s.
+    /// How long the servers have to end after the client has ended. Default: 10 s.
     pub grace: u64,
 }
 
@@ -107,12 +110,12 @@ impl Default for Times {
     }
 }
 
-/// The end of a session, as far as it has come.
+/// The progress of a session's end.
 #[derive(Default)]
 struct Ending {
-    /// The client has ended the session.
+    /// `true` if the client has ended the session.
     is_client_gone: bool,
-    /// Until when the servers may end by themselves.
+    /// The time until which the servers may end by themselves.
     closes_at: Option<u64>,
     is_over: bool,
 }
@@ -129,15 +132,15 @@ pub struct Core {
     catalog: Catalog,
     handshake: Handshake,
     ending: Ending,
-    /// Messages that may not pass, by server: the journal has each once.
+    /// Messages that must not pass, by server. The journal records each once.
     recorded: HashSet<(UpstreamId, String)>,
-    /// Lists are wanted when the handshake is complete.
+    /// `true` if lists are to be read once the handshake is complete.
     is_list_wanted: bool,
 }
 
 impl Core {
-    /// Creates a gate for servers with these names in the profile, which already run. `secret` is the source of
-    /// unguessable ids: 128 random bits.
+    /// Creates a gate for running servers with these names in the profile. `secret` is the source of unguessable ids:
+    /// 128 random bits.
     pub fn new(servers: Vec<String>, policy: Policy, times: Times, secret: &str) -> Self {
         Core {
             catalog: Catalog::new(servers.len()),
@@ -155,7 +158,7 @@ impl Core {
         }
     }
 
-    /// Takes what happened at a time, in milliseconds since 1970.
+    /// Handles an input. `now` is in milliseconds since 1970.
     pub fn handle(&mut self, now: u64, input: Input<'_>) {
         self.links.now = now;
         match input {
@@ -181,7 +184,7 @@ impl Core {
         }
         self.on_time();
         loop {
-            // One after the other: a call may join the one before, if that is decided.
+            // Calls are decided one after the other, because a call may join the previous one once that is decided.
             while !self.links.awaits_outcome()
                 && let Some(early) = self.catalog.next_ready()
             {
@@ -196,35 +199,35 @@ impl Core {
         self.check_end();
     }
 
-    /// Returns the next thing to do. `None` if there is nothing.
+    /// Returns the next effect. `None` if there is none.
     pub fn poll(&mut self) -> Option<Effect> {
         self.links.poll()
     }
 
-    /// Returns when [`Input::Tick`] is due, in milliseconds since 1970. `None` if nothing is.
+    /// Returns the time when [`Input::Tick`] is due, in milliseconds since 1970. `None` if nothing is due.
     pub fn wake_at(&self) -> Option<u64> {
         let overdue = |asked: &Asked| match asked {
             Asked::Initialize { since } | Asked::List { since } => Some(since + self.times.start),
             Asked::Call { .. } | Asked::Relayed { .. } | Asked::Listen | Asked::Task { .. } => None,
         };
         let starts = self.links.servers.iter().flat_map(|server| server.asked.values().filter_map(overdue));
-        // No server is started for a client that has gone.
+        // No server is restarted for a client that has ended the session.
         let restarts = self.links.servers.iter().filter_map(server::Server::restart_at);
         let restarts = restarts.filter(|_| !self.ending.is_client_gone);
         starts.chain(restarts).chain(self.calls.wake_at()).chain(self.ending.closes_at).min()
     }
 
-    /// Returns whether no call is under way, so that another run may begin.
+    /// Returns whether no call is in flight, so that another run may begin.
     pub fn is_idle(&self) -> bool {
         self.calls.is_empty() && !self.links.awaits_outcome()
     }
 
-    /// Returns whether any call waits for approval, so that others may append to the journal.
+    /// Returns whether any call waits for approval, so that other processes may append to the journal.
     pub fn has_asks(&self) -> bool {
         self.calls.has_asks()
     }
 
-    /// Returns how many entries each collection has that messages make grow.
+    /// Returns the number of entries in each collection that messages can grow.
     pub fn sizes(&self) -> Vec<(&'static str, usize)> {
         let mut sizes = vec![("recorded", self.recorded.len())];
         sizes.extend(self.links.sizes());
@@ -242,7 +245,7 @@ impl Core {
         }
     }
 
-    /// Switches to another run, with this policy. Forgets everything that belongs to the keys and artifacts of the
+    /// Switches to another run, with this policy. Removes everything that belongs to the keys and artifacts of the
     /// previous run.
     fn on_new_run(&mut self, policy: Policy) {
         self.policy = policy;
@@ -308,11 +311,11 @@ impl Core {
     fn on_list_request(&mut self, id: &Id, params: Option<&RawValue>) {
         self.catalog.set_meta(params);
         if params.and_then(|params| Members::of(params.get())?.get("cursor")).is_some() {
-            // The list has one page.
+            // The list has only one page.
             return self.links.error(id, INVALID_PARAMS, "Invalid cursor");
         }
         self.catalog.on_list_request(id, &mut self.links);
-        // It may have changed without a word.
+        // The list may have changed without a notification.
         self.list();
     }
 
@@ -326,7 +329,7 @@ impl Core {
         self.catalog.list(&self.policy, |server| ready.contains(&server), &mut self.links);
     }
 
-    /// Returns whether a server is up, and has answered the first request if it got one.
+    /// Returns whether a server is running, and has answered the first request if it received one.
     fn is_ready(&self, server: UpstreamId) -> bool {
         let is_first = |asked: &Asked| matches!(asked, Asked::Initialize { .. });
         self.links.servers.get(server.0).is_some_and(|own| own.is_up() && !own.asked.values().any(is_first))
@@ -355,7 +358,7 @@ impl Core {
         }
     }
 
-    /// Handles a client's return with what a result requested.
+    /// Handles a client that returns with what a result requested.
     fn on_return(&mut self, key: &str, by: By, request: CallRequest) {
         if !self.calls.request(key).is_some_and(|first| first.repeats(&request)) {
             self.round_trips.undo_return(key);
@@ -369,16 +372,16 @@ impl Core {
         }
     }
 
-    /// Handles the client's decision about a call, by a form.
+    /// Handles the client's decision about a call, made in a form.
     fn on_form(&mut self, key: &str, digest: &str, answers: Option<&RawValue>) {
         let answer = answers.and_then(|answers| Members::of(answers.get())?.get(elicitation::APPROVAL));
         let is_approved = answer.is_some_and(elicitation::is_approved);
-        // Somebody else may have approved it while the client was away.
+        // Somebody else may have approved the call while the client was away.
         if self.calls.release(key, is_approved, &mut self.links) {
             return;
         }
         match self.calls.ask(key).cloned() {
-            // What was shown is what is approved.
+            // The approval covers exactly what was shown.
             Some(ask) if ask.digest == digest => {
                 let decision = elicitation::decision(key, digest, is_approved);
                 self.links.send(decision, links::Then::Nothing);
@@ -388,7 +391,7 @@ impl Core {
         }
     }
 
-    /// Sends a call to its server once more, with what the client was asked for.
+    /// Sends a call to its server once more, with the input that the client was asked for.
     fn next_round_trip(&mut self, key: &str) {
         let Some(request) = self.calls.request(key) else { return };
         let Some(server) = request.target.upstream else { return };
@@ -396,7 +399,7 @@ impl Core {
             let why = "the tool changed, or is not offered any more";
             return self.calls.fail(key, why, PossibleEffect::Unknown, &mut self.links);
         }
-        // The journal has it before.
+        // The journal records it first.
         let judgment = Judgment { method: "tools/call".to_owned(), from: Party::Client, document: None };
         self.links.judge(server, [judgment], Purpose::NextRoundTrip { key: key.to_owned() });
     }
@@ -407,7 +410,7 @@ impl Core {
         self.calls.send(key, state, has_answers, &self.policy, &mut self.links);
     }
 
-    /// Rejects a request state that the client was not given for this request.
+    /// Rejects a request state that the client did not receive for this request.
     fn refuse_state(&mut self, id: &Id, why: &str) {
         self.links.record(UpstreamId(0), "seamgate/requestState", Side::Client, why);
         let why = format!("Invalid or expired requestState: {why}. Call again without it");
@@ -424,7 +427,7 @@ impl Core {
                 let task = Some(task).filter(|_| method == "tasks/get");
                 relay::on_request(server, id, method, params, task, &mut self.links);
             }
-            // What does not exist is said first.
+            // First report what does not exist.
             _ => {
                 let judgment = Judgment { method: method.clone(), from: Party::Client, document: None };
                 self.links.judge(UpstreamId(0), [judgment], Purpose::UnknownTask { id: id.clone(), method });
@@ -461,7 +464,7 @@ impl Core {
             Place::Call(key) => self.calls.on_cancelled(&key, &id, &mut self.links),
             // The kernel's decision about it has no effect.
             Place::Kernel => {}
-            // The protocol does not let a client do this.
+            // The protocol does not permit a client to do this.
             Place::Handshake => return,
         }
         self.links.forget(&id);
@@ -473,7 +476,7 @@ impl Core {
                 self.links.tell(server, Message::Answer { id: Some(own), answer });
             }
             Some(ForClient::Approval { key, digest }) => {
-                // What the form showed is what is approved.
+                // The approval covers exactly what the form showed.
                 let is_asked = self.calls.ask(&key).is_some_and(|ask| ask.digest == digest);
                 if is_asked {
                     let is_approved = matches!(&answer, Answer::Result(result) if elicitation::is_approved(result));
@@ -481,7 +484,7 @@ impl Core {
                     self.links.send(decision, links::Then::Nothing);
                 }
             }
-            // Nobody asked it.
+            // There is no such request to the client.
             None => {}
         }
     }
@@ -501,8 +504,8 @@ impl Core {
         }
     }
 
-    /// Handles a line of a server that is not a message: servers often log to the wrong stream. If it was the answer to
-    /// a request, whoever waits is notified.
+    /// Handles a line of a server that is not a message. Servers often log to the wrong stream. If the line was the
+    /// answer to a request, whoever waits for it is notified.
     fn on_invalid(&mut self, server: UpstreamId, text: &str, why: &str, noise: Option<Noise>) {
         let Some(own) = self.links.servers.get_mut(server.0) else { return };
         own.invalid_lines += 1;
@@ -518,7 +521,7 @@ impl Core {
                 .add(Effect::Warn(format!("{told} writes lines that are no messages: further ones are not reported")));
         }
         if let Some(Noise::Answer(id)) = noise {
-            // The reason can quote names of members, which were not judged: it is for a person only.
+            // The reason can quote names of members, which were not judged, so only the user sees it.
             let shown = escape_terminal(&truncate(why, 200));
             self.links.add(Effect::Warn(format!("{told} broke its answer: {shown}")));
             self.fail_asked(server, id, &format!("{told} broke its answer"), PossibleEffect::Unknown);
@@ -577,7 +580,7 @@ impl Core {
         match result_type(result.get()).as_deref() {
             Some("input_required") => self.on_call_asks(server, key, &result),
             Some("task") => self.on_call_becomes_task(server, key, &result),
-            // Its type is unjudged text of the server.
+            // The type is text of the server that was not judged.
             Some(other) if other != "complete" && self.calls.sender(key).is_stateless => {
                 let why = "the server answered with a result of another type than a call has";
                 self.calls.fail(key, why, PossibleEffect::Unknown, &mut self.links);
@@ -619,7 +622,7 @@ impl Core {
         self.links.judge(server, [exists, whole], purpose);
     }
 
-    /// Handles a server's report of a task.
+    /// Handles a server's report on a task.
     fn on_task_told(&mut self, server: UpstreamId, id: Id, task: String, result: Raw) {
         let Some(told) = tasks::read_told(result.get()).filter(|told| told.task == task) else {
             let why = format!("{} tells of another task, or in a way that is malformed", self.links.told(server));
@@ -642,7 +645,7 @@ impl Core {
                 self.links
                     .tell(server, Message::Answer { id: Some(id), answer: Answer::Result(message::raw("{}".into())) });
             }
-            // It says no more than that the server asks.
+            // A ping is passed on without its parameters, so there is nothing to judge.
             Some(Rule::Ping) => {
                 relay::ask_client(server, id, &method, None, links::Judged::Unchanged, &mut self.links);
             }
@@ -685,7 +688,7 @@ impl Core {
     fn on_server_cancels(&mut self, server: UpstreamId, params: Option<&RawValue>) {
         let id = params.and_then(|params| Id::read(Members::of(params.get())?.get("requestId")?.get()));
         let Some(id) = id else { return };
-        // Its own request first: one of the gate's can have the same number.
+        // Check the server's own requests first, because a request of the gate can have the same number.
         let is_it =
             |asked: &ForClient| matches!(asked, ForClient::Server(other, own) if *other == server && *own == id);
         let found = self.links.for_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
@@ -711,7 +714,7 @@ impl Core {
         }
     }
 
-    /// Records a method that its sender may not send in this way, once.
+    /// Records once that a method's sender may not send it in this way.
     fn on_misdirected(&mut self, server: UpstreamId, from: Side, kind: Kind, method: &str) {
         let method = cut(method, 256);
         let (sender, kind) = (from.name(), kind.name());
@@ -723,7 +726,7 @@ impl Core {
         self.links.record(server, MISDIRECTED, from, &format!("{method} as a {kind}"));
     }
 
-    /// Returns whether the journal has it already that a notification does not exist.
+    /// Returns whether the journal already records that a notification was denied.
     fn is_recorded(&self, server: UpstreamId, sender: &str, method: &str) -> bool {
         self.recorded.contains(&(server, format!("{sender} {}", cut(method, 256))))
     }
@@ -741,10 +744,10 @@ impl Core {
         self.list_again();
     }
 
-    /// Handles a server that does not answer any more.
+    /// Handles a server that no longer answers.
     fn on_server_ended(&mut self, server: UpstreamId, why: &str) {
         let now = self.links.now;
-        // A server ends when the client does.
+        // A server is expected to end when the client does.
         let is_closing = self.ending.closes_at.is_some();
         let Some(own) = self.links.servers.get_mut(server.0).filter(|own| own.is_up() || own.restart_at().is_none())
         else {
@@ -772,7 +775,7 @@ impl Core {
         self.catalog.on_server_ended(server, &self.policy, &mut self.links);
     }
 
-    /// Fails a request to a server, which has no answer.
+    /// Fails a request to a server that will not answer it.
     fn fail_asked(&mut self, server: UpstreamId, id: u64, why: &str, effect: PossibleEffect) {
         let asked = self.links.servers.get_mut(server.0).and_then(|own| own.asked.remove(&id));
         match asked {
@@ -789,7 +792,7 @@ impl Core {
         }
     }
 
-    /// Goes on when the handshake is complete.
+    /// Continues after the handshake is complete.
     fn on_handshake(&mut self) {
         if self.is_list_wanted && !self.handshake.is_open() {
             self.list();
@@ -798,7 +801,7 @@ impl Core {
 
     // Time and end.
 
-    /// Does what is due.
+    /// Performs everything that is due.
     fn on_time(&mut self) {
         let now = self.links.now;
         self.calls.on_time(&mut self.links);
@@ -820,16 +823,16 @@ impl Core {
         }
     }
 
-    /// Ends the session, if it is to end now.
+    /// Ends the session, if it is time.
     fn check_end(&mut self) {
-        // What the run decides may still be for the client.
+        // The run's pending decisions may still result in messages for the client.
         if self.ending.is_over || self.links.awaits_outcome() {
             return;
         }
         let now = self.links.now;
         let all_down = self.links.servers.iter().all(|server| !server.is_up());
         if self.ending.is_client_gone {
-            // Calls that wait for the list of tools still go to their servers.
+            // Calls that wait for the list of tools are still sent to their servers.
             if self.ending.closes_at.is_none() && !self.catalog.is_busy() && !self.handshake.is_open() {
                 self.ending.closes_at = Some(now + self.times.grace);
                 for server in self.links.all() {
@@ -846,7 +849,7 @@ impl Core {
         }
     }
 
-    /// Returns whether all servers are down and none has ever served: they would hardly do so the next time.
+    /// Returns whether all servers are down and none has ever answered. Restarting them would hardly help.
     fn is_useless(&self) -> bool {
         self.links.servers.iter().all(|server| !server.is_up() && !server.has_answered)
     }

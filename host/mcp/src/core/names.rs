@@ -1,5 +1,6 @@
-//! Member names that two readers could take for one another. Decoders differ: Go's `encoding/json` matches names whatever their case and keeps the
-//! last of several, others keep the first or the exact one. A message in which that matters would be judged as one thing and read as another.
+//! Member names that two readers could mistake for each other. Decoders differ: Go's `encoding/json` matches names
+//! regardless of case and keeps the last of several, while others keep the first or the exact one. A message in which
+//! this matters could be judged as one thing and read as another.
 
 use std::{borrow::Cow, collections::HashMap, fmt};
 
@@ -9,28 +10,29 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Members whose values are data of tools and their users: the protocol says nothing about the names inside.
+/// Members whose values are data of tools and their users. The protocol does not define the names inside.
 const DATA: [&str; 7] = ["arguments", "structuredContent", "inputSchema", "outputSchema", "text", "data", "blob"];
 
-/// Refuses a value in which two members of one object have the same name, or names that differ only in case, outside of data.
+/// Rejects a value in which two members of one object, other than data, have the same name, or names that differ only
+/// in case.
 ///
-/// The error names both members. A value that nests more than 128 levels deep is refused as well.
+/// The error names both members. A value that is nested more than 128 levels deep is rejected as well.
 pub(super) fn check(value: &RawValue) -> Result<(), String> {
     let mut deserializer = serde_json::Deserializer::from_str(value.get());
     Names.deserialize(&mut deserializer).map_err(|error| {
         let told = error.to_string();
-        // Places would count from the value's own beginning.
+        // Positions would count from the beginning of the value.
         told.rsplit_once(" at line ").map_or(told.clone(), |(told, _)| told.to_owned())
     })
 }
 
-/// Returns two names of one object that a reader could take for one another.
+/// Returns two names of one object that readers could mistake for each other.
 pub(super) fn alike<'n>(names: impl Iterator<Item = &'n str>) -> Option<(String, String)> {
     let mut seen = Seen::default();
     names.into_iter().find_map(|name| Some((seen.add(Cow::Borrowed(name))?.into_owned(), name.to_owned())))
 }
 
-/// The names of one object so far. Most objects have few: those are compared one by one.
+/// The names of one object so far. Most objects have few members, whose names are compared one by one.
 #[derive(Default)]
 struct Seen<'n> {
     few: Vec<Cow<'n, str>>,
@@ -41,7 +43,7 @@ impl<'n> Seen<'n> {
     /// The most names that are compared one by one.
     const FEW: usize = 16;
 
-    /// Adds a name. Returns one that a reader could take for it.
+    /// Adds a name. Returns an earlier name that readers could mistake for it.
     fn add(&mut self, name: Cow<'n, str>) -> Option<Cow<'n, str>> {
         if let Some(other) = self.few.iter().find(|other| is_alike(other, &name)) {
             return Some(other.clone());
@@ -69,7 +71,7 @@ pub(super) fn wrong(one: &str, other: &str) -> String {
     }
 }
 
-/// Returns a name as a decoder that ignores case compares it. U+017F and U+212A become `s` and `k`, as in Go.
+/// Folds a name as a decoder that ignores case does. U+017F and U+212A become `s` and `k`, as in Go.
 pub(super) fn folded(name: &str) -> String {
     match name.is_ascii() {
         true => name.to_ascii_lowercase(),
@@ -80,7 +82,7 @@ pub(super) fn folded(name: &str) -> String {
 /// Walks through a value once. Strings and data are skipped.
 struct Names;
 
-/// Reads the name of a member. Numbers come as objects with one member, whose name is a plain string.
+/// Reads the name of a member. Numbers appear as objects with one member, whose name is a plain string.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

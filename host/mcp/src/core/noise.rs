@@ -8,15 +8,16 @@ use super::message::{Id, Members};
 /// A line that is not a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Noise {
-    /// The broken answer to the request with this id.
+    /// The malformed answer to the request with this id.
     Answer(u64),
     /// Something else.
     Other,
 }
 
-/// Reads a line that is not a message. `is_asked` returns whether the server has to answer a request with this id.
+/// Classifies a line that is not a message. `is_asked` returns whether the server has yet to answer a request with this
+/// id.
 ///
-/// A line is a broken answer only if it says itself that it is a JSON-RPC message, and names a request in flight: a log
+/// A line is a malformed answer only if it identifies itself as a JSON-RPC message and names a request in flight. A log
 /// line that quotes a message does not.
 pub(super) fn read(line: &str, is_asked: impl Fn(u64) -> bool) -> Noise {
     let line = line.trim_start();
@@ -26,7 +27,7 @@ pub(super) fn read(line: &str, is_asked: impl Fn(u64) -> bool) -> Noise {
         }
         Some(_) => None,
         None if serde_json::from_str::<IgnoredAny>(line).is_ok() => None,
-        // The line is cut off, or is not JSON. What stands before an inner object belongs to the outer one.
+        // The line is truncated, or is not JSON. Text before an inner object belongs to the outer one.
         None => line.strip_prefix('{').and_then(|inner| {
             let own = &inner[..inner.find('{').unwrap_or(inner.len())];
             own.contains("\"jsonrpc\"").then(|| seeming_id(own)).flatten()
@@ -38,7 +39,7 @@ pub(super) fn read(line: &str, is_asked: impl Fn(u64) -> bool) -> Noise {
     }
 }
 
-/// Returns the id that a cut-off message seems to have.
+/// Returns the id that a truncated message seems to have.
 fn seeming_id(own: &str) -> Option<u64> {
     let rest = own.split_once("\"id\"")?.1.trim_start().strip_prefix(':')?.trim_start();
     let rest = rest.strip_prefix('"').unwrap_or(rest);

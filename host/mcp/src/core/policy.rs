@@ -1,4 +1,4 @@
-//! A profile, as far as the gate decides by it itself.
+//! The part of a profile by which the gate itself decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use serde::Deserialize;
 /// The smallest `max_bytes` with which the gate never truncates a result.
 const NEVER_TRUNCATED: u64 = 1024 * 1024;
 
-/// The tool by which a client reads whole results: the gate's own.
+/// The gate's own tool, with which a client reads complete results.
 pub(crate) const READ_ARTIFACT: &str = "read_artifact";
 
-/// A profile, as far as the gate decides by it itself.
+/// The part of a profile by which the gate itself decides.
 #[derive(Clone, Default, Deserialize)]
 pub struct Policy {
     #[serde(default)]
@@ -21,7 +21,7 @@ pub struct Policy {
     user_messages: Option<UserMessages>,
 }
 
-/// The source of the texts that the user wrote.
+/// The source of the user's messages.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum UserMessages {
@@ -60,14 +60,14 @@ struct ResultRule {
     max_bytes: Option<u64>,
 }
 
-/// What happens to calls that are equal to one that runs.
+/// How the gate treats calls that are equal to a running call.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum EqualCalls {
-    /// Each runs.
+    /// Each call runs.
     #[default]
     Separate,
-    /// They get the result of the one that runs.
+    /// Equal calls get the result of the running call.
     Join,
 }
 
@@ -81,12 +81,12 @@ struct Server {
 }
 
 impl Policy {
-    /// Reads the whole text of a profile. The kernel reports what is wrong with it when the profile is registered.
+    /// Parses the complete text of a profile. The kernel reports what is wrong with it when the profile is registered.
     pub fn read(profile: &str) -> Self {
         serde_json::from_str(profile).unwrap_or_default()
     }
 
-    /// Returns the names that servers have in the profile.
+    /// Returns the names of the servers in the profile.
     pub(crate) fn servers(&self) -> Vec<&str> {
         let tools = self.tools.iter().filter(|tool| !tool.is_own()).map(|tool| tool.server.as_str());
         let mut names: Vec<&str> = tools.chain(self.servers.keys().map(String::as_str)).collect();
@@ -95,12 +95,12 @@ impl Policy {
         names
     }
 
-    /// Returns the variables of the environment that a server gets.
+    /// Returns the environment variables that a server gets.
     pub(crate) fn environment(&self, server: &str) -> Vec<String> {
         self.servers.get(server).map(|server| server.environment.clone()).unwrap_or_default()
     }
 
-    /// Returns the names of the secrets that tools may take.
+    /// Returns the names of the secrets that tools may receive.
     pub(crate) fn secrets(&self) -> BTreeSet<String> {
         let rules = self.tools.iter().flat_map(|tool| &tool.secrets);
         rules.flat_map(|rule| rule.names.iter().cloned()).collect()
@@ -112,28 +112,28 @@ impl Policy {
         tool.is_none_or(|tool| tool.result.max_bytes.is_none_or(|bytes| bytes < NEVER_TRUNCATED))
     }
 
-    /// Returns whether calls of a tool join an equal one that runs.
+    /// Returns whether calls of a tool join a running equal call.
     pub(super) fn joins_equal_calls(&self, server: &str, name: &str) -> bool {
         self.tool(server, name).is_some_and(|tool| tool.equal_calls == EqualCalls::Join)
     }
 
-    /// Returns whether the profile has the gate's own tool.
+    /// Returns whether the profile includes the gate's own tool.
     pub(super) fn reads_artifacts(&self) -> bool {
         self.tools.iter().any(Tool::is_own)
     }
 
-    /// Returns whether the client tells the gate what the user wrote.
+    /// Returns whether the gate accepts the user's messages from the client.
     pub(super) fn hears_client(&self) -> bool {
         matches!(self.user_messages, Some(UserMessages::Client))
     }
 
-    /// Returns whether an origin needs the words of the user and the profile names no source of them.
+    /// Returns whether an origin needs the user's messages, but the profile names no source of them.
     pub(crate) fn lacks_user_messages(&self) -> bool {
         let mut places = self.tools.iter().flat_map(|tool| &tool.origins).flat_map(|rule| &rule.from);
         self.user_messages.is_none() && places.any(|place| place == "user")
     }
 
-    /// Returns whether a server keeps the capability that a kind of methods belongs to.
+    /// Returns whether a server keeps the capability that covers a kind of methods.
     pub(super) fn has_kind(&self, server: &str, kind: &str) -> bool {
         let methods = self.servers.get(server).map(|server| &server.methods[..]).unwrap_or_default();
         methods.iter().any(|word| word == "*" || word.split('/').next() == Some(kind))

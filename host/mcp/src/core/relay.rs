@@ -1,4 +1,4 @@
-//! Relays messages other than calls between the client and a server, as far as the profile names them.
+//! Relays messages other than calls between the client and a server, if the profile names their methods.
 
 use seamgate::{Fault, Party};
 use serde_json::value::RawValue;
@@ -17,12 +17,12 @@ use super::{
 /// The reason why a result that is not an object does not pass.
 pub(super) const NO_OBJECT: &str = "the server's answer is no result: it must be an object";
 
-/// Answers that there is no such method.
+/// Answers that the method does not exist.
 pub(super) fn not_found(id: &Id, method: &str, links: &mut Links) {
     links.error(id, METHOD_NOT_FOUND, &format!("Method not found: {}", cut(method, 128)));
 }
 
-/// Takes a request of the client for a server. `task` is the task that it asks about.
+/// Handles a request of the client for a server. `task` is the task that the request is about.
 pub(super) fn on_request(
     server: UpstreamId,
     id: &Id,
@@ -61,7 +61,7 @@ pub(super) fn request(
     }
 }
 
-/// Pings a server for the client. The request contains only who asks.
+/// Pings a server for the client. The request contains only the sender.
 pub(super) fn ping(server: UpstreamId, id: &Id, params: Option<&RawValue>, policy: &Policy, links: &mut Links) {
     let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
     let params = meta.map(|meta| {
@@ -72,7 +72,7 @@ pub(super) fn ping(server: UpstreamId, id: &Id, params: Option<&RawValue>, polic
     request(server, id, "ping", params.as_deref(), asked, policy, links);
 }
 
-/// Takes a server's answer to a request of the client.
+/// Handles a server's answer to a request of the client.
 pub(super) fn on_answer(
     server: UpstreamId,
     id: Id,
@@ -82,7 +82,7 @@ pub(super) fn on_answer(
     links: &mut Links,
 ) {
     let document = match &answer {
-        // It says no more than that the server is there.
+        // The answer only confirms that the server is running.
         Answer::Result(_) if method == "ping" => {
             let result = if is_stateless { r#"{"resultType":"complete"}"# } else { "{}" };
             return links.result(&id, result.to_owned());
@@ -135,11 +135,11 @@ pub(super) fn answer(
     }
 }
 
-/// Takes a result with which a server asks the client for input.
+/// Handles a result with which a server asks the client for input.
 ///
 /// # Errors
 ///
-/// It is malformed, too long, or asks for what no server may ask for.
+/// The result is malformed or too long, or asks for something that no server may request.
 pub(super) fn on_question(
     server: UpstreamId,
     result: &str,
@@ -163,14 +163,15 @@ pub(super) fn on_question(
     Ok(())
 }
 
-/// Takes a server's report about changes or logs. It passes if the profile names its method, judged.
+/// Handles a server's notification about changes or logs. It passes if the profile names its method, after it was
+/// judged.
 pub(super) fn on_notification(server: UpstreamId, method: String, params: Option<Raw>, links: &mut Links) {
     let judgment = Judgment { method: method.clone(), from: Party::Server, document: params.clone() };
     links.judge(server, [judgment], Purpose::ToClient { method, params });
 }
 
-/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name of that
-/// subscription; if the client has no such subscription, it is dropped.
+/// Sends the client a notification that was judged. If it belongs to a subscription, it gets the client's name for that
+/// subscription. If the client has no such subscription, the gate drops it.
 pub(super) fn notify(server: UpstreamId, method: &str, params: Option<&RawValue>, judged: Judged, links: &mut Links) {
     let Some(params) = params else {
         if matches!(judged, Judged::Unchanged | Judged::Cleaned(_)) {
@@ -187,7 +188,7 @@ pub(super) fn notify(server: UpstreamId, method: &str, params: Option<&RawValue>
     links.tell_client(Message::notification(method, Some(text)));
 }
 
-/// Returns the client's request to which a subscription of a server belongs.
+/// Returns the client's request that a server's subscription belongs to.
 pub(super) fn subscriber(server: UpstreamId, subscription: &str, links: &Links) -> Option<Id> {
     let id = Id::read(subscription)?.as_number()?;
     match links.servers.get(server.0)?.asked.get(&id)? {
@@ -196,7 +197,8 @@ pub(super) fn subscriber(server: UpstreamId, subscription: &str, links: &Links) 
     }
 }
 
-/// Takes a server's word about how far a request is. The client hears the numbers, and a message that was judged, for a token that it chose.
+/// Handles a server's progress notification for a request. The client receives the numbers, and a message that was
+/// judged, if it chose the token.
 pub(super) fn on_progress(server: UpstreamId, params: Option<&RawValue>, links: &mut Links) {
     let Some(members) = params.and_then(|params| Members::of(params.get())) else { return };
     let is_number = |value: &&RawValue| value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit());
@@ -227,7 +229,7 @@ pub(super) fn tell_progress(mut told: String, message: Option<&str>, links: &mut
     links.tell_client(Message::notification("notifications/progress", Some(told)));
 }
 
-/// Passes the client's word about how far it is with a server's request: the numbers, and its own words.
+/// Passes on the client's progress notification for a server's request: the numbers and the message.
 pub(super) fn on_client_progress(params: Option<&Raw>, links: &mut Links) {
     if let [server] = links.all().collect::<Vec<_>>()[..] {
         let params = params.map(|params| params.get().to_owned());
@@ -235,13 +237,13 @@ pub(super) fn on_client_progress(params: Option<&Raw>, links: &mut Links) {
     }
 }
 
-/// Takes a server's request to the client. It passes if the profile names its method, judged.
+/// Handles a server's request to the client. It passes if the profile names its method, after it was judged.
 pub(super) fn on_server_request(server: UpstreamId, id: Id, method: String, params: Option<Raw>, links: &mut Links) {
     let judgment = Judgment { method: method.clone(), from: Party::Server, document: params.clone() };
     links.judge(server, [judgment], Purpose::AskClient { id, method, params });
 }
 
-/// Asks the client what a server asks it, judged.
+/// Sends the client a server's request that was judged.
 pub(super) fn ask_client(
     server: UpstreamId,
     id: Id,
@@ -250,7 +252,7 @@ pub(super) fn ask_client(
     judged: Judged,
     links: &mut Links,
 ) {
-    // The process that asks may have ended meanwhile. The next one did not ask.
+    // The process that sent the request may have ended meanwhile. Its successor did not send it.
     if !links.servers.get(server.0).is_some_and(Server::is_up) {
         return;
     }
@@ -270,7 +272,7 @@ pub(super) fn ask_client(
     links.ask_client(method, params, ForClient::Server(server, id));
 }
 
-/// Says that the kernel cannot judge an answer.
+/// Returns the message for an answer that the kernel cannot judge.
 pub(super) fn cannot_be_judged(fault: &Fault) -> String {
     format!("the answer cannot be judged: {fault}")
 }

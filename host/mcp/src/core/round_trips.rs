@@ -1,9 +1,10 @@
-//! Calls that take several requests: a result asks the client for something, and the client comes back with the answer.
+//! Calls that take several requests: a result asks the client for input, and the client returns with the answer.
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 //!
-//! To the run that is one call, and one approval covers it. The client comes back with an unguessable `requestState`,
-//! which is valid for this call and once. The server's own state stays here: the server gets it again byte for byte.
+//! For the run, this is one call, and one approval covers it. The client returns with an unguessable `requestState`,
+//! which is valid only once and only for this call. The gate keeps the server's own state, and returns it to the server
+//! byte for byte.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,22 +17,22 @@ use super::{
 /// The methods with which a server may ask the client for input.
 const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
-/// The longest result that asks for something, in bytes, the server's state included.
+/// The longest result that asks for input, in bytes, including the server's state.
 pub(super) const MAX_QUESTION: usize = 256 * 1024;
-/// The most inputs of one result, and the most round trips of one call.
+/// The maximum number of inputs that one result requests, and of round trips of one call.
 const MAX_ASKED: usize = 32;
 const MAX_ROUND_TRIPS: usize = 32;
-/// The most calls that wait for the client to come back, and the most results that do.
+/// The maximum number of calls that wait for the client to return, and of results that wait for it.
 const MAX_AWAITING: usize = 256;
 const MAX_PARKED: usize = 64;
-/// The time that the client has to come back, and the server to answer then, in seconds.
+/// How long the client has to return, and how long the server then has to answer, in seconds.
 pub(super) const AWAITING_S: u64 = 1200;
 
 /// The round trips of calls, by the run's keys.
 #[derive(Default)]
 pub(super) struct RoundTrips {
     all: HashMap<String, RoundTrip>,
-    /// Keys of calls by the `requestState` with which the client comes back.
+    /// The keys of calls by the `requestState` with which the client returns.
     by_state: HashMap<String, String>,
     /// The results of calls that ended while the client was away, oldest first.
     parked: VecDeque<Parked>,
@@ -39,23 +40,23 @@ pub(super) struct RoundTrips {
 
 /// The last round trip to the client during a call.
 struct RoundTrip {
-    /// The `requestState` with which the client comes back.
+    /// The `requestState` with which the client returns.
     state: String,
     by: By,
-    /// The names of the inputs that it was asked for.
+    /// The names of the inputs that the client was asked for.
     names: Vec<String>,
-    /// The request with which the client came back, once it did.
+    /// The request with which the client returned, if it did.
     answer: Option<CallRequest>,
-    /// The number of round trips that the server has asked for.
+    /// The number of round trips that the server has requested.
     count: usize,
 }
 
-/// The asker.
+/// The party that asks for the input.
 #[derive(Clone)]
 pub(super) enum By {
     /// The server, with its state as it is written.
     Server(Option<String>),
-    /// The gate: whether the action with this digest is approved.
+    /// The gate, which asks whether the action with this digest is approved.
     Gate(String),
 }
 
@@ -66,30 +67,31 @@ struct Parked {
     result: String,
 }
 
-/// A client that came back.
+/// The result of a client's return.
 pub(super) enum Return {
-    /// It gets this result.
+    /// The client gets this result.
     Result(String),
-    /// The same request again: clients try again.
+    /// The client repeats the same request, because clients retry.
     Repeated(String),
-    /// It brings what the server or the gate asked for, for the call with this key.
+    /// The client brings the input that the server or the gate requested, for the call with this key.
     Answered(String, By, Box<CallRequest>),
-    /// It cannot come back with this, because of this reason.
+    /// The client cannot return with this request, for this reason.
     Refused(&'static str),
 }
 
 impl RoundTrips {
-    /// Returns how many entries each collection has.
+    /// Returns the number of entries in each collection.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 3] {
         [("round_trips", self.all.len()), ("states", self.by_state.len()), ("parked_returns", self.parked.len())]
     }
 
-    /// Counts a round trip that a server asks for. Returns whether there are too many.
+    /// Counts a round trip that a server requests. Returns whether there are too many.
     pub(super) fn is_too_many(&mut self, key: &str) -> bool {
         self.all.get(key).is_some_and(|trip| trip.count >= MAX_ROUND_TRIPS)
     }
 
-    /// Begins a round trip of a call. Returns the question with the state with which the client comes back, unless too many calls wait.
+    /// Begins a round trip of a call. Returns the question, including the state with which the client returns, unless
+    /// too many calls wait.
     pub(super) fn begin(&mut self, key: &str, by: By, question: &str, links: &mut Links) -> Option<String> {
         if self.by_state.len() >= MAX_AWAITING {
             return None;
@@ -111,7 +113,7 @@ impl RoundTrips {
         Some(question)
     }
 
-    /// Handles a request with which a client comes back.
+    /// Handles a request with which a client returns.
     pub(super) fn on_return(&mut self, mut request: CallRequest) -> Return {
         const NONE: &str = "no call waits for it";
         let state: Option<String> = request.state.as_ref().and_then(|state| serde_json::from_str(state.get()).ok());
@@ -134,14 +136,15 @@ impl RoundTrips {
         }
     }
 
-    /// Takes back that a client came back with a request: it belongs to another call.
+    /// Undoes the return of a client with a request that belongs to another call.
     pub(super) fn undo_return(&mut self, key: &str) {
         if let Some(trip) = self.all.get_mut(key) {
             trip.answer = None;
         }
     }
 
-    /// Returns the server's state for the next request of a call, and whether that has the client's answers.
+    /// Returns the server's state for the next request of a call, and whether that request contains the client's
+    /// answers.
     pub(super) fn for_server(&self, key: &str) -> (Option<&str>, bool) {
         match self.all.get(key).map(|trip| &trip.by) {
             Some(By::Server(state)) => (state.as_deref(), true),
@@ -154,7 +157,7 @@ impl RoundTrips {
         self.all.contains_key(key)
     }
 
-    /// Parks the result of an abandoned call for a client that comes back. Returns whether that is possible.
+    /// Keeps the result of an abandoned call for a returning client. Returns whether that is possible.
     pub(super) fn park(&mut self, key: &str, request: &CallRequest, result: &str) -> bool {
         let Some(trip) = self.all.get(key) else { return false };
         if result.len() > MAX_QUESTION {
@@ -168,7 +171,7 @@ impl RoundTrips {
         true
     }
 
-    /// Forgets the round trips of a call that has ended.
+    /// Removes the round trips of a call that has ended.
     pub(super) fn forget(&mut self, key: &str) {
         if let Some(trip) = self.all.remove(key) {
             self.by_state.remove(&trip.state);
@@ -176,17 +179,17 @@ impl RoundTrips {
     }
 }
 
-/// A result that asks the client for input, as far as it was read.
+/// The parts of a result that asks the client for input.
 pub(super) struct Question {
     /// The result without the server's state.
     pub(super) text: String,
     /// The server's state, as it is written.
     pub(super) state: Option<String>,
-    /// The methods with which it asks, each once.
+    /// The methods with which the result asks, without duplicates.
     pub(super) methods: Vec<String>,
 }
 
-/// Reads a result that asks the client for input. An error says what is wrong with it.
+/// Parses a result that asks the client for input. The error describes what is wrong with it.
 pub(super) fn read_question(result: &str) -> Result<Question, String> {
     if result.len() > MAX_QUESTION {
         return Err(format!("asks for input with {} bytes; the limit is {MAX_QUESTION}", result.len()));
@@ -214,7 +217,7 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
     }
     let mut methods = Vec::new();
     if requests.0.iter().any(|(name, _)| name.starts_with("seamgate_")) {
-        // The client could not distinguish the question from one of the gate.
+        // The client could not distinguish this question from one of the gate.
         return Err("asks for input under a name of the gate's own".to_owned());
     }
     for (_, request) in &requests.0 {
@@ -222,7 +225,7 @@ pub(super) fn read_question(result: &str) -> Result<Question, String> {
         let method = request.and_then(|request| request.text("method").map(|method| method.into_owned()));
         let method = method.ok_or_else(|| malformed("an input request has no method"))?;
         if !ASKS.contains(&method.as_str()) {
-            // The method is unjudged text of the server.
+            // The method is text of the server that was not judged.
             return Err("asks the client for something that no server may ask for".to_owned());
         }
         if !methods.contains(&method) {

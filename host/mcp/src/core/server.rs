@@ -1,31 +1,31 @@
-//! A server of the gate: a program that is not trusted, and the requests that it has to answer.
+//! A server of the gate, which is an untrusted program, and the requests that it has yet to answer.
 
 use std::collections::BTreeMap;
 
 use super::message::Id;
 
-/// The most messages that a server may send unasked at once, and the further ones for each second.
+/// The most unsolicited messages that a server may send at once, and the number of further messages for each second.
 const MAX_UNASKED: u64 = 10_000;
 const UNASKED_PER_SECOND: u64 = 1_000;
 
-/// The pause before a server is restarted, in milliseconds: the second one, and the longest. The first restart is
-/// immediate, and each further pause is twice the one before.
+/// The pause before a server is restarted, in milliseconds: the second pause, and the longest. The first restart is
+/// immediate, and each further pause is twice the previous one.
 const SECOND_PAUSE: u64 = 1_000;
 const LAST_PAUSE: u64 = 60_000;
-/// The time after which a running server has started well, in milliseconds.
+/// The running time after which a server counts as started successfully, in milliseconds.
 const STEADY: u64 = 60_000;
 
-/// A request that a server has to answer.
+/// A request that a server has yet to answer.
 pub(super) enum Asked {
-    /// A call, by the run's key, and when it was sent.
+    /// A call, by the run's key, and the time when it was sent.
     Call { key: String, since: u64 },
     /// A request of the client.
     Relayed { id: Id, method: String },
-    /// The first request of a session, and when it was sent.
+    /// The first request of a session, and the time when it was sent.
     Initialize { since: u64 },
-    /// A page of its tools, and when it was asked for.
+    /// A request for a page of the server's tools, and the time when it was sent.
     List { since: u64 },
-    /// A subscription of the gate to changes of its tools.
+    /// A subscription of the gate to changes of the server's tools.
     Listen,
     /// A request of the client about a task.
     Task { id: Id, task: String },
@@ -33,29 +33,30 @@ pub(super) enum Asked {
 
 /// The state of a server's process.
 enum State {
-    /// It runs, since then.
+    /// The server has been running since this time.
     Up(u64),
-    /// It is down: the reason, and the time at which it is restarted. `None` if it is not, or if it is being started.
+    /// The server is down: the reason, and the time of its restart. `None` if there is no restart, or if the server is
+    /// being started.
     Down(String, Option<u64>),
 }
 
 /// A server.
 pub(super) struct Server {
     pub(super) name: String,
-    /// Requests without an answer, by their ids.
+    /// Requests that have no answer yet, by their ids.
     pub(super) asked: BTreeMap<u64, Asked>,
     last_id: u64,
     state: State,
-    /// `true` if its input is closed because the session ends.
+    /// `true` if the server's input is closed because the session ends.
     is_closed: bool,
-    /// The number of starts since it last ran steadily.
+    /// The number of starts since the server last ran steadily.
     starts: u32,
-    /// Unsolicited messages, less those that the elapsed time allows; and the time of that count.
+    /// The number of unsolicited messages, less those that the elapsed time permits; and the time of that count.
     unasked: u64,
     unasked_at: u64,
     /// The number of lines that are not valid messages.
     pub(super) invalid_lines: usize,
-    /// `true` if it has ever answered.
+    /// `true` if the server has ever answered.
     pub(super) has_answered: bool,
 }
 
@@ -75,7 +76,7 @@ impl Server {
         }
     }
 
-    /// Takes a request, and returns its id.
+    /// Adds a request, and returns its id.
     pub(super) fn insert(&mut self, asked: Asked) -> u64 {
         self.last_id += 1;
         self.asked.insert(self.last_id, asked);
@@ -87,17 +88,17 @@ impl Server {
         matches!(self.state, State::Up(_))
     }
 
-    /// Returns whether the server takes messages.
+    /// Returns whether the server accepts messages.
     pub(super) fn is_open(&self) -> bool {
         self.is_up() && !self.is_closed
     }
 
-    /// Takes note that the server's input is closed: nothing is sent to it any more.
+    /// Records that the server's input is closed. Nothing more is sent to it.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
     }
 
-    /// Returns why the server takes no messages, if it takes none, and when it is started again.
+    /// If the server accepts no messages, returns the reason and the time of its restart.
     pub(super) fn is_down(&self, now: u64) -> Option<String> {
         match &self.state {
             State::Up(_) => self.is_closed.then(|| "the session ends".to_owned()),
@@ -109,7 +110,7 @@ impl Server {
         }
     }
 
-    /// Returns why the server is down, if it is.
+    /// Returns the reason why the server is down, if it is.
     pub(super) fn why(&self) -> Option<String> {
         match &self.state {
             State::Up(_) => None,
@@ -117,12 +118,12 @@ impl Server {
         }
     }
 
-    /// Takes note that the server runs.
+    /// Records that the server runs.
     pub(super) fn started(&mut self, now: u64) {
         self.state = State::Up(now);
     }
 
-    /// Takes note that the server has ended. It is started again after a pause, if it is to be.
+    /// Records that the server has ended. It is restarted after a pause, if `is_restarted` is `true`.
     pub(super) fn ended(&mut self, now: u64, why: &str, is_restarted: bool) {
         if let State::Up(since) = self.state
             && now.saturating_sub(since) > STEADY
@@ -137,7 +138,7 @@ impl Server {
         self.state = State::Down(why.to_owned(), is_restarted.then(|| now + pause));
     }
 
-    /// Returns when the server is started again, if it is down and will be.
+    /// Returns the time of the restart, if the server is down and will be restarted.
     pub(super) fn restart_at(&self) -> Option<u64> {
         match self.state {
             State::Down(_, at) => at,
@@ -145,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Takes note that the server is being started, if it is time. Returns whether it is.
+    /// Records that the server is being started, if its restart is due. Returns whether it is.
     pub(super) fn is_due(&mut self, now: u64) -> bool {
         match &mut self.state {
             State::Down(_, at) if at.is_some_and(|at| at <= now) => {
@@ -156,7 +157,7 @@ impl Server {
         }
     }
 
-    /// Counts a message that answers nothing. Returns whether there are too many.
+    /// Counts an unsolicited message. Returns whether there are too many.
     pub(super) fn is_flooding(&mut self, now: u64) -> bool {
         let allowed = now.saturating_sub(self.unasked_at).saturating_mul(UNASKED_PER_SECOND) / 1000;
         if allowed > 0 {

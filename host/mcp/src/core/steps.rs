@@ -1,4 +1,4 @@
-//! Outcomes of events: what the run decided, and what follows from that.
+//! Handles the outcomes of events: the run's decisions and their consequences.
 
 use seamgate::{Action, Ask, DecisionRecord, HiddenToolCode, JobEvent, MessageRecord, Permit, PossibleEffect, Record};
 use seamgate_text::escape_terminal;
@@ -22,7 +22,7 @@ const MAX_NAMED: usize = 20;
 const MAX_REASON: usize = 1024;
 
 impl Core {
-    /// Takes the outcome of the oldest event without one.
+    /// Handles the outcome of the oldest event that has none yet.
     pub(super) fn on_step(&mut self, outcome: Outcome) {
         let Some(then) = self.links.next_then() else { return };
         match outcome {
@@ -72,7 +72,7 @@ impl Core {
         }
     }
 
-    /// Takes records and actions of the run.
+    /// Handles records and actions of the run.
     pub(super) fn on_outcome(&mut self, records: &[Record], actions: Vec<Action>) {
         for record in records {
             match record {
@@ -115,7 +115,8 @@ impl Core {
                     self.calls.take_back(&action.call, "the gate ended the call", &mut self.links);
                 }
                 Action::AskApproval(action) => self.on_ask(action.ask),
-                // Whoever waits for an uncertain call learns of it from its answer. Nothing depends on anybody else.
+                // Whoever waits for an uncertain call learns of the uncertainty from its answer. Nobody else depends on
+                // it.
                 Action::AskModel(_) | Action::AskInput(_) | Action::Delegate(_) | Action::Finish(_) => {}
             }
         }
@@ -132,7 +133,7 @@ impl Core {
         self.on_artifact_step(key, next);
     }
 
-    /// Takes the text of an artifact.
+    /// Handles the text of an artifact.
     pub(super) fn on_artifact(&mut self, text: Result<String, String>) {
         if let Some((key, next)) = self.calls.artifacts.read(text) {
             self.on_artifact_step(&key, next);
@@ -163,7 +164,7 @@ impl Core {
         self.calls.on_result(key, 0, raw(result), &mut self.links);
     }
 
-    /// Takes a verdict on a document of a batch.
+    /// Handles the verdict on a document of a batch.
     fn on_judged(&mut self, batch: Batch, judged: Judged) {
         let is_passed = matches!(judged, Judged::Unchanged | Judged::Cleaned(_));
         if is_passed && !batch.rest.is_empty() {
@@ -191,7 +192,7 @@ impl Core {
                 false => relay::not_found(&id, &method, &mut self.links),
             },
             Purpose::NextRoundTrip { key } => match judged {
-                // The journal does not have it.
+                // The journal does not contain the document.
                 Judged::Refused(fault) => {
                     let why = format!("the call cannot be sent again: {fault}");
                     self.calls.fail(&key, &why, PossibleEffect::Unknown, &mut self.links);
@@ -279,7 +280,7 @@ impl Core {
         }
     }
 
-    /// Remembers a notification that the kernel denies, so that the journal records it once.
+    /// Remembers a notification that the kernel denies, so that the journal records it only once.
     fn remember_denied(&mut self, server: UpstreamId, sender: &str, method: &str) {
         if self.recorded.len() < super::MAX_RECORDED {
             self.recorded.insert((server, format!("{sender} {}", cut(method, 256))));
@@ -306,7 +307,7 @@ impl Core {
         if let Some(capability) = capability {
             self.catalog.set_capabilities(server, capability.has_tools, capability.tells_changes);
             if !self.handshake.is_open() {
-                // A server that is back lists its tools.
+                // A restarted server lists its tools again.
                 self.is_list_wanted |= self.catalog.has_told();
             }
         } else if let Some(why) = why.filter(|_| self.links.servers.len() > 1) {
@@ -316,7 +317,7 @@ impl Core {
         self.on_handshake();
     }
 
-    /// Takes a question of a server that passed, or the reason why it does not.
+    /// Handles a server's question that passed, or the reason why it does not pass.
     fn on_question(
         &mut self,
         server: UpstreamId,
@@ -381,7 +382,7 @@ impl Core {
         }
     }
 
-    /// Handles a server's report of a task. `told` is the report without the outcome.
+    /// Handles a server's report on a task. `told` is the report without the outcome.
     fn on_told(&mut self, server: UpstreamId, id: Id, task: &str, told: String, result: &Raw) {
         let refuse = |links: &mut Links, why: &str| {
             let why = format!("{} {why}", links.told(server));
@@ -445,7 +446,7 @@ impl Core {
         let sender = self.calls.sender(&ask.key);
         self.links.add(Effect::AskPerson(escape_terminal(&name), ask.key.clone()));
         let is_named = ask.by.iter().any(|principal| principal == elicitation::CLIENT);
-        // A principal with a key decides with tokens, which no form can contain.
+        // A principal with a key decides with tokens, which a form cannot contain.
         let is_for_client = sender.has_forms && is_named && ask.keys_of(elicitation::CLIENT).is_none();
         self.calls.on_ask(ask.clone(), &self.links);
         if is_for_client && sender.is_stateless {
@@ -459,9 +460,9 @@ impl Core {
         }
     }
 
-    /// Asks the client by the result of a call whether it may run.
+    /// Asks the client, in the result of a call, whether the call may run.
     pub(super) fn ask_by_form(&mut self, ask: &Ask) {
-        // An absent client is notified when it is back.
+        // A client that is away is notified when it returns.
         if !self.calls.has_waiters(&ask.key) {
             return;
         }
@@ -506,7 +507,7 @@ impl Core {
         }
     }
 
-    /// Describes a denial for the client, by the names of tools that the client sees.
+    /// Describes a denial for the client. Names only tools that the client sees.
     fn denial(&self, record: &DecisionRecord) -> String {
         let reason = record.reasons.first().map_or("the profile does not permit it", |reason| &reason.message);
         let mut names: Vec<&str> = self.catalog.names().collect();
@@ -522,7 +523,7 @@ impl Core {
         format!("Call denied: {}. {allowed}", cut(reason, MAX_REASON))
     }
 
-    /// Delivers the result of a call that has ended: whoever waits for it gets it, now or when they come back.
+    /// Delivers the result of a call that has ended. Whoever waits for the call gets it, now or when they return.
     fn finish(&mut self, key: &str, result: Raw) {
         if self.tasks.has_call(key) {
             self.tasks.on_result(key, result.get(), &mut self.links);
@@ -538,7 +539,7 @@ impl Core {
         self.forget(key);
     }
 
-    /// Forgets a call. Returns the requests that still wait for it.
+    /// Removes a call. Returns the requests that still wait for it.
     fn forget(&mut self, key: &str) -> Vec<Id> {
         self.round_trips.forget(key);
         self.tasks.forget_call(key);
@@ -559,14 +560,14 @@ fn verdict(records: &[Record]) -> Judged {
     }
 }
 
-/// Returns a server's error after it was judged.
+/// Returns a server's error as the verdict on it permits.
 fn cleaned(judged: Judged, error: &Raw) -> String {
     judged.passed(error.get()).unwrap_or_else(|| {
         format!("{{\"code\":{INTERNAL_ERROR},\"message\":\"the server answered with an error that cannot be judged\"}}")
     })
 }
 
-/// Returns an object with this value of a member.
+/// Returns an object with a member set to this value.
 fn with_member(object: &str, name: &str, value: &str) -> String {
     Members::of(object).map_or_else(|| object.to_owned(), |members| members.set(name, value))
 }

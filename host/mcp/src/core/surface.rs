@@ -13,10 +13,11 @@ use super::{
     policy::{Policy, READ_ARTIFACT},
 };
 
-/// Between the name of a server and that of its tool, where there are several servers.
+/// The separator between the name of a server and that of its tool, if there are several servers.
 const SEPARATOR: &str = "__";
 
-/// The longest name that a client gets, in characters. Clients and models take no other characters than letters, digits, `_` and `-`.
+/// The longest name that the client receives, in characters. Clients and models accept only letters, digits, `_` and
+/// `-`.
 const MAX_NAME: usize = 64;
 
 /// The tools that the client sees.
@@ -29,16 +30,16 @@ pub(super) struct Surface {
 /// A tool that the client sees.
 #[derive(PartialEq)]
 pub(super) struct Visible {
-    /// The server that has it. `None` if the tool belongs to the gate itself.
+    /// The server that provides the tool. `None` if the tool belongs to the gate itself.
     pub(super) upstream: Option<UpstreamId>,
     pub(super) tool: String,
-    /// The tool, as the client calls it.
+    /// The name that the client uses for the tool.
     name: String,
-    /// Its definition, as the client gets it.
+    /// The definition that the client receives.
     definition: String,
 }
 
-/// The answer of the kernel: the tools that the model may see.
+/// The kernel's answer: the tools that the model may see.
 #[derive(Deserialize)]
 struct Answer {
     tools: Vec<Shown>,
@@ -67,7 +68,7 @@ impl Surface {
                 servers[place].1.tools().find(|listed| name_of(listed.get()).is_some_and(|name| name == tool))
             });
             let shown = definition.as_deref().map_or("{}", RawValue::get);
-            // A definition in which the kernel found nothing keeps its bytes.
+            // If the kernel found nothing to change in a definition, its bytes stay the same.
             let text = match listed {
                 Some(listed) if is_same(listed.get(), shown) => listed.get().to_owned(),
                 _ => shown.to_owned(),
@@ -81,7 +82,7 @@ impl Surface {
             let definition = match Members::of(&text) {
                 Some(members) => members.with(|member, _| match member {
                     "name" if name != tool => Change::To(json(&name)),
-                    // A client fails on a result that no longer fits it.
+                    // A client would reject a truncated result that no longer matches the schema.
                     "outputSchema" if is_truncated => Change::Drop,
                     _ => Change::Keep,
                 }),
@@ -93,8 +94,8 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Returns the name that the client gets for a tool: the wanted one if it fits and no other tool has it, else a shortened one with a
-    /// digest of the server and the tool, so that it stays the same from one session to the next.
+    /// Returns the client's name for a tool. This is the wanted name if it fits and no other tool has it. Otherwise, it
+    /// is a shortened name with a digest of the server and the tool, so that it is the same in each session.
     fn client_name(&self, wanted: &str, server: &str, tool: &str) -> String {
         let fits = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '-');
         if !wanted.is_empty()
@@ -125,7 +126,7 @@ impl Surface {
         let mut visible: Vec<&Visible> = self.tools.iter().collect();
         let freshness = match servers {
             [(_, listed)] => {
-                // In the order in which the server lists them, and then the gate's own.
+                // The order of the server's list, followed by the gate's own tool.
                 let names = listed.tools().filter_map(|tool| name_of(tool.get()));
                 let places: HashMap<String, usize> = names.enumerate().map(|(place, name)| (name, place)).collect();
                 let place =
@@ -144,13 +145,13 @@ impl Surface {
         format!("{{\"tools\":[{}]{more}}}", tools.join(","))
     }
 
-    /// Returns the definition that the client has of a tool.
+    /// Returns the definition of a tool that the client received.
     pub(super) fn definition(&self, name: &str) -> Option<&str> {
         self.by_name.get(name).map(|&place| self.tools[place].definition.as_str())
     }
 }
 
-/// Returns the server and the tool that an unlisted name means.
+/// Returns the server and the tool that an unlisted name refers to.
 pub(super) fn meant<'n>(name: &'n str, servers: &[(&str, &Listed)]) -> (Option<UpstreamId>, &'n str) {
     if servers.len() == 1 {
         return (Some(UpstreamId(0)), name);
@@ -212,7 +213,7 @@ mod tests {
             let definition = surface.definition(name).expect("a definition");
             assert_eq!(name_of(definition).as_deref(), Some(*name));
         }
-        // Both would be called a__b__c.
+        // Both would otherwise be called a__b__c.
         assert!(names.contains(&"a__look") && names.contains(&"a__b__c") && names.contains(&"a__b__look"));
     }
 

@@ -1,7 +1,8 @@
-//! The methods of the protocol: who may send each, as a request or as a notification, in which versions, and how the
-//! gate handles it.
+//! The methods of the protocol: who may send each one, as a request or as a notification, in which versions, and how
+//! the gate handles it.
 //!
-//! The specifications of 2024-11-05 to 2025-11-25, and of 2026-07-28: <https://modelcontextprotocol.io/specification>
+//! Covers the specifications of 2024-11-05 to 2025-11-25, and of 2026-07-28:
+//! <https://modelcontextprotocol.io/specification>
 
 use seamgate::Party;
 
@@ -13,7 +14,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// Returns the side in the words of a run.
+    /// Returns the run's term for the side.
     pub(super) fn party(self) -> Party {
         match self {
             Side::Client => Party::Client,
@@ -50,7 +51,7 @@ impl Kind {
 /// The kind of version that a message belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Era {
-    /// A version with sessions, to 2025-11-25.
+    /// A version with sessions, up to 2025-11-25.
     #[default]
     Session,
     /// 2026-07-28 or later.
@@ -68,9 +69,9 @@ enum In {
 /// The gate's rule for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The handshake takes it.
+    /// The handshake handles it.
     Initialize,
-    /// The client has finished the handshake.
+    /// It ends the client's part of the handshake.
     Initialized,
     /// The catalog answers it.
     ListTools,
@@ -78,15 +79,15 @@ pub(super) enum Rule {
     CallTool,
     /// It is about a task.
     Task,
-    /// It says nothing but that its sender is there.
+    /// It only confirms that its sender is running.
     Ping,
-    /// Its sender takes back a request.
+    /// It cancels a request of its sender.
     Cancel,
-    /// It says how far a request is.
+    /// It reports the progress of a request.
     Progress,
-    /// The tools of a server have changed.
+    /// It reports that the tools of a server have changed.
     ToolsChanged,
-    /// The kernel judges it, and it passes on if the profile names its method.
+    /// The kernel judges it, and the gate passes it on if the profile names its method.
     Relay,
     /// The gate drops it.
     Drop,
@@ -96,7 +97,7 @@ use In::{Both, Session, Stateless};
 use Kind::{Notification, Request};
 use Side::{Client, Server};
 
-/// The longest method that the protocol does not have, in bytes. The run gets no more of one.
+/// The longest method outside of the protocol, in bytes. The run receives no more of it.
 pub(super) const MAX_METHOD: usize = 256;
 
 /// A row: the method, its sender, its kind, its versions, and the rule.
@@ -137,15 +138,15 @@ const TABLE: [Row; 38] = [
     ("notifications/resources/list_changed", Server, Notification, Both, Rule::Relay),
     ("notifications/resources/updated", Server, Notification, Both, Rule::Relay),
     ("notifications/subscriptions/acknowledged", Server, Notification, Stateless, Rule::Relay),
-    // The gate judges the outcome of a task when the client asks for it.
+    // The gate judges the outcome of a task when the client requests it.
     ("notifications/tasks", Server, Notification, Stateless, Rule::Drop),
     ("notifications/tools/list_changed", Server, Notification, Both, Rule::ToolsChanged),
-    // Tasks of 2025-11-25, whose results would come outside of calls.
+    // Tasks of 2025-11-25, whose results would be delivered outside of calls.
     ("tasks/list", Client, Request, Stateless, Rule::Relay),
     ("tasks/result", Client, Request, Stateless, Rule::Relay),
 ];
 
-/// Returns the rule for a message. `None` if its sender may not send it in this way.
+/// Returns the rule for a message. Returns `None` if its sender may not send it in this way.
 pub(super) fn rule(side: Side, kind: Kind, method: &str, era: Era) -> Option<Rule> {
     let mut rows = TABLE.iter().filter(|(name, ..)| *name == method).peekable();
     if rows.peek().is_some() {
@@ -157,11 +158,13 @@ pub(super) fn rule(side: Side, kind: Kind, method: &str, era: Era) -> Option<Rul
         let row = rows.find(|(_, sender, sent, versions, _)| *sender == side && *sent == kind && holds(*versions));
         return row.map(|(.., rule)| *rule);
     }
-    // Names of other methods say no more than this. The gate records its own findings by methods of that kind.
+    // Names of other methods must meet these conditions. The gate records its own findings under names that begin with
+    // `seamgate/`.
     let is_possible = !method.is_empty()
         && !method.starts_with("seamgate/")
         && method.starts_with("notifications/") == (kind == Notification)
-        // A profile can name all methods of a kind: the rest of the name must hide nothing, and is judged whole.
+        // A profile can name all methods of a kind, so the rest of the name must hide nothing, and is judged as a
+        // whole.
         && method.len() <= MAX_METHOD
         && method.bytes().all(|byte| byte.is_ascii_graphic());
     is_possible.then_some(Rule::Relay)

@@ -1,7 +1,8 @@
-//! Calls whose results come outside of them: a server answers with a task, and the client asks for its outcome. The
-//! gate judges the outcome like the result of any call, and returns it to whoever asks again.
+//! Calls whose results are delivered outside of them: a server answers with a task, and the client requests its
+//! outcome. The gate judges the outcome like the result of any call, and returns it to everybody who requests it again.
 //!
-//! Extension `io.modelcontextprotocol/tasks`: <https://modelcontextprotocol.io/seps/2663-tasks-extension>
+//! Implements the extension `io.modelcontextprotocol/tasks`:
+//! <https://modelcontextprotocol.io/seps/2663-tasks-extension>
 
 use std::collections::HashMap;
 
@@ -11,13 +12,13 @@ use super::{
     message::{Change, Id, Members, json},
 };
 
-/// The longest id of a task, in bytes, and the most tasks that are known at once.
+/// The longest id of a task, in bytes, and the maximum number of known tasks.
 const MAX_ID: usize = 1024;
 const MAX_TASKS: usize = 256;
-/// The time that a task has by default, and the longest that it may ask for, in seconds.
+/// The default time that a task has, and the longest that it may request, in seconds.
 const DAY_S: u64 = 86_400;
 
-/// The members of an ended task. Only its result has these.
+/// The members of an ended task. They occur only in its result.
 const ENDS: [&str; 3] = ["result", "error", "inputRequests"];
 
 /// The tasks of servers, by their ids.
@@ -34,7 +35,7 @@ pub(super) struct Task {
     /// The call that became the task, by the run's key.
     pub(super) key: String,
     pub(super) since: u64,
-    /// The request that gets the outcome of the task, and the text around the outcome.
+    /// The request that gets the outcome of the task, and the text that surrounds the outcome.
     asked: Option<(Id, String)>,
     /// The answer to requests about the task, once it has ended.
     pub(super) ended: Option<String>,
@@ -45,11 +46,11 @@ pub(super) struct Told {
     pub(super) task: String,
     /// The description without the outcome of the task.
     pub(super) text: String,
-    /// The time that the task has, in seconds.
+    /// How long the task lives, in seconds.
     pub(super) ttl_s: u64,
 }
 
-/// Reads a description of a task. `None` if it is malformed.
+/// Parses a description of a task. Returns `None` if it is malformed.
 pub(super) fn read_told(result: &str) -> Option<Told> {
     let members = Members::of(result).filter(|members| !members.has_doubles())?;
     let task = members.text("taskId").filter(|id| id.len() <= MAX_ID)?.into_owned();
@@ -58,18 +59,18 @@ pub(super) fn read_told(result: &str) -> Option<Told> {
     Some(Told { task, text, ttl_s: ttl_ms.map_or(DAY_S, |ms| (ms / 1000).clamp(1, DAY_S)) })
 }
 
-/// Returns a server's sanitized description of a task, under the id by which the client asks for it.
+/// Returns a server's sanitized description of a task, under the id by which the client requests it.
 pub(super) fn with_id(told: &str, task: &str) -> String {
     Members::of(told).map_or_else(|| told.to_owned(), |members| members.set("taskId", &json(task)))
 }
 
 impl Tasks {
-    /// Returns how many entries each collection has.
+    /// Returns the number of entries in each collection.
     pub(super) fn sizes(&self) -> [(&'static str, usize); 2] {
         [("tasks", self.all.len()), ("tasks_by_call", self.by_call.len())]
     }
 
-    /// Takes a new task of a call.
+    /// Adds a task for a call.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Returns a task.
+    /// Returns the task with this id.
     pub(super) fn get(&self, task: &str) -> Option<&Task> {
         self.all.get(task)
     }
@@ -97,7 +98,7 @@ impl Tasks {
         self.by_call.contains_key(key)
     }
 
-    /// Lets a request wait for the outcome of a task while the kernel judges it. `told` surrounds the outcome.
+    /// Makes a request wait for the outcome of a task while the kernel judges it. `told` surrounds the outcome.
     pub(super) fn await_result(&mut self, task: &str, id: &Id, told: String) {
         if let Some(own) = self.all.get_mut(task) {
             own.asked = Some((id.clone(), told));
@@ -120,7 +121,7 @@ impl Tasks {
         }
     }
 
-    /// Forgets the call of a task that has ended. The outcome of the task, if it has one, stays.
+    /// Removes the call of a task that has ended. The outcome of the task, if it has one, stays.
     pub(super) fn forget_call(&mut self, key: &str) {
         let Some(task) = self.by_call.remove(key) else { return };
         if self.all.get(&task).is_some_and(|own| own.ended.is_none()) {
@@ -128,7 +129,7 @@ impl Tasks {
         }
     }
 
-    /// Makes room for one more task. Returns whether there is room.
+    /// Removes the oldest ended task, so that one more task can be added. Returns whether there was one.
     fn forget_oldest(&mut self) -> bool {
         let ended = self.all.iter().filter(|(_, own)| own.ended.is_some());
         let oldest = ended.min_by_key(|(_, own)| own.since).map(|(task, _)| task.clone());

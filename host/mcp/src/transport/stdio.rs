@@ -14,7 +14,7 @@ use crate::{
     setting::Setting,
 };
 
-/// Serves the client at standard input and output. `kept` gets the folder of the run, if it stays.
+/// Serves the client at standard input and output. `kept` receives the folder of the run, if the folder stays.
 pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
     let client = client().map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
     session::serve(setting, client, signals, kept)

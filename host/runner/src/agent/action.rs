@@ -1,4 +1,4 @@
-//! How the loop of a run ends.
+//! The ways in which the loop of a run ends.
 
 use std::path::PathBuf;
 
@@ -12,17 +12,17 @@ use crate::error::{AddContext, Result};
 pub enum End {
     /// The run has ended.
     Finished(Box<FinishAction>),
-    /// A person is asked.
+    /// The run waits for the answer of a person.
     Waits(Vec<Waiting>),
     /// The model is unreachable. The run can continue.
     Unreachable(String),
-    /// A signal told this process to end.
+    /// A signal asked this process to end.
     Signal(i32),
 }
 
-/// A run that waits for a person.
+/// A prompt that waits for a person, and its run.
 pub struct Waiting {
-    /// The folder of the run that asks.
+    /// The folder of the run with the prompt.
     pub folder: PathBuf,
     /// The prompt for the person.
     pub prompt: Prompt,
@@ -51,6 +51,6 @@ pub(super) fn finish_of(journal: &FileJournal) -> Result<Option<Box<FinishAction
 /// The outcome of a child's run.
 pub(super) enum ChildEnd {
     Ended(End),
-    /// There is no such run.
+    /// The run does not exist.
     NotStarted(String),
 }

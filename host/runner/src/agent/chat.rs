@@ -25,12 +25,12 @@ struct Body<'b> {
     messages: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool>,
-    /// Members that the user adds.
+    /// Further members from the user.
     #[serde(flatten)]
     more: &'b BTreeMap<String, Json>,
 }
 
-/// The members of a request that the run itself writes, and `stream`: the response is read whole.
+/// The members of a request that only the run sets. `stream` is one of them because the response is read as a whole.
 pub const OWN_MEMBERS: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 #[derive(Serialize)]
@@ -70,18 +70,18 @@ struct Function {
     parameters: Box<RawValue>,
 }
 
-/// A request in the chat-completions form, with the tools that its names stand for.
+/// A request in the chat-completions form, with the tool that each of its names represents.
 pub(super) struct Chat {
     pub(super) body: String,
     names: Names,
 }
 
-/// Tools by the names that the model's server knows. Those have only letters, digits, `_` and `-`.
+/// Tools by the names that the model's server uses. These names have only letters, digits, `_` and `-`.
 #[derive(Default)]
 struct Names(BTreeMap<String, (String, String)>);
 
 impl Names {
-    /// Adds a tool and returns its name, which no other tool has.
+    /// Adds a tool and returns a unique name for it.
     fn add(&mut self, server: &str, tool: &str) -> String {
         let plain = |text: &str| {
             let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
@@ -112,7 +112,7 @@ impl Names {
 }
 
 impl Chat {
-    /// Writes the request for an action `ask_model`, with more members such as `temperature`.
+    /// Writes the request for an action `ask_model`, with further members such as `temperature`.
     pub(super) fn new(
         action: &AskModelAction,
         model: &str,
@@ -144,7 +144,7 @@ impl Chat {
     ///
     /// # Errors
     ///
-    /// Those of [`response::read`].
+    /// The errors of [`response::read`].
     pub(super) fn answer(&self, response: &str) -> Result<Answer, NoCompletion> {
         response::read(response, &|name| match self.names.0.get(name) {
             Some((server, tool)) => (Some(server.clone()).filter(|server| !server.is_empty()), tool.clone()),

@@ -1,4 +1,4 @@
-//! The run of an agent that another one delegated to: a run of its own, in its own journal.
+//! The run of an agent that another agent delegated to. It is a separate run with a journal of its own.
 
 use std::{collections::BTreeMap, path::Path};
 

@@ -14,7 +14,7 @@ use crate::{
 pub struct Context {
     /// The profiles, registered in a gate.
     pub profiles: Profiles,
-    /// The servers, which end when this is dropped.
+    /// The servers. They are terminated when this is dropped.
     pub servers: Servers,
     pub(super) model: Model,
     pub(super) signals: Signals,
@@ -45,7 +45,7 @@ impl Context {
         Ok(Context { profiles, servers, model, signals, person: Person::new(principal) })
     }
 
-    /// Returns whether a request to the model may still be in flight when its answer is no longer wanted.
+    /// Returns whether a request to the model may still be in flight when its answer is no longer needed.
     pub fn is_slow_to_end(&self) -> bool {
         self.model.is_slow_to_end()
     }

@@ -1,4 +1,5 @@
-//! The parts of events that a host makes: the time, answers of models, and results that are too large to be handed on.
+//! The parts of events that a host creates: the time, answers of models, and the ends of results that are too large to
+//! pass on.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,11 +7,11 @@ use seamgate::{Finish, Json, ModelCall, ModelOutputEvent, TokenUsage, ToolResult
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-/// The most bytes of each end of a result that is too large to be handed on.
+/// The most bytes at each end of a result that is too large to pass on as a whole.
 pub const MAX_END: usize = 64 * 1024;
 
-/// Returns a result of which the event has only the beginning and the end. They do not overlap. `digest` is that of the whole text,
-/// which the journal keeps.
+/// Creates a result event with only the beginning and the end of a text, which do not overlap. `digest` is that of the
+/// whole text, which the journal keeps.
 pub fn result_ends(call: &str, text: &str, digest: String) -> ToolResultEvent {
     let end = MAX_END.min(text.len() / 2);
     let mut event = ToolResultEvent::new(call);
@@ -21,8 +22,8 @@ pub fn result_ends(call: &str, text: &str, digest: String) -> ToolResultEvent {
     event
 }
 
-/// An answer of a model, as a program writes it: the members of the event `model_output` without those that the host knows.
-/// Unknown members are ignored, as those of a model server are.
+/// An answer of a model, as a program writes it: the members of the event `model_output`, except those that the host
+/// adds. Unknown members are ignored, as they are in answers of a model server.
 #[derive(Debug, Default, Deserialize)]
 pub struct Answer {
     /// The text of the answer.
@@ -42,7 +43,8 @@ pub struct Answer {
     pub usage: Option<TokenUsage>,
 }
 
-/// Returns the arguments of a call. An object and the text of one are the same, and a call without arguments has none.
+/// Returns the arguments of a call. An object and a string with its JSON text are equivalent, and a call without
+/// arguments gets an empty object.
 ///
 /// # Errors
 ///
@@ -53,12 +55,12 @@ pub(super) fn arguments(given: Option<&Value>) -> Result<Json, serde_json::Error
         None | Some(Value::Null) => none(),
         Some(Value::String(text)) if text.trim().is_empty() => none(),
         Some(value @ (Value::String(_) | Value::Object(_))) => Json::of(value),
-        // The kernel says what is wrong with them.
+        // The kernel reports what is wrong with them.
         Some(other) => Json::of(&other.to_string()),
     }
 }
 
-/// Reads calls, whose arguments have all the shapes that those of a model server have.
+/// Reads calls. Their arguments may have any form that model servers use.
 fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ModelCall>>, D::Error> {
     #[derive(Deserialize)]
     struct Call {
@@ -85,7 +87,7 @@ impl Answer {
     ///
     /// The text is not a JSON object, or a member has another type.
     pub(super) fn read(json: &[u8]) -> serde_json::Result<Self> {
-        // serde takes a list for an object, too.
+        // serde also accepts a list in place of an object.
         match json.trim_ascii_start().first() {
             Some(b'[') => Err(serde_json::Error::custom("must be an object")),
             _ => serde_json::from_slice(json),

@@ -1,4 +1,4 @@
-//! Whole runs of agents. The kernel decides, and this does what it says.
+//! Whole runs of agents. The kernel decides, and this module carries out its decisions.
 
 mod action;
 mod chat;
@@ -37,11 +37,11 @@ use crate::{
     run_dir::{Lock, Plan, Stores},
 };
 
-/// How a run begins.
+/// The inputs with which a run begins.
 pub struct Beginning<'b> {
-    /// The task. `None`: the profile needs none.
+    /// The task. `None` if the profile needs no task.
     pub task: Option<&'b Json>,
-    /// The mode to begin with. `None`: the profile's first.
+    /// The mode to begin with. `None` for the profile's first mode.
     pub mode: Option<&'b str>,
     /// The values that the profile's `context` names.
     pub context: &'b BTreeMap<String, Json>,
@@ -61,9 +61,9 @@ pub struct Opened<'w> {
 
 /// A run that was opened again.
 pub enum Resumed<'w> {
-    /// It had ended already.
+    /// The run had already ended.
     Ended(Box<FinishAction>),
-    /// It can continue.
+    /// The run can continue.
     Opened(Box<Opened<'w>>),
 }
 
@@ -83,7 +83,7 @@ pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &B
     Ok(Opened { context, run, actions, folder: folder.to_owned(), changed_from: None, _lock: lock })
 }
 
-/// Opens the run of a folder, to continue it.
+/// Opens the run in a folder, to continue it.
 pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let lock = Lock::take(folder)?;
     let journal = FileJournal::open(folder)?;
@@ -101,15 +101,15 @@ pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
 }
 
 impl Opened<'_> {
-    /// Returns the digest of the component that the run had before it was opened, if that is another one.
+    /// Returns the digest of the component that the run had before it was opened, if this process has another one.
     pub fn changed_from(&self) -> Option<&str> {
         self.changed_from.as_deref()
     }
 
-    /// Does what each step asks for, until the run ends or waits.
+    /// Performs the actions of each step, until the run ends or waits.
     ///
-    /// `first` is called before the loop begins, and `ended` when it has ended. A request to the model may still be under way
-    /// then, and this returns only after it.
+    /// Calls `first` before the loop begins, and `ended` when it has ended. If a request to the model is then still in
+    /// flight, this returns only after that request.
     pub fn go_on<T, E: From<Error>>(
         self,
         first: impl FnOnce(&mut Runner) -> Result<(), E>,
@@ -124,9 +124,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the folder in which the folder of a run is.
+/// Returns the folder that contains the folder of a run.
 fn parent_of(folder: &Path) -> PathBuf {
-    // A relative name, or `..` at its end, says nothing about it.
+    // A relative name, or a name with `..` at its end, does not contain the parent's name.
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     whole.parent().map_or(whole.clone(), Path::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Asks the model: a program of the user's, or a server.
+//! Asks the model, which is a program of the user or a server.
 
 use std::{
     ffi::OsString,
@@ -18,7 +18,7 @@ use crate::process::{self, Ended, Inherited, Signals, Stop};
 
 /// The model that answers prompts.
 pub(super) enum Model {
-    /// A program: it reads the action `ask_model`, and writes the answer.
+    /// A program, which reads the action `ask_model` and writes the answer.
     Command {
         /// The program and its arguments.
         command: Vec<OsString>,
@@ -30,12 +30,12 @@ pub(super) enum Model {
 }
 
 impl Model {
-    /// Returns whether a request may still be in flight when its answer is no longer wanted.
+    /// Returns whether a request may still be in flight when its answer is no longer needed.
     pub(super) fn is_slow_to_end(&self) -> bool {
         matches!(self, Model::Server(_))
     }
 
-    /// Asks what an action `ask_model` asks.
+    /// Sends the request of an action `ask_model`.
     pub(super) fn ask(
         &self,
         action: AskModelAction,
@@ -63,7 +63,7 @@ fn ask_command(
     let input = serde_json::to_string(action).map_err(invalid)? + "\n";
     let run = process::Run {
         command,
-        // The model's own key is among them.
+        // The model's own key may be among them.
         inherited: Inherited::All,
         environment: &[],
         input: input.as_bytes(),

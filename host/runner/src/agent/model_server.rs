@@ -1,4 +1,4 @@
-//! Asks a server that speaks the chat-completions form, and asks again if it is out of reach for a moment.
+//! Asks a server that speaks the chat-completions form, and retries if it is temporarily unavailable.
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{header::header, process::Stop, run_dir::ModelSettings};
 
-/// The most requests to a server that is out of reach for a moment, and the wait after the first one. Each further wait is
-/// twice as long.
+/// The most requests to a server that is temporarily unavailable, and the wait after the first one. Each further wait
+/// is twice as long.
 const ATTEMPTS: u32 = 4;
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// The longest wait that a server may ask for.
@@ -27,26 +27,26 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The interval at which a wait checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Headers that a user cannot give.
+/// Headers that the user cannot set.
 const OWN_HEADERS: [&str; 5] = ["connection", "content-length", "content-type", "host", "transfer-encoding"];
 
 /// A server that speaks the chat-completions form.
 pub(super) struct ModelServer {
     /// The address that requests are sent to.
     url: String,
-    /// The model's name there.
+    /// The model's name on the server.
     name: String,
-    /// The key that it wants, if `headers` has no `Authorization`.
+    /// The key that the server requires, unless `headers` has `Authorization`.
     key: Option<String>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// Members that each request has beside those of the run.
+    /// Members that each request has in addition to those of the run.
     body: BTreeMap<String, Json>,
 }
 
 /// The outcome of one request.
 enum Asked {
     Answered(Result<Answer, NoAnswer>),
-    /// Another request may help, after this time if the server says so.
+    /// A retry may help, after this time if the server names one.
     Again(String, Option<Duration>),
 }
 
@@ -73,7 +73,7 @@ impl ModelServer {
         Ok(ModelServer { url: url.to_owned(), name: name.to_owned(), key, headers, body: body.clone() })
     }
 
-    /// Asks what an action asks, at most [`ATTEMPTS`] times within a time limit.
+    /// Sends the request of an action, at most [`ATTEMPTS`] times within a time limit.
     pub(super) fn ask(&self, action: &AskModelAction, timeout: Duration, stop: &Stop) -> Result<Answer, NoAnswer> {
         let end = Instant::now() + timeout;
         let chat = Chat::new(action, &self.name, &self.body);
@@ -111,7 +111,7 @@ impl ModelServer {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
-            // The key is for this server, and no other.
+            // The key is for this server only.
             .max_redirects(0)
             .build();
         let mut request = ureq::Agent::from(config).post(&self.url).header("content-type", "application/json");
@@ -143,7 +143,7 @@ impl ModelServer {
             200..=299 => match chat.answer(&body) {
                 Ok(answer) => return Asked::Answered(Ok(answer)),
                 Err(NoCompletion::Invalid(message)) => return Asked::Answered(Err(NoAnswer::Invalid(message))),
-                // Servers in front of others pass on their errors under status 200.
+                // Proxies pass on errors of the servers behind them with status 200.
                 Err(NoCompletion::Failed { status, message }) => (status.unwrap_or(503), message),
             },
             _ => (status, format!("status {status}: {}", shown(&body))),
@@ -155,8 +155,8 @@ impl ModelServer {
     }
 }
 
-/// Returns how long a server asks to wait: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
-/// `retry-after-ms`, which some servers send beside it.
+/// Returns how long a server asks the client to wait: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3),
+/// or `retry-after-ms`, which some servers send in addition.
 fn wait_of(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str, unit: f64| {

@@ -14,10 +14,11 @@ use crate::{
     terminal::{Terminal, TerminalPrompt, is_terminal, marked_rows},
 };
 
-/// Marks what a model says on the terminal.
+/// Marks text of a model on the terminal.
 const MODEL: &str = "  | ";
 
-/// Returns what distinguishes a question from others: a run asks one question of the model, and one about each call.
+/// Returns what distinguishes a question from others. A run has one question of the model at a time, and one for each
+/// call.
 pub(super) fn place(question: &AskInputAction) -> &str {
     question.call.as_deref().unwrap_or("")
 }
@@ -27,7 +28,7 @@ pub(super) fn place(question: &AskInputAction) -> &str {
 pub enum Prompt {
     /// A call that needs approval.
     Approval(Ask),
-    /// A question of the model, or what became of a call.
+    /// A question of the model, or a question about the outcome of a call.
     Input(AskInputAction),
 }
 
@@ -52,16 +53,16 @@ pub(super) enum Reply {
         text: String,
         principal: String,
     },
-    /// Nobody is there, or they may not decide.
+    /// Nobody is present, or the person may not decide.
     Nothing,
-    /// It is too late to answer.
+    /// The answer is too late.
     Late,
     Signal(i32),
 }
 
 /// The person at the terminal.
 pub(super) struct Person {
-    /// The principal that they decide as.
+    /// The principal in whose name the person decides.
     pub(super) principal: String,
     terminal: Terminal,
 }
@@ -144,7 +145,7 @@ impl Person {
     }
 }
 
-/// Says what to type to decide about a call.
+/// Returns the instruction for deciding about a call.
 pub fn to_decide(code: &str) -> String {
     format!("Type \"{code}\" to approve, \"n\" or \"n REASON\" to reject:")
 }
@@ -158,10 +159,10 @@ pub enum YesOrNo {
     No(Option<String>),
 }
 
-/// The longest reason of a person that an event holds, in characters.
+/// The longest reason of a person that an event may contain, in characters.
 const MAX_REASON: usize = 900;
 
-/// Shortens the reason of a person to what an event holds.
+/// Truncates a person's reason to the length that an event may contain.
 pub fn held_reason(reason: &str) -> String {
     shorten(reason, MAX_REASON)
 }
@@ -175,7 +176,7 @@ impl YesOrNo {
         }
     }
 
-    /// Reads a line. Only the code means yes. Silence, and whatever else there is, decides nothing.
+    /// Parses a line. Only the code means yes. An empty line, and any other text, decides nothing.
     pub fn of(line: &str, code: &str) -> Option<Self> {
         let line = line.trim();
         let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -187,7 +188,7 @@ impl YesOrNo {
     }
 }
 
-/// Returns the rows that show what would be sent.
+/// Returns the rows that show the call as it would be sent.
 pub fn ask_rows(ask: &Ask, folder: &Path) -> Vec<String> {
     let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ask.expires));
     let (key, folder) = (escape_terminal(&ask.key), escape_terminal(&folder.display().to_string()));
@@ -199,7 +200,8 @@ pub fn ask_rows(ask: &Ask, folder: &Path) -> Vec<String> {
     rows
 }
 
-/// Returns the rows that show a question. What the model says is marked, so that no question looks like a call that needs approval.
+/// Returns the rows that show a question. Text of the model is marked, so that no question can look like a call that
+/// needs approval.
 pub fn question_rows(question: &AskInputAction) -> Vec<String> {
     let text = escape_terminal(&question.question);
     let (title, rows) = match &question.call {

@@ -1,4 +1,4 @@
-//! Progress of a run on standard error: a line for each decision and each result.
+//! Reports the progress of a run on standard error: a line for each decision and each result.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::error::Result;
 /// The longest line to show, in characters.
 const MAX_LINE: usize = 200;
 
-/// Returns the record that says why the last event changed nothing. `None` if it did.
+/// Returns the record that says why the last event changed nothing. `None` if the event changed something.
 ///
 /// # Errors
 ///
-/// The kernel's component gave a record that cannot be read.
+/// The kernel's component returned a record that cannot be read.
 pub fn ignored(run: &Run<FileJournal>) -> Result<Option<IgnoredRecord>> {
     let is_ignored = |record| match record {
         Record::Ignored(record) => Some(record),
@@ -23,7 +23,7 @@ pub fn ignored(run: &Run<FileJournal>) -> Result<Option<IgnoredRecord>> {
     Ok(run.records()?.into_iter().find_map(is_ignored))
 }
 
-/// Says what the last step of a run decided.
+/// Reports the decisions of a run's last step.
 pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
     for record in run.records()? {
         let Some(line) = line(&record) else { continue };
@@ -34,7 +34,7 @@ pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
     Ok(())
 }
 
-/// Says that the model of an agent has not answered for some time.
+/// Reports that the model of an agent has not answered for some time.
 pub(super) fn tell_slow(agent: &str, waited: Duration) {
     let seconds = waited.as_secs();
     warn(&format!("seamgate: {}: the model has not answered for {seconds} s", escape_terminal(agent)));

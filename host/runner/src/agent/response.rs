@@ -1,4 +1,5 @@
-//! Reads responses in the chat-completions form. Servers differ in it, and what has one meaning is taken in every shape.
+//! Reads responses in the chat-completions form. Servers differ in details, so every known form of the same content is
+//! accepted.
 
 use seamgate::{Finish, ModelCall, TokenUsage};
 use seamgate_text::shorten;
@@ -7,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::event::{Answer, arguments};
 
-/// The most of a server's words that a message shows, in characters.
+/// The longest text of a server in a message, in characters.
 const MAX_SHOWN: usize = 300;
 
 /// The reason why a response has no answer.
@@ -15,18 +16,18 @@ const MAX_SHOWN: usize = 300;
 pub(super) enum NoCompletion {
     /// The model wrote something invalid, which the run reports to it.
     Invalid(String),
-    /// The server failed, with the status of HTTP that its error names, if it names one.
+    /// The server failed. `status` is the HTTP status in its error, if it has one.
     Failed { status: Option<u16>, message: String },
 }
 
-/// A call with its tool as the server knows it.
+/// Returns the server and the tool that a name in a response represents.
 pub(super) type Named<'r> = &'r dyn Fn(&str) -> (Option<String>, String);
 
-/// Reads a response. `named` returns the server and the tool of a name.
+/// Reads a response. `named` returns the server and the tool that a name represents.
 ///
 /// # Errors
 ///
-/// The response is an error, or no chat completion with a choice; or the model's calls cannot be read.
+/// The response is an error, or not a chat completion with a choice; or the model's calls cannot be read.
 pub(super) fn read(response: &str, named: Named) -> Result<Answer, NoCompletion> {
     #[derive(Deserialize)]
     struct Response {
@@ -77,7 +78,7 @@ pub(super) fn read(response: &str, named: Named) -> Result<Answer, NoCompletion>
     };
     Ok(Answer {
         text,
-        // The server needs its own message again if that has more than text.
+        // The server needs its own message back if the message has more than text.
         message: (!calls.is_empty()).then(|| message.into()),
         calls: Some(calls).filter(|calls| !calls.is_empty()),
         finish: Some(finish),
@@ -85,7 +86,7 @@ pub(super) fn read(response: &str, named: Named) -> Result<Answer, NoCompletion>
     })
 }
 
-/// Reads an error that a server sends in place of a completion, or in it.
+/// Reads an error that a server sends instead of a completion, or inside one.
 fn failed(error: &Value) -> NoCompletion {
     let number = |value: &Value| match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -98,21 +99,21 @@ fn failed(error: &Value) -> NoCompletion {
     NoCompletion::Failed { status, message: format!("the server says: {message}") }
 }
 
-/// Shows what a server wrote, in one line.
+/// Returns a server's text on one line.
 pub(super) fn shown(text: &str) -> String {
-    // Enough for the words, however long a server's page is.
+    // This is enough text, no matter how long a server's page is.
     let start = &text[..text.floor_char_boundary(16 * MAX_SHOWN)];
     shorten(&start.split_whitespace().collect::<Vec<_>>().join(" "), MAX_SHOWN)
 }
 
-/// Returns the text of a content: a string, or the parts of one type.
+/// Returns the text of a content, which is a string, or a list with parts of one type.
 fn parts(content: &Value, kind: &str) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()).filter(|_| kind == "text"),
         Value::Array(parts) => {
             let part = |part: &Value| match part {
                 Value::String(text) if kind == "text" => Some(text.clone()),
-                // Some servers name the type otherwise, such as "output_text".
+                // Some servers use another name for the type, such as "output_text".
                 part if part["type"].as_str().is_none_or(|named| named.ends_with(kind)) => {
                     part[kind].as_str().map(str::to_owned)
                 }
@@ -125,7 +126,7 @@ fn parts(content: &Value, kind: &str) -> Option<String> {
     }
 }
 
-/// Returns the calls of a message: `tool_calls`, and the older `function_call`.
+/// Returns the calls in a message, from `tool_calls` or the older `function_call`.
 fn calls(said: &Value, named: Named) -> Result<Vec<ModelCall>, NoCompletion> {
     let listed = said["tool_calls"].as_array().into_iter().flatten();
     let calls = listed.map(|call| (&call["id"], if call["function"].is_object() { &call["function"] } else { call }));
@@ -149,7 +150,7 @@ fn calls(said: &Value, named: Named) -> Result<Vec<ModelCall>, NoCompletion> {
         .collect()
 }
 
-/// Returns the tokens, where the server counts both.
+/// Returns the token counts, if the server reports both.
 fn tokens(usage: &Value) -> Option<TokenUsage> {
     let number = |name: &str| {
         let value = &usage[name];

@@ -1,4 +1,5 @@
-//! The loop of one run. It does what each step asks for, and sends the outcome back. The kernel makes all decisions.
+//! The loop of one run. It performs the actions of each step, and sends their outcomes back. The kernel makes all
+//! decisions.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -32,8 +33,8 @@ use crate::{
     run_dir::Stores,
 };
 
-/// The longest result that an event holds whole, in bytes. Of a longer one, the event has the beginning and the end, and the journal
-/// keeps the whole. The kernel's fuel is enough for this much of most texts.
+/// The longest result that an event contains as a whole, in bytes. For a longer result, the event has the beginning and
+/// the end, and the journal keeps the whole. The kernel's fuel suffices for this length of most texts.
 const MAX_INLINE: usize = 1024 * 1024;
 
 /// A message to the loop.
@@ -44,16 +45,16 @@ enum Input {
     Signal(i32),
 }
 
-/// A question to the model that is in flight.
+/// A request to the model that is in flight.
 struct Asked {
     /// The key of its action.
     key: String,
     stop: Stop,
-    /// The time of the next notice that the model has not answered, and the length of the wait by then.
+    /// The time of the next notice that the model has not answered, and the length of the wait at that time.
     notice: (Instant, Duration),
 }
 
-/// The waits for the model after which the run says that it still waits: this long, then each time twice as long.
+/// The wait for the model after which the run reports that it is still waiting. Each further wait is twice as long.
 const FIRST_NOTICE: Duration = Duration::from_secs(15);
 
 /// The loop of one run, with its calls in flight.
@@ -61,18 +62,18 @@ pub struct Runner<'s> {
     context: &'s Context,
     run: Run<'s, FileJournal>,
     folder: PathBuf,
-    /// The labels that data keeps beyond the run.
+    /// The labels of data that outlives the run.
     stores: Stores,
     todo: VecDeque<Action>,
     /// The calls in flight, by their keys.
     under_way: HashMap<String, Stop>,
-    /// The question to the model that is in flight.
+    /// The request to the model that is in flight.
     asked: Option<Asked>,
     /// The unanswered prompts, by the keys of calls and of questions.
     waiting: BTreeMap<String, Prompt>,
     /// The prompts of children.
     below: Vec<Waiting>,
-    /// The generation of the servers' tools that the run knows.
+    /// The generation of the servers' tools that the run knows of.
     generation: u64,
     finish: Option<FinishAction>,
     unreachable: Option<String>,
@@ -113,14 +114,14 @@ impl<'s> Runner<'s> {
         let sender = self.sender.clone();
         let _listening = self.context.signals.listen(move |signal| sender.send(Input::Signal(signal)).is_ok());
         let ended = self.until_end(scope);
-        // No journal takes the outcome of what is in flight any more.
+        // The journal accepts no outcomes of calls in flight any more.
         self.stop_all();
         ended
     }
 
     fn stop_all(&mut self) {
         self.under_way.values().for_each(Stop::stop);
-        // Nobody waits for its answer.
+        // Nobody waits for the model's answer.
         if let Some(asked) = self.asked.take() {
             asked.stop.stop();
         }
@@ -146,7 +147,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Asks the person at the terminal when nothing is in flight. Returns the end if nobody answers.
+    /// Asks the person at the terminal when nothing is in flight. Returns the end of the loop if nobody answers.
     fn idle(&mut self) -> Result<Option<End>> {
         if let Some(signal) = self.signal {
             return Ok(Some(End::Signal(signal)));
@@ -192,7 +193,7 @@ impl<'s> Runner<'s> {
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
     }
 
-    /// Returns whether the person at the terminal may answer there. A principal with a key signs decisions instead.
+    /// Returns whether the person at the terminal may answer a prompt. A principal with a key signs decisions instead.
     fn may_say(&self, what: &Prompt) -> bool {
         let principal = &self.context.person.principal;
         match what {
@@ -205,7 +206,7 @@ impl<'s> Runner<'s> {
     ///
     /// # Errors
     ///
-    /// An answer about an uncertain call is neither `done` nor `not_done`, or the run does not take the event.
+    /// An answer about an uncertain call is neither `done` nor `not_done`, or the run does not accept the event.
     pub fn answer(&mut self, question: &AskInputAction, text: &str, principal: &str) -> Result<()> {
         let Some(call) = &question.call else {
             let mut input = InputEvent::new(&question.key, text);
@@ -230,7 +231,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Forgets prompts that have lapsed.
+    /// Removes prompts that are no longer pending.
     fn forget_lapsed(&mut self) {
         let now = now();
         self.waiting.retain(|_, what| what.expires() > now);
@@ -252,7 +253,7 @@ impl<'s> Runner<'s> {
                 Ok(())
             }
             Ok(Input::Model { key, answer }) => {
-                // The answer belongs to an earlier action: it is too late.
+                // The answer belongs to an earlier action, so it is too late.
                 if self.asked.take_if(|asked| asked.key == key).is_none() {
                     return Ok(());
                 }
@@ -275,7 +276,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Says that the model has not answered yet.
+    /// Reports that the model has not answered yet.
     fn tell_slow(&mut self) {
         let Some(Asked { notice: (at, waited), .. }) = &mut self.asked else { return };
         progress::tell_slow(self.run.agent(), *waited);
@@ -283,12 +284,12 @@ impl<'s> Runner<'s> {
         *waited *= 2;
     }
 
-    /// Sends an event. The loop then does the actions that it leads to.
+    /// Sends an event. The loop then performs the resulting actions.
     fn send(&mut self, event: impl Into<EventKind>) -> Result<()> {
         self.try_send(event)?.map_err(Error::Fault)
     }
 
-    /// Sends an event, and returns the fault if the kernel does not take it.
+    /// Sends an event, and returns the fault if the kernel does not accept it.
     fn try_send(&mut self, event: impl Into<EventKind>) -> Result<Result<(), Fault>> {
         for stores in self.stores.news(self.run.state())? {
             let actions = self.run.send(&stores.at(now()))?;
@@ -323,7 +324,7 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Notifies the notifier, if there is one, that a call waits.
+    /// Informs the notifier, if there is one, that a call waits for approval.
     fn notify<'e>(&self, ask: &Ask, scope: &'s Scope<'s, 'e>) -> Result<()> {
         let context = self.context;
         let Some(notifier) = &context.servers.notifier else { return Ok(()) };
@@ -350,7 +351,7 @@ impl<'s> Runner<'s> {
         let sender = self.sender.clone();
         scope.spawn(move || {
             let answer = context.model.ask(action, timeout, &context.signals, stop);
-            // Nobody hears it once the run has ended.
+            // There is no receiver once the run has ended.
             let _ = sender.send(Input::Model { key, answer });
         });
         Ok(())
@@ -418,7 +419,7 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Journals that a call is sent now, and returns whether it may be sent.
+    /// Records in the journal that a call is sent now, and returns whether it may be sent.
     fn start(&mut self, call: &str) -> Result<bool> {
         self.send(ToolStartedEvent::new(call))?;
         Ok(progress::ignored(&self.run)?.is_none())
@@ -451,12 +452,12 @@ impl<'s> Runner<'s> {
                 self.send(failed(call, message, effect))
             }
             Outcome::Cancelled if self.signal.is_none() => self.send(CallCancelledEvent::new(call)),
-            // When the run continues, it decides the outcome of the call.
+            // When the run continues, it determines the outcome of the call.
             Outcome::Cancelled | Outcome::Interrupted => Ok(()),
         }
     }
 
-    /// Sends a result: whole, or the beginning and the end if it has more than `max` bytes.
+    /// Sends a result. If it has more than `max` bytes, sends only the beginning and the end.
     fn result(
         &mut self,
         call: &str,

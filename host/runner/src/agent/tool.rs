@@ -15,20 +15,20 @@ use crate::{
     secrets::Secrets,
 };
 
-/// The longest result, in bytes: what a journal keeps.
+/// The longest result, in bytes. A journal can keep results up to this length.
 const MAX_RESULT: usize = 64 * 1024 * 1024;
 
 /// The outcome of a call.
 pub(super) enum Outcome {
     /// The tool answered.
     Result { is_error: bool, body: Body },
-    /// The tool gave no result.
+    /// The tool returned no result.
     Failed {
         message: String,
-        /// `true` if it may have had an effect.
+        /// `true` if the call may have had an effect.
         may_have_run: bool,
     },
-    /// The run ended the call.
+    /// The run cancelled the call.
     Cancelled,
     /// A signal ended this process.
     Interrupted,
@@ -41,7 +41,7 @@ pub(super) enum Body {
 }
 
 impl Body {
-    /// Returns JSON if the bytes are JSON, and otherwise text, with U+FFFD in place of what is not UTF-8.
+    /// Returns JSON if the bytes are JSON. Otherwise, returns text, with U+FFFD in place of invalid UTF-8.
     pub(super) fn of(bytes: &[u8]) -> Self {
         match serde_json::from_slice::<Json>(bytes) {
             Ok(value) => Body::Json(value),
@@ -49,7 +49,7 @@ impl Body {
         }
     }
 
-    /// Returns what a tool wrote, with the values of secrets hidden.
+    /// Returns the output of a tool with the values of secrets hidden.
     fn hidden(bytes: &[u8], secrets: &Secrets) -> Self {
         if secrets.is_empty() {
             return Body::of(bytes);
@@ -64,7 +64,8 @@ impl Outcome {
     }
 }
 
-/// Puts the values of secrets into the arguments of a call. The run, which has sent them, does not have the values.
+/// Inserts the values of secrets into the arguments of a call. The run that sent the arguments does not have these
+/// values.
 pub(super) fn arguments(secrets: &Secrets, execute: &ExecuteAction) -> Result<String, Outcome> {
     let named = execute.secrets.as_deref().unwrap_or_default();
     secrets.fill(&execute.arguments, "", named).map_err(Outcome::not_sent)
@@ -101,7 +102,8 @@ pub(super) fn call(
     }
 }
 
-/// Runs the command of a tool. It reads the arguments from its standard input, and writes the result to its standard output.
+/// Runs the command of a tool. The command reads the arguments from its standard input, and writes the result to its
+/// standard output.
 pub(super) fn run(
     (servers, tool): (&Servers, &Command),
     run: &str,
@@ -143,7 +145,7 @@ pub(super) fn run(
     let failed = |message: String| Outcome::Failed { message, may_have_run: true };
     match process::run(&run, signals, &mut |_| {}) {
         Ok(Ended::Exited { output }) => Outcome::Result { is_error: false, body: body(&output) },
-        // A tool that ends by itself has answered, even if it says that it failed.
+        // A tool that ends by itself has answered, even if its exit status reports a failure.
         Ok(Ended::Failed { status, output }) if status.code().is_some() => {
             let body = match output.trim_ascii() {
                 b"" => Body::Text(format!("The tool failed: {status}")),

@@ -1,5 +1,5 @@
-//! A client of one server that speaks the Model Context Protocol, over its standard input and output or by its address: it lists
-//! tools and calls them. The server gets nothing else: no sampling, no roots, no elicitation.
+//! A client of one server that speaks the Model Context Protocol, either over its standard input and output or at an
+//! address. It lists tools and calls them. It offers the server nothing else: no sampling, no roots, no elicitation.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-06-18>, and 2026-07-28 with servers that have no session
 
@@ -26,9 +26,10 @@ use crate::{
 };
 
 const PROTOCOL: &str = "2025-06-18";
-/// The version for servers without sessions: each request names it.
+/// The version for servers without sessions. Each request names it.
 const STATELESS: &str = "2026-07-28";
-/// The error of a server that does not speak the version of a request. It names those that it speaks.
+/// The error code of a server that does not support the version of a request. The error names the versions that it
+/// supports.
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The interval at which a call checks whether it was stopped.
@@ -40,12 +41,12 @@ pub const MAX_PAGES: usize = 100;
 /// The most tools of a list.
 pub const MAX_TOOLS: usize = 4096;
 
-/// Describes this client.
+/// Returns this client's description of itself.
 fn client() -> Value {
     json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// A client of one server, which runs until this is dropped.
+/// A client of one server. Dropping it terminates the server.
 pub struct Client {
     connection: Connection,
     shared: Arc<Shared>,
@@ -66,7 +67,7 @@ pub struct ServerInfo {
 #[derive(Default)]
 struct Shared {
     last: AtomicU64,
-    /// Rises each time the server's tools may have changed, and when it ends.
+    /// Increases each time the server's tools may have changed, and when the server ends.
     generation: AtomicU64,
     pending: Mutex<Pending>,
 }
@@ -78,19 +79,19 @@ struct Pending {
     waiting: HashMap<u64, Sender<Result<RpcAnswer, Unanswered>>>,
 }
 
-/// The answer to a request: a result, or an error of the protocol.
+/// The answer to a request, which is a result or an error of the protocol.
 type RpcAnswer = Result<Box<RawValue>, RpcError>;
 
 /// The reason why a request has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// The server ended before it was sent.
+    /// The server ended before the request was sent.
     NotSent,
     /// The server ended.
     Ended,
-    /// It took too long.
+    /// The answer took too long.
     Late,
-    /// The caller stopped it.
+    /// The caller stopped the request.
     Stopped,
     /// The server cannot be reached, or the connection broke off.
     Failed {
@@ -110,7 +111,7 @@ pub struct CallResult {
     /// The result as JSON.
     #[serde(rename = "structuredContent")]
     pub structured: Option<Box<RawValue>>,
-    /// `true` if the tool says that it failed.
+    /// `true` if the tool reports that it failed.
     #[serde(rename = "isError", default)]
     pub is_error: bool,
     #[serde(rename = "resultType")]
@@ -137,7 +138,7 @@ struct Resource {
 }
 
 impl CallResult {
-    /// Returns the text of all parts. Names each part that is not text.
+    /// Returns the text of all parts. A part that is not text is only named.
     pub fn text(&self) -> String {
         let part = |block: &ContentBlock| match (block.r#type.as_str(), &block.text, &block.resource) {
             ("text", Some(text), _) => text.clone(),
@@ -157,12 +158,12 @@ impl CallResult {
 }
 
 impl Client {
-    /// Starts a program, and agrees on the protocol.
+    /// Starts a program, and negotiates the protocol.
     pub fn start(program: &Program) -> Result<Self, String> {
         Self::start_at(Target::Program(program))
     }
 
-    /// Connects to a server by its address, and agrees on the protocol.
+    /// Connects to a server at an address, and negotiates the protocol.
     pub fn connect(endpoint: &Endpoint) -> Result<Self, String> {
         Self::start_at(Target::Address(endpoint))
     }
@@ -206,13 +207,13 @@ impl Client {
         struct Named {
             name: String,
         }
-        // A server that is a program may fail at a request before `initialize`. One by its address has a status for each request, and one
-        // without sessions takes none that names no version.
+        // A server that is a program may fail on a request before `initialize`. A server at an address has a status for
+        // each request, and if it has no sessions, it rejects requests that name no version.
         let said = match target {
             Target::Program(_) => server.initialize().or_else(|why| server.discover().map_err(|_| why)),
             Target::Address(_) => server.discover().or_else(|first| {
                 let initialized = server.initialize();
-                // Either error can be the one that helps, such as that the server wants a login.
+                // Either error can be the helpful one, for example the one that says that the server requires a login.
                 initialized
                     .map_err(|second| if why(&first) == why(&second) { second } else { format!("{first}; {second}") })
             }),
@@ -223,7 +224,7 @@ impl Client {
         if !server.is_stateless {
             server.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         } else if server.tells_changes() {
-            // Nobody waits for its answer, which comes when the server ends.
+            // Nobody waits for this answer, which comes when the server ends.
             let id = server.shared.last.fetch_add(1, Ordering::SeqCst) + 1;
             let params = json!({ "_meta": server.meta(), "notifications": { "toolsListChanged": true } });
             let listen = json!({ "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params });
@@ -239,7 +240,7 @@ impl Client {
         self.ask("initialize", &hello)
     }
 
-    /// Asks a server without sessions what it is.
+    /// Asks a server without sessions for its description.
     fn discover(&mut self) -> Result<Box<RawValue>, String> {
         #[derive(Deserialize)]
         struct Discovered {
@@ -248,7 +249,7 @@ impl Client {
         }
         self.is_stateless = true;
         let said = self.ask("server/discover", &json!({}))?;
-        // Some servers with sessions answer requests that they do not know with an empty result.
+        // Some servers with sessions answer unknown requests with an empty result.
         match serde_json::from_str(said.get()) {
             Ok(Discovered { versions }) if versions.iter().any(|version| version == STATELESS) => Ok(said),
             _ => Err(format!("server/discover: the server does not say that it speaks {STATELESS}")),
@@ -267,7 +268,7 @@ impl Client {
         tools.tells_changes
     }
 
-    /// Returns `_meta` of each request: without a session, it describes this client.
+    /// Returns `_meta` for each request. Without a session, it describes this client.
     fn meta(&self) -> serde_json::Map<String, Value> {
         let mut meta = serde_json::Map::new();
         if self.is_stateless {
@@ -285,28 +286,28 @@ impl Client {
         self.info.clone()
     }
 
-    /// Ends several servers at once. They share one [`GRACE`] to end by themselves.
+    /// Terminates several servers at once. They share one [`GRACE`] to end by themselves.
     pub fn end_all<'c>(clients: impl IntoIterator<Item = &'c Client>) {
         let connections: Vec<&Connection> = clients.into_iter().map(|client| &client.connection).collect();
         Connection::end_all(&connections, GRACE);
     }
 
-    /// Says that the server ended, and how, if that is known.
+    /// Returns a message that the server ended, and how, if that is known.
     pub fn how_it_ended(&self) -> String {
         format!("the server {}", self.connection.exit().as_deref().unwrap_or("ended"))
     }
 
-    /// Sends a message. It is lost if the server has ended, or reads nothing.
+    /// Sends a message. The message is lost if the server has ended or does not read.
     fn write(&self, line: String) {
         let _ = self.connection.push(line);
     }
 
-    /// Returns a number that rises when the tools may have changed.
+    /// Returns a number that increases when the tools may have changed.
     pub fn generation(&self) -> u64 {
         self.shared.generation.load(Ordering::SeqCst)
     }
 
-    /// Returns the definitions of its tools, as it lists them.
+    /// Returns the definitions of the server's tools, as the server lists them.
     pub fn tools(&self) -> Result<Vec<Box<RawValue>>, String> {
         #[derive(Deserialize)]
         struct Page {
@@ -331,7 +332,8 @@ impl Client {
         Err(format!("tools/list: it has more than {MAX_PAGES} pages"))
     }
 
-    /// Calls a tool with exactly these arguments. Line ends between values, which would end the message, become spaces.
+    /// Calls a tool with exactly these arguments. Line ends between values become spaces, because a line end would end
+    /// the message.
     pub fn call(
         &self,
         tool: &str,
@@ -356,7 +358,7 @@ impl Client {
         meta.insert("seamgate.dev/idempotency-key".to_owned(), json!(idempotency_key));
         let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
         match answer.map(|result| serde_json::from_str(result.get())) {
-            // The server knows that this client can answer nothing.
+            // The server knows that this client cannot answer requests.
             Ok(Ok(CallResult { kind: Some(kind), .. })) if kind != "complete" => {
                 invalid(format!("the server's answer is of the type {kind:?}, which nobody asked for"))
             }
@@ -428,12 +430,13 @@ impl Client {
     }
 }
 
-/// Returns an error without the method that it belongs to.
+/// Returns an error message without the method that it begins with.
 fn why(error: &str) -> &str {
     error.split_once(": ").map_or(error, |(_, why)| why)
 }
 
-/// Returns whether a server rejects the version of a request and names the same one as supported. Some then take the request.
+/// Returns whether a server rejects the version of a request, but names that version as supported. Some of these
+/// servers then accept the request.
 fn supports_version(error: &RpcError) -> bool {
     #[derive(Default, Deserialize)]
     struct Data {
@@ -446,7 +449,8 @@ fn supports_version(error: &RpcError) -> bool {
 }
 
 impl Shared {
-    /// Takes a line of the server. Skips a line that is not a message, because some servers write logs there.
+    /// Processes a line of the server. Skips lines that are not messages, because some servers write logs to the same
+    /// stream.
     fn take(&self, line: &str, input: Option<&Input>) {
         #[derive(Deserialize)]
         struct Message {
@@ -468,7 +472,7 @@ impl Shared {
                         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{METHOD_NOT_FOUND},"message":"Method not found"}}}}"#
                     ),
                 };
-                // Nobody answers a server that has ended, or that asks before it was asked anything.
+                // There is no input if the server has ended, or if it sends a request before it has received anything.
                 let _ = input.map(|input| input.push(answer));
             }
             (Some(method), None) => {
@@ -488,7 +492,7 @@ impl Shared {
         }
     }
 
-    /// Passes an answer to whoever waits for it.
+    /// Passes an answer to the thread that waits for it.
     fn answer(&self, id: &str, answer: Result<RpcAnswer, Unanswered>) {
         let Ok(id) = id.parse::<u64>() else { return };
         let waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);

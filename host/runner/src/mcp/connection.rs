@@ -1,4 +1,4 @@
-//! A connection to a server, whether it is a program or an address.
+//! A connection to a server, which is a program or at an address.
 
 use std::{
     sync::Arc,
@@ -11,24 +11,24 @@ use crate::{
     secrets::Secrets,
 };
 
-/// The place of a server.
+/// Where to find a server.
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
-    /// A program that is to be started.
+    /// A program to start.
     Program(&'t Program<'t>),
     /// An address.
     Address(&'t Endpoint),
 }
 
-/// A connection to a server. Dropping it ends the program or the session.
+/// A connection to a server. Dropping it terminates the program or the session.
 pub enum Connection {
-    /// A program, over its standard input and output.
+    /// A program, connected over its standard input and output.
     Process(Service),
-    /// An address, over HTTP.
+    /// An address, connected over HTTP.
     Address(Remote),
 }
 
-/// Takes lines for a server.
+/// Accepts lines for a server.
 #[derive(Clone)]
 pub enum Input {
     /// The standard input of a program.
@@ -38,8 +38,8 @@ pub enum Input {
 }
 
 impl Connection {
-    /// Starts a program, or a connection to an address. `take` gets what comes from the server, with the values of secrets hidden, and
-    /// returns whether it takes more.
+    /// Starts a program, or a connection to an address. `take` receives what the server sends, with the values of
+    /// secrets hidden, and returns whether it accepts more.
     pub fn start(target: Target, mut take: impl FnMut(Received) -> bool + Send + 'static) -> Result<Self, String> {
         let secrets = match target {
             Target::Program(program) => Arc::clone(program.secrets),
@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// Returns what takes lines for the server.
+    /// Returns the input that accepts lines for the server.
     pub fn input(&self) -> Input {
         match self {
             Connection::Process(service) => Input::Process(Arc::clone(service.input())),
@@ -62,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// Sends a line, if there is room.
+    /// Sends a line, if there is space in the queue.
     pub fn push(&self, line: String) -> Result<(), Refused> {
         self.input().push(line)
     }
@@ -72,7 +72,7 @@ impl Connection {
         self.input().close();
     }
 
-    /// Ends several servers at once. They share one `grace` to end by themselves.
+    /// Terminates several servers at once. They share one `grace` to end by themselves.
     pub fn end_all(connections: &[&Connection], grace: Duration) {
         let start = Instant::now();
         let services: Vec<&Service> = connections
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Returns how the program ended, such as "exited with status 1". `None` while it runs, and for an address.
+    /// Describes how the program ended, such as "exited with status 1". `None` while it runs, and for an address.
     pub fn exit(&self) -> Option<String> {
         match self {
             Connection::Process(service) => service.exit(),
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Ends the server. It has `grace` to end by itself.
+    /// Terminates the server. It has `grace` to end by itself.
     pub fn end_after(&self, grace: Duration) {
         match self {
             Connection::Process(service) => service.end_after(grace),
@@ -110,7 +110,7 @@ impl Connection {
     }
 }
 
-/// Hides the values of secrets in what a server wrote.
+/// Hides the values of secrets in a server's output.
 fn hidden(received: Received, secrets: &Secrets) -> Received {
     match received {
         Received::Wrote(Wrote::Line(line)) => Received::Wrote(Wrote::Line(secrets.hide(line))),
@@ -124,7 +124,7 @@ fn hidden(received: Received, secrets: &Secrets) -> Received {
 }
 
 impl Input {
-    /// Sends a line, if there is room.
+    /// Sends a line, if there is space in the queue.
     pub fn push(&self, line: String) -> Result<(), Refused> {
         match self {
             Input::Process(input) => input.push(line),

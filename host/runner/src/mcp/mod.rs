@@ -1,4 +1,4 @@
-//! The Model Context Protocol, from the side of a client.
+//! The client side of the Model Context Protocol.
 
 mod client;
 mod connection;

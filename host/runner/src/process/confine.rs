@@ -1,4 +1,4 @@
-//! Confines a program to the paths that it needs, where the system can: Landlock, on Linux.
+//! Confines a program to the paths that it needs, on systems that support this: Linux, with Landlock.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,29 +7,29 @@ use std::{
 
 use serde::Deserialize;
 
-/// The paths that a program may reach, besides programs and libraries of the system, which it may read.
+/// The paths that a program may access, in addition to the system's programs and libraries, which it may read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {
-    /// Files and folders that it may read, and run.
+    /// Files and folders that it may read and execute.
     #[serde(default)]
     pub read: Vec<PathBuf>,
     /// Files and folders that it may also write.
     #[serde(default)]
     pub write: Vec<PathBuf>,
-    /// The files and folders themselves, once they are open.
+    /// The opened files and folders themselves.
     #[serde(skip)]
     opened: Option<Arc<os::Opened>>,
 }
 
 impl Paths {
-    /// Finds the paths from a folder, and opens them. From then on, the program may reach these files and folders, whatever is
-    /// put in their places.
+    /// Resolves the paths from a folder, and opens them. From then on, the program may access these files and folders,
+    /// no matter what replaces them.
     ///
     /// # Errors
     ///
-    /// A path is not there, leads over a link below the folder, or lies inside one that the program may write. In the last two
-    /// cases a program could choose what it reaches.
+    /// A path does not exist, leads over a link below the folder, or lies inside a path that the program may write. In
+    /// the last two cases, a program could choose what it accesses.
     pub fn open(&mut self, folder: &Path) -> Result<(), String> {
         let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
         for path in self.read.iter_mut().chain(&mut self.write) {
@@ -82,15 +82,15 @@ mod os {
     /// The version of the ABI to request. An older system enforces the part that it supports.
     const ABI_ASKED: ABI = ABI::V5;
 
-    /// The first version that keeps signals and abstract sockets inside.
+    /// The first version that confines signals and abstract sockets.
     const ABI_SCOPES: ABI = ABI::V6;
 
-    /// The paths that programs of the system need to start.
+    /// The paths that the system's programs need to start.
     const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/proc", "/sys"];
     /// Devices that hold no data.
     const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-    /// Files and folders that a program may reach.
+    /// Files and folders that a program may access.
     #[derive(Debug)]
     pub(super) struct Opened(Vec<Open>);
 
@@ -111,7 +111,7 @@ mod os {
         }
     }
 
-    /// Opens an absolute path without following a link, step by step.
+    /// Opens an absolute path one component at a time, without following links.
     fn open(path: &Path, is_writable: bool) -> io::Result<Open> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut descriptor = rustix::fs::open("/", flags, Mode::empty())?;
@@ -142,9 +142,9 @@ mod os {
             .is_ok_and(|confined| confined.is_ok_and(|is_enforced| is_enforced))
     }
 
-    /// Confines this thread and all programs that it starts from now on, and returns whether the system enforces it.
+    /// Confines this thread and all programs that it starts from now on. Returns whether the system enforces this.
     ///
-    /// There is no way back: the thread must end after the programs.
+    /// This cannot be undone, so the thread must end after the programs.
     pub(in crate::process) fn confine(paths: &Paths) -> io::Result<bool> {
         let restrict = || -> Result<RulesetStatus, RulesetError> {
             let opened = paths.opened.iter().flat_map(|opened| &opened.0);
@@ -169,7 +169,7 @@ mod os {
 
     use super::Paths;
 
-    /// Nothing is opened where nothing is confined.
+    /// Empty, because nothing is confined on this system.
     #[derive(Debug)]
     pub(super) struct Opened;
 

@@ -12,17 +12,17 @@ pub enum Inherited<'a> {
 }
 
 impl Inherited<'_> {
-    /// Starts to build a command whose environment is what it inherits.
+    /// Creates a command with the inherited environment.
     pub(super) fn command(self, program: &OsStr) -> Command {
         let Inherited::Only(names) = self else { return Command::new(program) };
-        // The program is found by this process's path, whether or not it gets that.
+        // The program is looked up in this process's `PATH`, whether or not the program inherits that.
         let mut command = Command::new(found(program).unwrap_or_else(|| program.into()));
         command.env_clear().envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command
     }
 }
 
-/// Returns the file of a program that is named without a folder, as this process's path has it.
+/// Looks up a program without a folder in this process's `PATH`, and returns its file.
 fn found(name: &OsStr) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return None;

@@ -1,7 +1,7 @@
-//! The folder in which an agent and this process exchange files: one for each attempt, removed after it.
+//! The folder in which an agent and this process exchange files. Each attempt has its own, which is removed afterwards.
 //!
-//! A run that is killed cannot remove its folder. So each run locks its folder, and the next run removes folders without a
-//! lock.
+//! A run that is killed cannot remove its folder. So each run locks its folder, and the next run removes folders that
+//! are not locked.
 
 use std::{io, path::Path};
 
@@ -11,7 +11,7 @@ use super::signals::Signals;
 
 const PREFIX: &str = "seamgate-run-";
 
-/// A temporary folder. Dropping it removes it, and so does a signal that ends this process.
+/// A temporary folder. It is removed when this is dropped, or when a signal ends this process.
 pub struct ExchangeDir<'a> {
     folder: TempDir,
     signals: &'a Signals,
@@ -23,7 +23,7 @@ impl<'a> ExchangeDir<'a> {
     pub fn new(signals: &'a Signals) -> io::Result<Self> {
         loop {
             let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-            // Before the lock, another run may have removed it as left over.
+            // Before the lock was taken, another run may have removed the folder as left over.
             if let Some(lock) = os::lock(folder.path())? {
                 signals.remove_at_end(Some(folder.path()));
                 return Ok(ExchangeDir { folder, signals, _lock: lock });
@@ -43,7 +43,7 @@ impl Drop for ExchangeDir<'_> {
     }
 }
 
-/// Removes the folders of killed runs. A folder that cannot be removed stays, and does no harm.
+/// Removes the folders of killed runs. A folder that cannot be removed stays, which does no harm.
 pub fn remove_left_over() {
     for entry in std::env::temp_dir().read_dir().into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
@@ -65,7 +65,7 @@ mod os {
 
     pub(super) type Lock = File;
 
-    /// Locks a folder. `None` if it is gone.
+    /// Locks a folder. Returns `None` if the folder no longer exists.
     pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
         let Ok(folder) = open(path) else {
             return Ok(None);
@@ -76,7 +76,7 @@ mod os {
         Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(folder))
     }
 
-    /// Removes a folder that belongs to this user and that no run has locked.
+    /// Removes a folder that belongs to this user and is not locked by any run.
     pub(super) fn remove_left_over(path: &Path) {
         let Ok(folder) = open(path) else {
             return;
@@ -110,6 +110,6 @@ mod os {
         Ok(Some(Lock))
     }
 
-    /// Without locks on folders, left-over ones cannot be recognized.
+    /// Does nothing, because without locks on folders, left-over folders cannot be recognized.
     pub(super) fn remove_left_over(_: &Path) {}
 }

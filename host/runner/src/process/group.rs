@@ -1,4 +1,4 @@
-//! The process group of a program: how it is started, watched and ended.
+//! Starts, watches and terminates the process group of a program.
 
 #[cfg(not(unix))]
 pub(super) use self::os::has_exited;
@@ -16,7 +16,7 @@ mod os {
 
     use super::super::spawn;
 
-    /// Makes the child the leader of a new session and, on Linux, ties its life to ours.
+    /// Makes the child the leader of a new session. On Linux, also ensures that the child dies with this process.
     pub(in crate::process) fn prepare(command: &mut Command) {
         #[cfg(target_os = "linux")]
         let parent = rustix::process::getpid();
@@ -25,8 +25,8 @@ mod os {
             #[cfg(target_os = "linux")]
             {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If we died before that call, no signal will come, so the child ends itself. To return an error would
-                // not do: there is nobody left who takes it.
+                // If this process died before that call, no signal will come, so the child terminates itself. Returning
+                // an error would not help, because nobody is left to receive it.
                 if rustix::process::getppid() != Some(parent) {
                     kill_process(rustix::process::getpid(), Signal::KILL)?;
                 }
@@ -40,7 +40,8 @@ mod os {
         unsafe { command.pre_exec(lead) };
     }
 
-    /// Waits for the exit on a thread of its own, then calls `tell`. Does not reap, so that the group's number stays taken.
+    /// Waits for the exit on a separate thread, then calls `tell`. Does not reap the child, so that the number of the
+    /// group stays reserved.
     pub(in crate::process) fn watch(
         child: &Child,
         tell: impl FnOnce(io::Result<()>) + Send + 'static,
@@ -53,12 +54,12 @@ mod os {
         })
     }
 
-    /// Asks the group to end. Ignores errors, because `kill` follows.
+    /// Asks the group to terminate. Ignores errors, because `kill` follows.
     pub(in crate::process) fn terminate(child: &mut Child) {
         let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
     }
 
-    /// Kills the group. The child must not be reaped yet. Ignores errors: the caller waits for the exit.
+    /// Kills the group. The child must not have been reaped. Ignores errors, because the caller waits for the exit.
     pub(in crate::process) fn kill(child: &mut Child) {
         let pid = Pid::from_child(child);
         let _ = kill_process_group(pid, Signal::KILL);
@@ -76,7 +77,7 @@ mod os {
 
     pub(in crate::process) fn prepare(_: &mut Command) {}
 
-    /// Does nothing: a run checks for the exit at each tick, and a service whenever it is asked.
+    /// Does nothing, because a run checks for the exit at each tick, and a service whenever it is asked.
     pub(in crate::process) fn watch(_: &Child, _: impl FnOnce(io::Result<()>) + Send + 'static) -> io::Result<()> {
         Ok(())
     }
@@ -87,7 +88,7 @@ mod os {
 
     pub(in crate::process) fn terminate(_: &mut Child) {}
 
-    /// Kills the child. Ignores errors: the caller waits for the exit.
+    /// Kills the child. Ignores errors, because the caller waits for the exit.
     pub(in crate::process) fn kill(child: &mut Child) {
         let _ = child.kill();
     }

@@ -1,4 +1,4 @@
-//! Lines that wait to be written to a reader that may be slow, or never read.
+//! Queues lines for a reader that may be slow, or may never read.
 
 use std::{
     collections::VecDeque,
@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-/// The most bytes that may wait.
+/// The maximum number of waiting bytes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// The interval at which a writer that waits for room checks whether to continue.
+/// The interval at which a writer that waits for space checks whether to continue.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A queue of lines with a thread that writes them.
+/// A queue of lines, and a thread that writes them.
 #[derive(Default)]
 pub struct LineWriter {
     queue: Mutex<Queue>,
@@ -24,25 +24,25 @@ pub struct LineWriter {
 #[derive(Default)]
 struct Queue {
     lines: VecDeque<String>,
-    /// The bytes of all lines, and of those that are being written.
+    /// The total size of all waiting lines and of those that are being written, in bytes.
     bytes: usize,
-    /// Nothing comes any more.
+    /// `true` once no more lines will be added.
     is_closed: bool,
-    /// Nobody reads any more.
+    /// `true` once the reader reads no more.
     is_broken: bool,
 }
 
-/// The reason why a line was not taken.
+/// The reason why the queue rejected a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Too many bytes wait already.
+    /// Too many bytes are already waiting.
     Full,
-    /// Nobody reads any more.
+    /// The reader reads no more.
     Broken,
 }
 
 impl LineWriter {
-    /// Starts a thread that writes all lines to `out`, until this is closed. `out` is dropped then.
+    /// Starts a thread that writes all lines to `out`, until the queue is closed. Then drops `out`.
     pub fn start(out: impl Write + Send + 'static) -> io::Result<Arc<Self>> {
         let writer = Arc::<LineWriter>::default();
         let own = Arc::clone(&writer);
@@ -65,7 +65,7 @@ impl LineWriter {
         }
     }
 
-    /// Waits for lines, and returns all that wait. `None`: no more will come.
+    /// Waits for lines, and returns all waiting ones. Returns `None` if no more will come.
     fn next(&self, written: usize) -> Option<Vec<u8>> {
         let mut queue = self.lock();
         queue.bytes = queue.bytes.saturating_sub(written);
@@ -78,7 +78,7 @@ impl LineWriter {
             self.changed.notify_all();
             return None;
         }
-        // Mostly one line waits, which can be long.
+        // Usually only one line waits, which can be long.
         let mut bytes = queue.lines.pop_front().unwrap_or_default().into_bytes();
         bytes.push(b'\n');
         for line in queue.lines.drain(..) {
@@ -88,7 +88,7 @@ impl LineWriter {
         Some(bytes)
     }
 
-    /// Adds a line, if there is room.
+    /// Adds a line, if there is space.
     pub fn push(&self, line: String) -> Result<(), Refused> {
         let mut queue = self.lock();
         if queue.is_broken || queue.is_closed {
@@ -103,7 +103,7 @@ impl LineWriter {
         Ok(())
     }
 
-    /// Adds a line when there is room. Gives up when `is_over` returns true.
+    /// Adds a line as soon as there is space. Gives up when `is_over` returns `true`.
     pub fn push_waiting(&self, line: String, is_over: impl Fn() -> bool) -> Result<(), Refused> {
         {
             let mut queue = self.lock();
@@ -117,20 +117,20 @@ impl LineWriter {
         self.push(line)
     }
 
-    /// Closes the queue: what waits is written, then the reader sees the end.
+    /// Closes the queue: waiting lines are written, and then the reader sees the end.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    /// Waits until all is written or nobody reads any more, but no longer than `time`.
+    /// Waits until everything is written or the reader reads no more, but no longer than `time`.
     pub fn wait(&self, time: Duration) {
         let queue = self.lock();
         let is_left = |queue: &mut Queue| !queue.is_broken && queue.bytes > 0;
         drop(self.changed.wait_timeout_while(queue, time, is_left));
     }
 
-    /// Returns whether nobody reads any more.
+    /// Returns whether the reader reads no more.
     pub fn is_broken(&self) -> bool {
         self.lock().is_broken
     }
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes one write for each message.
+    /// A reader that accepts one write for each message.
     struct Slow(mpsc::Receiver<()>, Sender<Vec<u8>>);
 
     impl Write for Slow {

@@ -1,15 +1,15 @@
-//! Lines that a program or a client writes.
+//! Reads the lines that a program or a client writes.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-/// The longest line, in bytes. A program that writes a longer one is treated as ended.
+/// The longest line, in bytes. A program that writes a longer line is treated as if it had ended.
 pub const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// Input from a program or a client.
 pub enum Wrote {
     /// A line, without its end.
     Line(String),
-    /// The beginning of a line that is not UTF-8, with U+FFFD in place of what is invalid.
+    /// The beginning of a line that is not UTF-8, with U+FFFD in place of invalid bytes.
     NotText(String),
     /// The last line, which has no line end.
     Unended(String),
@@ -19,7 +19,7 @@ pub enum Wrote {
     End,
 }
 
-/// Reads lines until `take` returns false, or there are no more.
+/// Reads lines until `take` returns `false`, or until there are no more.
 pub fn read_lines(input: impl Read, mut take: impl FnMut(Wrote) -> bool) {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     loop {

@@ -1,4 +1,4 @@
-//! One run of a program: it gets its whole input, and ends within its time.
+//! Runs a program once: writes its whole input, and enforces its time limit.
 
 use std::{
     ffi::OsString,
@@ -23,9 +23,9 @@ use super::{
 };
 use crate::secrets::Secrets;
 
-/// The time that a run waits for the end of output once the child has exited and its group was killed.
+/// How long a run waits for the end of output after the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
-/// The time that a run then waits for the end of standard error.
+/// How long a run then waits for the end of standard error.
 const TELL: Duration = Duration::from_millis(200);
 /// The longest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
@@ -38,26 +38,27 @@ pub struct Run<'a> {
     pub inherited: Inherited<'a>,
     /// Variables that are added to its environment.
     pub environment: &'a [(&'a str, OsString)],
-    /// All bytes that the child gets on standard input. It need not read them.
+    /// The bytes of the child's standard input. The child need not read them.
     pub input: &'a [u8],
     /// The longest time that the child may run.
     pub timeout: Duration,
-    /// The limit on output, in bytes. A child that writes more is ended.
+    /// The limit on output, in bytes. A child that writes more is terminated.
     pub limit: usize,
-    /// The folder that the child runs in. `None`: that of this process.
+    /// The folder that the child runs in. `None` for that of this process.
     pub folder: Option<&'a Path>,
-    /// Ends the child before its time.
+    /// Terminates the child before its time limit.
     pub stop: Stop,
-    /// The name before each line of its standard error. `None`: the child writes to that of this process.
+    /// The name that precedes each line of the child's standard error. If `None`, the child writes to that of this
+    /// process.
     pub told_as: Option<&'a str>,
-    /// The paths that the child may reach. `None`: all that this process may. Otherwise the thread must end after the run,
-    /// because it is confined, too.
+    /// The paths that the child may access. `None` for all that this process may access. Otherwise, the thread must end
+    /// after the run, because it is confined, too.
     pub paths: Option<&'a Paths>,
-    /// The secrets that are hidden in its standard error.
+    /// The secrets that are hidden in the child's standard error.
     pub secrets: Arc<Secrets>,
 }
 
-/// Ends one run from another thread.
+/// Stops one run from another thread.
 #[derive(Clone, Default)]
 pub struct Stop(Arc<Mutex<Stopped>>);
 
@@ -68,17 +69,17 @@ struct Stopped {
 }
 
 impl Stop {
-    /// Ends the run, or the one that begins later.
+    /// Stops the run. If the run has not begun, it is stopped as soon as it begins.
     pub fn stop(&self) {
         let mut stopped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stopped.is_asked = true;
         if let Some(run) = &stopped.run {
-            // A run that has ended needs no end.
+            // If the run has already ended, there is nothing to stop.
             let _ = run.send(RunEvent::Stop);
         }
     }
 
-    /// Returns whether the run was asked to end.
+    /// Returns whether the run was asked to stop.
     pub fn is_asked(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_asked
     }
@@ -92,7 +93,8 @@ impl Stop {
     }
 }
 
-/// How a run ended. If several fit, `Interrupted` goes first, then `Stopped`, `TooLong`, `TimedOut`.
+/// The way in which a run ended. If several apply, the order of precedence is `Interrupted`, `Stopped`, `TooLong`,
+/// `TimedOut`.
 pub enum Ended {
     /// The child exited with status 0.
     Exited {
@@ -108,7 +110,7 @@ pub enum Ended {
     },
     /// The child ran for too long.
     TimedOut {
-        /// `true` if it had closed its output and lived on.
+        /// `true` if the child had closed its output, but had not exited.
         closed: bool,
         /// The bytes that it wrote.
         output: Vec<u8>,
@@ -120,13 +122,13 @@ pub enum Ended {
     },
     /// The child could not be started.
     NotStarted(io::Error),
-    /// Another thread ended it.
+    /// Another thread stopped the run.
     Stopped,
     /// This process got this signal: SIGINT, SIGTERM or SIGHUP. The caller should exit with 128 plus its number.
     Interrupted(i32),
 }
 
-/// A message of another thread to the thread of the run.
+/// A message from another thread to the thread of the run.
 enum RunEvent {
     /// The child wrote these bytes. No bytes mean the end of output.
     Output(io::Result<Vec<u8>>),
@@ -134,15 +136,15 @@ enum RunEvent {
     Exited(io::Result<()>),
     /// This process got this signal.
     Signal(i32),
-    /// Another thread ends the run.
+    /// Another thread stops the run.
     Stop,
 }
 
-/// Runs the child until it exits or has to be ended, and returns how it ended.
+/// Runs the child until it exits or has to be terminated, and returns how it ended.
 ///
-/// `progress` gets the bytes of output so far, at each chunk and at least every 100 ms. It must not block.
-/// An error means that the child could not be watched or, as another user's process, could not be ended.
-/// Linux kills the child when the thread that started it ends: that is the thread that this runs on.
+/// Calls `progress` with the number of bytes of output so far, for each chunk and at least every 100 ms. It must not
+/// block. An error means that the child could not be watched, or could not be terminated, for example because it runs
+/// as another user. Linux kills the child when the thread that started it ends, which is the calling thread.
 pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io::Result<Ended> {
     let Some((program, arguments)) = run.command.split_first() else {
         return Ok(Ended::NotStarted(ErrorKind::InvalidInput.into()));
@@ -159,7 +161,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     group::prepare(&mut command);
 
     let (sender, events) = mpsc::channel();
-    // Before the start, so that no signal ends this process by default while there is a child.
+    // Listen before the start, so that no signal ends this process by default while there is a child.
     let listener = sender.clone();
     let listening = signals.listen(move |signal| listener.send(RunEvent::Signal(signal)).is_ok());
     run.stop.tell(&sender);
@@ -192,7 +194,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     }
     group::kill(&mut supervised.child);
     if by_itself {
-        // The group is dead. What still holds the output open is out of reach and may do so for ever.
+        // The group is dead. A process that still holds the output open cannot be terminated, and may hold it forever.
         supervised.wait(DRAIN, |supervised| supervised.closed || stop(supervised))?;
     } else {
         supervised.wait(REMOVAL, |supervised| supervised.exited)?;
@@ -203,12 +205,12 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     supervised.reaped = true;
     let status = supervised.child.wait()?;
 
-    // Its last output is read before its end is reported.
+    // The last lines of standard error are read before the end is reported.
     if let Ok(told) = told {
         let _ = told.recv_timeout(TELL);
     }
 
-    // From here on a signal ends this process by default. One that came before is in the channel.
+    // From here on, a signal ends this process by default. Earlier signals are in the channel.
     drop(listening);
     while let Ok(event) = supervised.events.try_recv() {
         supervised.take(event)?;
@@ -234,25 +236,25 @@ struct Supervised<'a> {
     events: Receiver<RunEvent>,
     progress: &'a mut dyn FnMut(usize),
     output: Vec<u8>,
-    /// The end of output was read.
+    /// `true` if the end of output was read.
     closed: bool,
     exited: bool,
-    /// The first signal that this process got.
+    /// The first signal that this process received.
     signal: Option<i32>,
-    /// Another thread ended it.
+    /// `true` if another thread stopped the run.
     stopped: bool,
-    /// The number of the child may belong to another process now.
+    /// `true` if the child was reaped. Its number may now belong to another process.
     reaped: bool,
 }
 
 impl Supervised<'_> {
     /// Starts the threads that write the input, read the output and wait for the exit.
     ///
-    /// Nobody joins them, because a pipe that something holds open for ever must not block us.
+    /// The threads are not joined, because a pipe that some process holds open forever must not block the run.
     fn start_threads(&mut self, run: &Run, sender: &Sender<RunEvent>) -> io::Result<()> {
         if let Some(mut stdin) = self.child.stdin.take() {
             let input = run.input.to_vec();
-            // The child need not read all of it, so an error does not matter. The end of the thread closes the pipe.
+            // The child need not read all of it, so an error does not matter. When the thread ends, the pipe is closed.
             spawn(move || drop(stdin.write_all(&input)))?;
         }
         if let Some(stdout) = self.child.stdout.take() {
@@ -261,11 +263,11 @@ impl Supervised<'_> {
             spawn(move || read(stdout.take(most), &sender))?;
         }
         let sender = sender.clone();
-        // Nobody listens any more if the child could not be ended.
+        // If the child could not be terminated, nobody receives this.
         group::watch(&self.child, move |result| drop(sender.send(RunEvent::Exited(result))))
     }
 
-    /// Takes events until `done`, or until this time has passed.
+    /// Processes events until `done` returns `true`, or until this time has passed.
     fn wait(&mut self, time: Duration, done: impl Fn(&Self) -> bool) -> io::Result<()> {
         let start = Instant::now();
         while !done(self) {
@@ -273,7 +275,7 @@ impl Supervised<'_> {
             if left.is_zero() {
                 break;
             }
-            // An error is the end of a tick: `run` holds a sender, so the channel stays open.
+            // An error means the end of a tick: `run` holds a sender, so the channel stays open.
             if let Ok(event) = self.events.recv_timeout(left.min(TICK)) {
                 self.take(event)?;
             }
@@ -286,7 +288,7 @@ impl Supervised<'_> {
         Ok(())
     }
 
-    /// Takes one event.
+    /// Processes one event.
     fn take(&mut self, event: RunEvent) -> io::Result<()> {
         match event {
             RunEvent::Output(bytes) => {
@@ -306,7 +308,7 @@ impl Supervised<'_> {
 }
 
 impl Drop for Supervised<'_> {
-    /// Ends the child if `run` is left by an error or a panic.
+    /// Terminates the child if `run` exits because of an error or a panic.
     fn drop(&mut self) {
         if !self.reaped {
             group::kill(&mut self.child);
@@ -314,7 +316,7 @@ impl Drop for Supervised<'_> {
     }
 }
 
-/// Sends all that can be read, in chunks, then an empty chunk or an error.
+/// Sends everything that can be read, in chunks, then an empty chunk or an error.
 fn read(mut source: impl Read, sender: &Sender<RunEvent>) {
     let mut chunk = vec![0; 64 * 1024];
     loop {
@@ -324,7 +326,7 @@ fn read(mut source: impl Read, sender: &Sender<RunEvent>) {
             Err(error) => Err(error),
         };
         let last = bytes.as_ref().map_or(true, Vec::is_empty);
-        // Nobody listens any more once the run is over.
+        // Once the run is over, nobody receives this.
         if sender.send(RunEvent::Output(bytes)).is_err() || last {
             return;
         }

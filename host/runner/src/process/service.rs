@@ -1,4 +1,4 @@
-//! A program that reads and writes lines beside this process.
+//! A program that runs alongside this process, and exchanges lines with it.
 
 use std::{
     collections::BTreeMap,
@@ -29,21 +29,21 @@ use crate::secrets::Secrets;
 #[cfg(not(unix))]
 const TICK: Duration = Duration::from_millis(5);
 
-/// A program that runs beside this process.
+/// A program that runs alongside this process.
 pub struct Program<'a> {
     /// The program and its arguments. Not empty.
     pub command: &'a [String],
-    /// The part of this process's environment that it inherits.
+    /// The part of this process's environment that the program inherits.
     pub inherited: Inherited<'a>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the program's environment.
     pub environment: &'a BTreeMap<String, String>,
-    /// The folder that it runs in.
+    /// The folder that the program runs in.
     pub folder: &'a Path,
-    /// The name before each line of its standard error.
+    /// The name that precedes each line of the program's standard error.
     pub told_as: &'a str,
-    /// The paths that it may reach. `None`: all that this process may.
+    /// The paths that the program may access. `None` for all that this user may access.
     pub paths: Option<&'a Paths>,
-    /// The secrets that are hidden in what it writes.
+    /// The secrets that are hidden in the program's output.
     pub secrets: &'a Arc<Secrets>,
 }
 
@@ -54,20 +54,21 @@ impl Program<'_> {
     }
 }
 
-/// A program that reads lines and writes lines until it is dropped. Its group is ended then, or as soon as the program exits.
+/// A program that reads and writes lines until this is dropped. Its group is terminated then, or as soon as the program
+/// exits.
 pub struct Service {
     process: Arc<Process>,
-    /// Keeps the thread that started it: Linux kills the program with it.
+    /// Keeps the thread alive that started the program, because Linux kills the program when that thread ends.
     _keeper: Sender<()>,
-    /// The lines that wait to be read by it.
+    /// The lines that wait for the program to read them.
     input: Arc<LineWriter>,
 }
 
 impl Service {
-    /// Starts a program. `take` gets what it writes, and [`Wrote::End`] at its end. It returns whether it takes more.
+    /// Starts a program. `take` receives its output, and [`Wrote::End`] at its end. It returns whether it accepts more.
     ///
-    /// The end is that of the program's output, or of the program: a process that it leaves behind may keep the output open
-    /// for ever.
+    /// The end comes when the output ends or the program exits, because a process that the program leaves behind may
+    /// hold the output open forever.
     pub fn start(program: &Program, take: impl FnMut(Wrote) -> bool + Send + 'static) -> io::Result<Self> {
         let Some((name, arguments)) = program.command.split_first() else {
             return Err(ErrorKind::InvalidInput.into());
@@ -87,7 +88,7 @@ impl Service {
         let input = input.unwrap_or_default();
         let process = Arc::new(Process { state: Mutex::new(State::Running(child)), changed: Condvar::new() });
         process.watch(&input, exits)?;
-        // From here on, dropping the service ends the child.
+        // From here on, dropping the service terminates the child.
         let service = Service { process, _keeper: keeper, input };
         tell_errors(stderr, program.told_as, program.secrets)?;
         if let Some(stdout) = stdout {
@@ -96,18 +97,19 @@ impl Service {
         Ok(service)
     }
 
-    /// Ends the program and its group. It has [`GRACE`] to end by itself.
+    /// Terminates the program and its group. The program has [`GRACE`] to exit by itself.
     pub fn end(&self) {
         self.end_after(GRACE);
     }
 
-    /// Ends the program and its group. Closes the program's input, and waits `grace` for it to end by itself. Then the
-    /// group gets SIGTERM, and after [`KILL_AFTER`] SIGKILL. Returns as soon as the program has exited.
+    /// Terminates the program and its group. Closes the program's input, and waits up to `grace` for it to exit by
+    /// itself. Then sends SIGTERM to the group, and SIGKILL after [`KILL_AFTER`]. Returns as soon as the program has
+    /// exited.
     pub fn end_after(&self, grace: Duration) {
         Service::end_all(&[self], grace);
     }
 
-    /// Ends several programs at once, as [`end_after`](Service::end_after) ends one: they share one `grace`.
+    /// Terminates several programs at once, as [`end_after`](Service::end_after) does for one. They share one `grace`.
     pub fn end_all(services: &[&Service], grace: Duration) {
         let wait = |time: Duration| {
             let start = Instant::now();
@@ -121,7 +123,7 @@ impl Service {
         wait(REMOVAL);
     }
 
-    /// Returns how the program ended, such as "exited with status 1". `None` while it runs.
+    /// Describes how the program ended, such as "exited with status 1". Returns `None` while it runs.
     pub fn exit(&self) -> Option<String> {
         self.process.wait(Duration::ZERO);
         match &*self.process.lock() {
@@ -130,12 +132,12 @@ impl Service {
         }
     }
 
-    /// Returns what writes to the program's standard input. Closing it ends that input.
+    /// Returns the writer for the program's standard input. Closing it closes that input.
     pub fn input(&self) -> &Arc<LineWriter> {
         &self.input
     }
 
-    /// Writes a line. It is lost if the program has ended, or reads nothing.
+    /// Writes a line. The line is lost if the program has ended or does not read.
     pub fn write(&self, line: String) {
         let _ = self.input.push(line);
     }
@@ -155,14 +157,14 @@ struct Process {
 }
 
 enum State {
-    /// Not reaped yet, so the number of its group is not that of another one.
+    /// The child is not reaped yet, so no other group has its number.
     Running(Child),
-    /// Reaped. `None` if the system did not say how it ended.
+    /// The child was reaped. `None` if the system did not report how it ended.
     Exited(Option<ExitStatus>),
 }
 
 impl Process {
-    /// Reaps the process when it exits, ends what is left of its group, closes its input, and drops `exits`.
+    /// Reaps the process when it exits, terminates the rest of its group, closes its input, and drops `exits`.
     fn watch(self: &Arc<Self>, input: &Arc<LineWriter>, exits: Exits) -> io::Result<()> {
         let (process, input) = (Arc::clone(self), Arc::clone(input));
         let watched = match &*self.lock() {
@@ -205,7 +207,7 @@ impl Process {
         drop(self.changed.wait_timeout_while(self.lock(), left, is_running));
     }
 
-    /// Returns whether the process has exited, and reaps it then: nothing watches it here.
+    /// Returns whether the process has exited. Reaps it in this case, because nothing else watches it on this system.
     #[cfg(not(unix))]
     fn has_exited(&self) -> bool {
         let has_exited = match &mut *self.lock() {
@@ -233,28 +235,28 @@ fn describe(status: ExitStatus) -> String {
     status.code().map_or_else(|| "ended".to_owned(), |code| format!("exited with status {code}"))
 }
 
-/// Starts a program on a thread of its own, which lives until the returned sender is dropped.
+/// Starts a program on a separate thread, which lives until the returned sender is dropped.
 fn spawn_on_own_thread(mut command: Command, paths: Option<Paths>) -> io::Result<(Sender<()>, Child)> {
     let (keeper, kept) = mpsc::channel::<()>();
     let (sender, started) = mpsc::channel();
     spawn(move || {
         let confined = paths.as_ref().map_or(Ok(false), confine);
         let _ = sender.send(confined.and_then(|_| command.spawn()));
-        // An error is the end of the service.
+        // An error means that the service has ended.
         let _ = kept.recv();
     })?;
     let child = started.recv().map_err(io::Error::other)??;
     Ok((keeper, child))
 }
 
-// `setsid` is of Linux.
+// `setsid` is a Linux command.
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::sync::mpsc::Receiver;
 
     use super::*;
 
-    /// Starts a shell script, and returns what it writes, line by line: `None` is the end.
+    /// Starts a shell script, and returns its output line by line. `None` marks the end.
     fn start(script: &str) -> (Service, Receiver<Option<String>>) {
         let command = ["sh", "-c", script].map(str::to_owned);
         let (sender, wrote) = mpsc::channel();
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn output_ends_with_the_program_while_a_child_holds_the_pipe() {
-        // A child in the group is killed. One that leads a session of its own is out of reach, and may write for ever.
+        // A child in the group is killed. A child that leads a session of its own cannot be terminated, and may write
+        // forever.
         for left in ["sleep 60 &", "setsid sleep 60 &", "setsid sh -c 'while :; do echo late; sleep 0.01; done' &"] {
             let (service, wrote) = start(&format!("{left} echo first; echo last; exit 3"));
             let mut lines = lines(&wrote, 2 * SECOND);

@@ -14,7 +14,8 @@ mod os {
 
     use super::super::spawn;
 
-    /// Passes SIGINT, SIGTERM and SIGHUP to all listeners. Without a listener, they end this process as by default.
+    /// Passes SIGINT, SIGTERM and SIGHUP to all listeners. Without a listener, they end this process, as is the
+    /// default.
     #[derive(Clone)]
     pub struct Signals(Arc<Shared>);
 
@@ -28,8 +29,8 @@ mod os {
     impl Signals {
         /// Catches the signals from now on. Call this once, at start.
         pub fn install() -> io::Result<Self> {
-            // A parent can make this process ignore SIGCHLD. Then the kernel reaps the child itself: its status is lost, and its
-            // number may go to another process. To catch the signal undoes that.
+            // A parent can make this process ignore SIGCHLD. Then the kernel reaps the child itself: its status is
+            // lost, and its number may be reused for another process. Catching the signal undoes that.
             let ends = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored() >> (signal - 1) & 1 == 0);
             let mut caught = signal_hook::iterator::Signals::new(ends.chain([SIGCHLD]))?;
             let signals = Self(Arc::default());
@@ -40,7 +41,7 @@ mod os {
                         if let Some(folder) = &*listener.0.folder.lock().unwrap_or_else(PoisonError::into_inner) {
                             let _ = std::fs::remove_dir_all(folder);
                         }
-                        // This ends the process.
+                        // This terminates the process.
                         drop(signal_hook::low_level::emulate_default_handler(signal));
                     }
                 }
@@ -48,7 +49,8 @@ mod os {
             Ok(signals)
         }
 
-        /// Passes later signals to a listener, until the result is dropped. The listener returns whether somebody heard it.
+        /// Passes later signals to a listener, until the result is dropped. The listener returns whether anybody
+        /// received the signal.
         pub fn listen(&self, listener: impl Fn(i32) -> bool + Send + 'static) -> Listening {
             let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
             listeners.last += 1;
@@ -57,7 +59,7 @@ mod os {
             Listening { signals: self.clone(), number }
         }
 
-        /// Sets the folder that is removed before a signal ends this process. `None`: no folder.
+        /// Sets the folder that is removed before a signal ends this process. `None` for no folder.
         pub fn remove_at_end(&self, folder: Option<&Path>) {
             *self.0.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.map(Path::to_owned);
         }
@@ -69,13 +71,13 @@ mod os {
         }
     }
 
-    /// Takes a signal, and returns whether it heard it.
+    /// A function that receives a signal, and returns whether anybody handles it.
     type Listener = Box<dyn Fn(i32) -> bool + Send>;
 
     #[derive(Default)]
     struct Listeners {
         last: u64,
-        /// By their numbers.
+        /// The listeners, with their numbers.
         all: Vec<(u64, Listener)>,
     }
 
@@ -92,8 +94,8 @@ mod os {
         }
     }
 
-    /// Returns the signals that this process ignored at its start, as bits. They stay ignored, as `nohup` wants it for
-    /// SIGHUP. Only Linux says which.
+    /// Returns the signals that this process ignored at its start, as bits. They stay ignored, as `nohup` requires for
+    /// SIGHUP. Only Linux reports them.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -105,7 +107,7 @@ mod os {
 mod os {
     use std::{io, path::Path};
 
-    /// No signals are caught here.
+    /// Does nothing, because no signals are caught on this system.
     #[derive(Clone)]
     pub struct Signals;
 

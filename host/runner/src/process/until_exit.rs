@@ -14,24 +14,25 @@ mod os {
         io::ioctl_fionread,
     };
 
-    /// The time to wait for the exit of a program whose output has ended, so that whoever is notified of the end can
+    /// How long to wait for the exit of a program whose output has ended, so that whoever is notified of the end can
     /// ask how the program exited.
     const EXITS: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
-    /// Says, when it is dropped, that a program has exited.
+    /// Signals, by being dropped, that a program has exited.
     pub(in crate::process) type Exits = PipeWriter;
 
-    /// Returns what says that a program has exited, and what [`UntilExit`] hears it from.
+    /// Returns a pair: the end of a pipe to drop when a program has exited, and the end on which [`UntilExit`] notices
+    /// that.
     pub(in crate::process) fn exit_pair() -> io::Result<(Exits, PipeReader)> {
         io::pipe().map(|(exited, exits)| (exits, exited))
     }
 
-    /// The output of a program. It ends with the program, also while a process that the program left behind holds the pipe
-    /// open: what is in the pipe by then is read, and nothing that comes later.
+    /// The output of a program. It ends with the program, even if a process that the program left behind holds the pipe
+    /// open. The content of the pipe at that time is read, and nothing later.
     pub(in crate::process) struct UntilExit {
         output: ChildStdout,
         exited: PipeReader,
-        /// The bytes that are left to read, once the program has exited or its output has ended.
+        /// The number of bytes left to read, once the program has exited or its output has ended.
         left: Option<u64>,
     }
 
@@ -54,7 +55,7 @@ mod os {
                         let length = self.output.read(bytes)?;
                         if length == 0 && !bytes.is_empty() {
                             self.left = Some(0);
-                            // Whether it has exited by then is for others to ask.
+                            // Other code checks whether it has exited by then.
                             let _ = poll(&mut [PollFd::new(&self.exited, PollFlags::IN)], Some(&EXITS));
                         }
                         return Ok(length);
@@ -62,7 +63,7 @@ mod os {
                     *self.left.insert(ioctl_fionread(&self.output)?)
                 }
             };
-            // That much is there, so this does not wait.
+            // This many bytes are available, so reading does not block.
             let length = (&mut self.output).take(left).read(bytes)?;
             self.left = Some(if length == 0 { 0 } else { left.saturating_sub(length as u64) });
             Ok(length)
@@ -77,7 +78,7 @@ mod os {
         process::ChildStdout,
     };
 
-    /// Nothing says here that a program has exited.
+    /// Does nothing, because exits are not signalled on this system.
     pub(in crate::process) struct Exits;
 
     pub(in crate::process) fn exit_pair() -> io::Result<(Exits, Exits)> {

@@ -1,4 +1,5 @@
-//! Approvals that were signed elsewhere: a JWS in its compact form (RFC 7515, section 7.1), signed with Ed25519 (RFC 8037).
+//! Approvals that were signed elsewhere, as a JWS in its compact form (RFC 7515, section 7.1), signed with Ed25519 (RFC
+//! 8037).
 
 use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{ED25519, UnparsedPublicKey};
@@ -7,10 +8,10 @@ use serde::Deserialize;
 use super::signing::public_key;
 use crate::error::{Result, bail};
 
-/// The longest token, in bytes: what an event may have.
+/// The longest token that an event may contain, in bytes.
 pub const MAX_TOKEN: usize = 16 * 1024;
 
-/// The claims of a token. All are needed, so that it holds for one call of one run.
+/// The claims of a token. All are required, so that the token is valid for only one call of one run.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
@@ -18,20 +19,20 @@ pub struct Claims {
     pub run: String,
     /// The call's key.
     pub key: String,
-    /// The digest of the action that was decided about.
+    /// The digest of the action that the decision is about.
     pub digest: String,
     /// `approved` or `rejected`.
     pub decision: String,
     /// The principal who decided.
     pub principal: String,
-    /// The time when it was signed, in seconds since 1970. Nothing depends on it.
+    /// The time of the signature, in seconds since 1970. Nothing depends on it.
     #[serde(default, rename = "iat")]
     _issued: Option<u64>,
-    /// The time until which it holds, in seconds since 1970.
+    /// The time until which the token is valid, in seconds since 1970.
     pub exp: Option<u64>,
 }
 
-/// Reads a token, and verifies that its principal signed it. `keys` returns the public keys of a principal; `now` is
+/// Parses a token, and verifies that its principal signed it. `keys` returns the public keys of a principal; `now` is
 /// in milliseconds since 1970.
 pub fn verify<'k>(token: &str, keys: impl Fn(&str) -> &'k [String], now: u64) -> Result<Claims> {
     #[derive(Deserialize)]
@@ -111,7 +112,7 @@ mod tests {
         let claims = verified(&token, 99_999).expect("a token");
         assert_eq!((claims.principal.as_str(), claims.decision.as_str()), ("anna", "approved"));
         assert!(verified(&token, 100_000).is_err_and(|error| error.to_string().contains("expired")));
-        // Each bit counts.
+        // Changing any byte must invalidate the token.
         for at in 0..token.len() {
             for bit in 0..7 {
                 let mut bytes = token.clone().into_bytes();

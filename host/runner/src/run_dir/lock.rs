@@ -1,4 +1,4 @@
-//! Ensures that one process at a time continues a run.
+//! Ensures that only one process at a time continues a run.
 
 use std::{
     fs::{File, TryLockError},
@@ -12,21 +12,22 @@ use seamgate::open_regular;
 
 use crate::error::{AddContext, Error, Result};
 
-/// The time to wait for an owner that may be about to end.
+/// How long to wait for an owner that may be about to end.
 const ENDS: Duration = Duration::from_secs(1);
-/// The time to wait after the owner has gone. A killed process leaves the lock to a program that it was starting, until
-/// that runs, and this takes long on a busy machine.
+/// How long to wait after the owner has ended. If a process is killed while it starts a program, the child holds the
+/// lock until the program is executed, which takes long on a busy machine.
 const STARTS: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(10);
 
-/// The file of the lock in the folder of a run.
+/// The name of the lock file in the folder of a run.
 const NAME: &str = "agent.lock";
 
-/// Keeps other processes from going on with a run, until this is dropped. It ends with the process, however that ends.
+/// Keeps other processes from continuing a run, until this is dropped. The system releases it when the process ends, no
+/// matter how.
 pub struct Lock(#[expect(dead_code, reason = "it is held")] File);
 
 impl Lock {
-    /// Locks the folder of a run. The file `agent.lock` has the number of the process that has the lock.
+    /// Locks the folder of a run. The file `agent.lock` contains the number of the process that holds the lock.
     pub fn take(run: &Path) -> Result<Self> {
         let context = || format!("cannot write {}", run.join(NAME).display());
         let mut file = open(run).with_context(context)?;
@@ -37,7 +38,7 @@ impl Lock {
                     write_owner(&mut file).with_context(context)?;
                     return Ok(Lock(file));
                 }
-                // On a file system without locks, the journal still refuses a second writer.
+                // On a file system without locks, the journal still rejects a second writer.
                 Err(TryLockError::Error(_)) => return Ok(Lock(file)),
                 Err(TryLockError::WouldBlock) => {}
             }
@@ -56,24 +57,24 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// The file of the lock cannot be opened.
+    /// The lock file cannot be opened.
     pub fn try_take(run: &Path) -> io::Result<Option<Self>> {
         let file = open(run)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Ok(None),
-            // On a file system without locks, the journal still refuses a second writer.
+            // On a file system without locks, the journal still rejects a second writer.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(Lock(file))),
         }
     }
 
-    /// Returns whether a process has the lock of a run. Writes nothing.
+    /// Returns whether a process holds the lock of a run. Writes nothing.
     pub fn is_held(run: &Path) -> bool {
         let file = open_regular(File::options().read(true), &run.join(NAME));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
-/// Opens the file of the lock, which it creates if it is missing.
+/// Opens the lock file, and creates it if it is missing.
 fn open(run: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);

@@ -1,5 +1,5 @@
-//! The plan of a run: `agent.json` in its folder contains everything that another process needs to continue the run
-//! besides the journal.
+//! The plan of a run. The file `agent.json` in the run's folder contains everything, except the journal, that another
+//! process needs to continue the run.
 
 use std::{
     collections::BTreeMap,
@@ -13,27 +13,27 @@ use serde::{Deserialize, Serialize};
 use super::profile_copy::ProfileCopy;
 use crate::error::{AddContext, Error, Result, bail};
 
-/// The name of a plan in the folder of its run.
+/// The file name of a plan in the folder of its run.
 const NAME: &str = "agent.json";
 
-/// The plan's name once no process continues the run.
+/// The plan's file name once no process continues the run.
 const ENDED: &str = "ended.json";
 
 /// The version of the format. Version 1 had the paths of profiles without their documents.
 const VERSION: u32 = 2;
 
-/// The largest plan, in bytes: it holds whole profiles.
+/// The largest plan, in bytes. A plan contains whole profiles.
 const MAX_PLAN: usize = 64 * 1024 * 1024;
 
-/// The settings that hold for a whole run.
+/// The settings that apply to a whole run.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The version of the format.
     pub seamgate_agent: u32,
-    /// The profile of the run's agent, then those of agents that it delegates to.
+    /// The profile of the run's agent, followed by those of the agents that it delegates to.
     pub profiles: Vec<ProfileCopy>,
-    /// The servers file. An absolute path.
+    /// The servers file, as an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<PathBuf>,
     /// The model.
@@ -47,7 +47,7 @@ pub struct Plan {
 /// Headers and members that the user adds to each request to a model server.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ModelSettings {
-    /// Headers. `${NAME}` in a value stands for a variable of the environment.
+    /// Headers. `${NAME}` in a value represents an environment variable.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Members of the body, such as `temperature`.
@@ -65,20 +65,20 @@ pub enum ModelPlan {
     Url {
         /// The address that requests are sent to.
         url: String,
-        /// The model's name there.
+        /// The model's name on the server.
         name: String,
-        /// The environment variable with its key.
+        /// The environment variable with the server's key.
         key_env: String,
         /// Additions to each request.
         #[serde(default)]
         settings: ModelSettings,
     },
-    /// The client of an MCP gate: the run has no loop, and ends with the gate's process.
+    /// The client of an MCP gate. The run has no loop, and ends with the gate's process.
     Client,
 }
 
 impl Plan {
-    /// Makes the plan of a run that starts in this process's working folder. Profiles are copied when they are
+    /// Creates the plan of a run that starts in this process's working folder. Profiles are copied when they are
     /// [registered](super::Profiles::read).
     pub fn new(profiles: Vec<PathBuf>, servers: Option<PathBuf>, model: ModelPlan, principal: String) -> Result<Self> {
         let absolute = |path: PathBuf| std::path::absolute(&path).with_context(|| path.display().to_string());
@@ -92,12 +92,12 @@ impl Plan {
         })
     }
 
-    /// Reads the plan of a run that may go on.
+    /// Reads the plan of a run that may continue.
     pub fn read(run: &Path) -> Result<Self> {
         Self::read_file(run.join(NAME))
     }
 
-    /// Reads the plan of a run, also of one that no process continues. `None` if there is none.
+    /// Reads the plan of a run, even if no process continues the run. Returns `None` if there is no plan.
     pub fn of_any(run: &Path) -> Result<Option<Self>> {
         let names = [NAME, ENDED].map(|name| run.join(name));
         names.into_iter().find(|path| path.is_file()).map(Self::read_file).transpose()
@@ -113,9 +113,9 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Puts aside the plan of a run that no process continues.
+    /// Renames the plan of a run that no process continues.
     pub fn put_aside(run: &Path) {
-        // Without it, a run that has ended is looked at once more, and nothing is asked there.
+        // If this fails, the ended run is checked once more, which does no harm.
         let _ = fs::rename(run.join(NAME), run.join(ENDED));
     }
 

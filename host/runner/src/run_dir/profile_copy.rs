@@ -1,4 +1,5 @@
-//! A profile as a run registered it: the run keeps a copy, so that it continues as it began after the file has changed.
+//! A profile as a run registered it. The run keeps a copy, so that it continues with the same profile after the file
+//! has changed.
 
 use std::{
     borrow::Cow,
@@ -10,12 +11,12 @@ use seamgate::{FileError, read_profile};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::value::RawValue;
 
-/// The file of a profile, and the run's copy of the whole document once it was registered.
+/// The file of a profile, and, once the profile is registered, the run's copy of the complete document.
 #[derive(Clone, Serialize)]
 pub struct ProfileCopy {
-    /// The file. An absolute path.
+    /// The file, as an absolute path.
     pub path: PathBuf,
-    /// The whole document, with the files that it names by path and the definitions of its tools.
+    /// The complete document, with the files that it references by path and the definitions of its tools.
     #[serde(skip_serializing_if = "has_none", serialize_with = "write")]
     document: OnceLock<Box<RawValue>>,
 }
@@ -29,17 +30,17 @@ fn write<S: Serializer>(document: &OnceLock<Box<RawValue>>, serializer: S) -> Re
 }
 
 impl ProfileCopy {
-    /// Names a file that is not copied yet.
+    /// Creates an entry for a file that is not copied yet.
     pub(super) fn of(path: PathBuf) -> Self {
         ProfileCopy { path, document: OnceLock::new() }
     }
 
-    /// Returns the whole document. `None` if there is no copy.
+    /// Returns the complete document. `None` if there is no copy.
     pub fn document(&self) -> Option<&str> {
         self.document.get().map(|document| document.get())
     }
 
-    /// Returns the copy, or else the text that `read` returns.
+    /// Returns the copy. If there is none, returns the text that `read` returns.
     pub(super) fn text(
         &self,
         read: impl FnOnce(&Path) -> Result<String, FileError>,
@@ -50,7 +51,7 @@ impl ProfileCopy {
         }
     }
 
-    /// Keeps a copy of the whole document, unless there is one.
+    /// Keeps a copy of the complete document, unless there is one.
     pub(super) fn keep(&self, text: Cow<str>) -> serde_json::Result<()> {
         if let Cow::Owned(text) = text {
             let document = RawValue::from_string(text)?;
@@ -60,8 +61,8 @@ impl ProfileCopy {
         Ok(())
     }
 
-    /// Compares the file with the copy. Returns how they differ, as the end of a sentence about the file. `None` if they are
-    /// equal, or if there is nothing to compare: the file was a pipe, or there is no copy.
+    /// Compares the file with the copy. Describes how they differ, as the end of a sentence about the file. Returns
+    /// `None` if they are equal, or if there is nothing to compare because the file was a pipe or there is no copy.
     pub fn difference(&self) -> Option<String> {
         let copy = self.document.get()?;
         if self.path.exists() && !self.path.is_file() {
@@ -76,7 +77,7 @@ impl ProfileCopy {
 }
 
 impl<'de> Deserialize<'de> for ProfileCopy {
-    /// Reads a file and its copy. The first version of plans has the path alone.
+    /// Deserializes a file and its copy. The first version of plans has only the path.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

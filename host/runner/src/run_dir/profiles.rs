@@ -18,19 +18,19 @@ use crate::error::{AddContext, Error, Result};
 
 /// The profiles of a plan, registered in a gate.
 pub struct Profiles {
-    /// The gate that knows them.
+    /// The gate in which they are registered.
     pub gate: Gate,
-    /// All of them, in the order of the plan. Not empty.
+    /// All profiles, in the order of the plan. Not empty.
     pub all: Vec<Registered>,
 }
 
 /// One registered profile.
 pub struct Registered {
-    /// Its description in the gate.
+    /// The gate's description of the profile.
     pub info: ProfileInfo,
-    /// Its tools, with the definitions that are pinned.
+    /// The tools of the profile, with their pinned definitions.
     pub tools: Vec<Pinned>,
-    /// The variables that its servers get, by the servers' names.
+    /// The environment variables that its servers get, by the servers' names.
     servers: BTreeMap<String, Reached>,
 }
 
@@ -47,24 +47,25 @@ struct Reached {
 pub struct Pinned {
     /// The tool's name.
     pub name: String,
-    /// The server that has it. Empty: the host.
+    /// The server that has the tool. Empty for the host's own tools.
     #[serde(default)]
     pub server: String,
-    /// The definition that is pinned.
+    /// The pinned definition.
     pub definition: Option<Box<RawValue>>,
     /// The arguments that may name secrets.
     #[serde(default)]
     secrets: Vec<SecretRule>,
 }
 
-/// A rule of a tool about secrets, as far as a run needs it.
+/// The part of a tool's rule about secrets that a run needs.
 #[derive(Deserialize)]
 struct SecretRule {
     names: Vec<String>,
 }
 
 impl Registered {
-    /// Returns the tools that servers have, in the format of lock files. A tool that a command runs has the pinned definition.
+    /// Returns the tools that servers list, in the format of lock files. For a tool that a command runs, the pinned
+    /// definition is used.
     pub fn listed(&self, servers: &Servers) -> Result<Json> {
         #[derive(Serialize)]
         struct Listed<'l> {
@@ -104,8 +105,8 @@ impl Profiles {
         Self::read_by(copies, read_profile)
     }
 
-    /// Registers the copies of profiles. A profile without a copy gets the whole text that `read` returns: a profile that is a
-    /// pipe can be read only once.
+    /// Registers the copies of profiles. A profile without a copy gets the complete text that `read` returns, because a
+    /// profile that is a pipe can be read only once.
     pub fn read_by(copies: &[ProfileCopy], read: impl Fn(&Path) -> Result<String, FileError>) -> Result<Self> {
         #[derive(Deserialize)]
         struct Document {
@@ -137,7 +138,7 @@ impl Profiles {
         named
     }
 
-    /// Returns the names of the secrets that tools may take.
+    /// Returns the names of the secrets that tools may receive.
     pub fn secrets(&self) -> BTreeSet<String> {
         let rules = self.all.iter().flat_map(|profile| &profile.tools).flat_map(|tool| &tool.secrets);
         rules.flat_map(|rule| rule.names.iter().cloned()).collect()

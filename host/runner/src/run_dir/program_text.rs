@@ -1,4 +1,5 @@
-//! How a server is run, in one line. A person reads it before they approve a call, and an approval is for this text only.
+//! Describes on one line how a server is run. A person reads this text before they approve a call, and an approval
+//! applies only to this text.
 
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
@@ -9,8 +10,8 @@ use super::servers::{Command, Server};
 use crate::{mcp::Endpoint, process::Paths};
 
 impl Command {
-    /// Describes the program: its words, the names of its variables, and its paths. The values of variables may be secret, so
-    /// a digest stands for them.
+    /// Describes the program by its words, the names of its variables, and its paths. The values of variables may be
+    /// secret, so the description has only a digest of them.
     pub fn described(&self) -> String {
         let mut text = self.command.iter().map(|word| program_word(word)).collect::<Vec<_>>().join(" ");
         push_values(&mut text, "env", &self.env);
@@ -29,7 +30,7 @@ impl Command {
 }
 
 impl Server {
-    /// Describes the server, if one program or address has all its tools.
+    /// Describes the server, if a single program or address provides all its tools.
     pub fn described(&self) -> Option<String> {
         match self {
             Server::Commands(_) => None,
@@ -39,7 +40,7 @@ impl Server {
     }
 }
 
-/// Returns a word as a shell would take it. Dashes at its beginning need no quotes, because it is not a path.
+/// Returns a word in shell syntax. A word that begins with dashes needs no quotes, because it is not a path.
 fn program_word(word: &str) -> String {
     let rest = word.trim_start_matches('-');
     let dashes = &word[..word.len() - rest.len()];
@@ -61,7 +62,7 @@ fn push_values(text: &mut String, what: &str, values: &BTreeMap<String, String>)
         return;
     }
     let names: Vec<&str> = values.keys().map(String::as_str).collect();
-    // As JSON, no two maps have the same text.
+    // In JSON, different maps have different texts.
     let all = serde_json::to_string(values).unwrap_or_default();
     let _ = write!(text, "; {what} {} ({})", names.join(", "), digest(all.as_bytes()));
 }

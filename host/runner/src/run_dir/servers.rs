@@ -1,4 +1,4 @@
-//! The servers file: how the host reaches the tools that a profile names.
+//! The servers file, which tells the host how to reach the tools that a profile names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,26 +24,27 @@ use crate::{
 const TIMEOUT_S: u64 = 60;
 const MAX_TIMEOUT_S: u64 = 86_400;
 
-/// The variables of this process's environment that each tool and server of `seamgate agent` gets: those that the SDKs of MCP pass on, and
-/// the locale, the time zone and the folder for temporary files. Those of the last line are of Windows.
+/// The variables of this process's environment that each tool and server of `seamgate agent` inherits: those that the
+/// MCP SDKs pass on, and those for the locale, the time zone and the temporary folder. The last line has those of
+/// Windows.
 const INHERITED: &str = "
     HOME LOGNAME PATH SHELL TERM TMPDIR TZ USER
     LANG LANGUAGE LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC
     LC_PAPER LC_TELEPHONE LC_TIME
     APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE";
 
-/// The servers of a file, by the names that the profile has for them. The host's own tools stand under the empty name.
+/// The servers of a file, by the names that profiles use. The host's own tools are under the empty name.
 #[derive(Default)]
 pub struct Servers {
-    /// The folder that commands run in: that of the file.
+    /// The folder that commands run in, which is that of the file.
     pub folder: PathBuf,
     /// All servers, by their names.
     pub all: BTreeMap<String, Server>,
-    /// The program that gets each call that waits for approval.
+    /// The program that receives each call that waits for approval.
     pub notifier: Option<Notifier>,
-    /// The secrets of the user, once they are [read](Servers::read_secrets).
+    /// The user's secrets, once they are [read](Servers::read_secrets).
     pub secrets: Arc<Secrets>,
-    /// Where the values of secrets come from.
+    /// The sources of the values of secrets.
     sources: BTreeMap<String, SecretSource>,
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
@@ -51,7 +52,7 @@ pub struct Servers {
     running: Running,
 }
 
-/// The clients of running servers, by the servers' names. All servers end at once when this is dropped.
+/// The clients of running servers, by the servers' names. Dropping this terminates all servers at once.
 #[derive(Default)]
 struct Running(BTreeMap<String, Client>);
 
@@ -71,22 +72,23 @@ pub enum Server {
     Address(Endpoint),
 }
 
-/// A program and how to run it.
+/// A program, and the settings for running it.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Variables of this process's environment that it gets.
+    /// Variables of this process's environment that the program gets.
     #[serde(default)]
     pub environment: Vec<String>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the program's environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The timeout of one call, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
-    /// The paths that it may reach, from the folder of the file. `None`: all that this user may.
+    /// The paths that the program may access, relative to the folder of the file. `None` for all that this user may
+    /// access.
     pub paths: Option<Paths>,
 }
 
@@ -109,7 +111,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     tools: Option<BTreeMap<String, Command>>,
-    /// With "url" or with "command".
+    /// An object with either "url" or "command".
     mcp: Option<Value>,
 }
 
@@ -163,7 +165,7 @@ impl Servers {
         Ok(Servers { folder, all, notifier, sources, ..Servers::default() })
     }
 
-    /// Reads the values of the secrets that profiles name. They are hidden in what any of the servers writes.
+    /// Reads the values of the secrets that profiles name. The values are hidden in the output of all servers.
     pub fn read_secrets(&mut self, names: &BTreeSet<String>) -> Result<()> {
         self.secrets = Arc::new(Secrets::read(names, &self.sources, &self.folder)?);
         for server in self.all.values_mut() {
@@ -179,8 +181,9 @@ impl Servers {
         inherited_and(self.named.get(server).into_iter().flatten().chain(&command.environment))
     }
 
-    /// Starts the servers that speak MCP. They end when this is dropped. `named` has the variables of this process's environment
-    /// that profiles name for a server, and `secret` those that no program gets: the secrets of the model server.
+    /// Starts the servers that speak MCP. They are terminated when this is dropped. `named` has the variables of this
+    /// process's environment that profiles name for a server. `secret` has those that no program gets: the secrets of
+    /// the model server.
     pub fn start(&mut self, named: BTreeMap<String, Vec<String>>, secret: &[String]) -> Result<()> {
         self.named = named;
         if let Some(notifier) = &self.notifier
@@ -229,17 +232,17 @@ impl Servers {
         Ok(())
     }
 
-    /// Ends the running servers without waiting for this to be dropped.
+    /// Terminates the running servers without waiting for this to be dropped.
     pub fn end(&self) {
         Client::end_all(self.running.0.values());
     }
 
-    /// Returns a number that rises when a server's tools may have changed.
+    /// Returns a number that increases when a server's tools may have changed.
     pub fn generation(&self) -> u64 {
         self.running.0.values().map(Client::generation).sum()
     }
 
-    /// Returns a running server that speaks MCP, and how long a call may take.
+    /// Returns a running server that speaks MCP, and the time limit of a call.
     pub fn running(&self, server: &str) -> Option<(&Client, Duration)> {
         let (Server::Mcp(Command { timeout_s, .. }) | Server::Address(Endpoint { timeout_s, .. })) =
             self.all.get(server)?
@@ -274,7 +277,7 @@ impl Servers {
 }
 
 impl Server {
-    /// Reads a server that speaks MCP: a program, or an address if it has "url".
+    /// Parses a server that speaks MCP: an address if it has "url", otherwise a program.
     fn of_mcp(mcp: Value, name: &str, file: &Path) -> Result<Self> {
         if mcp.get("url").is_none() {
             return Ok(Server::Mcp(serde_json::from_value(mcp)?));
@@ -290,7 +293,7 @@ impl Server {
         Ok(Server::Address(endpoint))
     }
 
-    /// Returns its address, if it has one.
+    /// Returns the server's address, if it has one.
     fn endpoint(&self) -> Option<&Endpoint> {
         match self {
             Server::Address(endpoint) => Some(endpoint),
@@ -298,12 +301,12 @@ impl Server {
         }
     }
 
-    /// Returns whether it has a program that is to be confined.
+    /// Returns whether the server has a program that must be confined.
     fn has_paths(&self) -> bool {
         self.commands().any(|command| command.paths.is_some())
     }
 
-    /// Returns its programs.
+    /// Returns the server's programs.
     fn commands(&self) -> impl Iterator<Item = &Command> {
         let (tools, one) = match self {
             Server::Commands(tools) => (Some(tools.values()), None),
@@ -315,13 +318,13 @@ impl Server {
 }
 
 impl Command {
-    /// Creates a program with what every program gets, and nothing else.
+    /// Creates a program that gets the variables that every program gets, and nothing else.
     pub fn new(command: Vec<String>) -> Self {
         let (environment, env) = (Vec::new(), BTreeMap::new());
         Command { command, environment, env, timeout_s: TIMEOUT_S, paths: None }
     }
 
-    /// Checks what a file says, and resolves its paths from the file's folder.
+    /// Checks the content of a file, and resolves its paths relative to the file's folder.
     fn check(&mut self, folder: &Path) -> Result<()> {
         if self.command.is_empty() {
             bail!("\"command\" must name a program");
@@ -335,7 +338,7 @@ impl Command {
     }
 }
 
-/// Returns the names of the variables that each program gets, and of others.
+/// Returns the names of the variables that each program gets, followed by others.
 fn inherited_and<'n>(named: impl IntoIterator<Item = &'n String>) -> Vec<String> {
     INHERITED.split_ascii_whitespace().map(str::to_owned).chain(named.into_iter().cloned()).collect()
 }
@@ -347,7 +350,7 @@ fn check_timeout(seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether a text can name a variable, as the schema of profiles has it.
+/// Returns whether a text is a valid variable name, as the schema of profiles defines it.
 fn is_variable(name: &str) -> bool {
     let is_of_it = |character: char| character.is_ascii_alphanumeric() || character == '_';
     name.chars().all(is_of_it) && name.starts_with(|first: char| !first.is_ascii_digit())

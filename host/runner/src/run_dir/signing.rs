@@ -1,4 +1,4 @@
-//! Signs a person's decisions with a key of their own: one in a file, or one that an SSH agent holds.
+//! Signs a person's decisions with the person's own key, from a file or held by an SSH agent.
 
 use std::{
     fs::{self, File},
@@ -23,20 +23,20 @@ use crate::{
 /// The longest file of a private key, in bytes.
 const MAX_KEY_FILE: usize = 16 * 1024;
 
-/// A private key as PKCS #8 (RFC 8410, section 7), before its 32 bytes.
+/// The beginning of a private key in PKCS #8 (RFC 8410, section 7). The key's 32 bytes follow.
 const PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/// The type of an Ed25519 key of SSH (RFC 8709).
+/// The type name of Ed25519 keys in SSH (RFC 8709).
 const SSH_ED25519: &str = "ssh-ed25519";
 
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
-/// The key that a person signs decisions with.
+/// The key with which a person signs decisions.
 pub enum SigningKey {
     /// A key from a file.
     File(Box<Ed25519KeyPair>),
-    /// A public key whose private one an SSH agent holds.
+    /// A public key whose private key an SSH agent holds.
     Agent([u8; 32]),
 }
 
@@ -53,11 +53,11 @@ pub struct Decision<'d> {
     pub decision: &'d str,
     /// The principal who decided.
     pub principal: &'d str,
-    /// The time until which it holds, in seconds since 1970.
+    /// The time until which the decision is valid, in seconds since 1970.
     pub exp: u64,
 }
 
-/// Reads a public key of a profile: its 32 bytes as base64url, or a line of OpenSSH, such as `ssh-ed25519 AAAA… anna`.
+/// Parses a public key of a profile: its 32 bytes as base64url, or a line of OpenSSH, such as `ssh-ed25519 AAAA… anna`.
 pub fn public_key(text: &str) -> Option<[u8; 32]> {
     let Some(line) = text.trim().strip_prefix(SSH_ED25519) else {
         return BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok();
@@ -73,7 +73,7 @@ pub fn public_key(text: &str) -> Option<[u8; 32]> {
 ///
 /// # Errors
 ///
-/// The key has more than 4 GiB.
+/// The key is longer than 4 GiB.
 fn ssh_key_blob(key: &[u8]) -> io::Result<Vec<u8>> {
     let mut blob = Vec::new();
     push_string(&mut blob, SSH_ED25519.as_bytes())?;
@@ -82,7 +82,7 @@ fn ssh_key_blob(key: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 impl SigningKey {
-    /// Makes a key, writes it into a new file that only its owner can read, and returns the public key (base64url).
+    /// Creates a key, writes it to a new file that only its owner can read, and returns the public key (base64url).
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, others than its owner can read it, or it has no such key.
+    /// The file cannot be read, users other than its owner can read it, or it has no such key.
     pub fn read(file: &Path) -> Result<Self> {
         let context = || format!("--key-file {}", file.display());
         let bytes = read_named(file, MAX_KEY_FILE).with_context(context)?;
@@ -130,15 +130,15 @@ impl SigningKey {
         }
     }
 
-    /// Returns the first of these public keys whose private key the SSH agent of this session holds. `None` if there is no
-    /// agent, or it has none of them.
+    /// Returns the first of these public keys whose private key the SSH agent of this session holds. `None` if there is
+    /// no agent, or if it holds none of them.
     pub fn of_agent(keys: &[String]) -> Option<Self> {
         let held = ssh_agent::keys().ok()?;
         let wanted = keys.iter().filter_map(|key| public_key(key));
         { wanted }.find(|key| ssh_key_blob(key).is_ok_and(|blob| held.contains(&blob))).map(SigningKey::Agent)
     }
 
-    /// Returns whether this is the private key of one of these public ones.
+    /// Returns whether this is the private key of one of these public keys.
     pub fn is_one_of(&self, keys: &[String]) -> bool {
         let own = self.public();
         keys.iter().any(|key| public_key(key).is_some_and(|key| key == own))
@@ -147,7 +147,7 @@ impl SigningKey {
     /// Returns the public key.
     pub fn public(&self) -> [u8; 32] {
         match self {
-            // An Ed25519 key has 32 bytes.
+            // The public key of Ed25519 always has 32 bytes.
             SigningKey::File(pair) => pair.public_key().as_ref().try_into().unwrap_or_default(),
             SigningKey::Agent(key) => *key,
         }
@@ -168,7 +168,7 @@ impl SigningKey {
         }
     }
 
-    /// Signs a decision: a JWS in its compact form.
+    /// Signs a decision as a JWS in its compact form.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl SigningKey {
     }
 }
 
-/// Refuses a private key that other users can read.
+/// Rejects a private key that other users can read.
 #[cfg(unix)]
 fn check_mode(file: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! A client of the SSH agent of this session, for Ed25519 alone
+//! A client of the SSH agent of this session, for Ed25519 only
 //! (<https://datatracker.ietf.org/doc/html/draft-ietf-sshm-ssh-agent>).
 
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 #[cfg(unix)]
 use super::ssh_wire::{invalid, number, push_string, string};
 
-/// The longest answer of an agent, in bytes: what OpenSSH takes.
+/// The longest answer of an agent, in bytes. OpenSSH has the same limit.
 #[cfg(unix)]
 const MAX_ANSWER: u32 = 256 * 1024;
 
@@ -43,7 +43,7 @@ pub(super) fn keys() -> io::Result<Vec<Vec<u8>>> {
 ///
 /// # Errors
 ///
-/// There is no agent, it refuses, or its answer is invalid.
+/// There is no agent, it refuses to sign, or its answer is invalid.
 #[cfg(unix)]
 pub(super) fn sign(key: &[u8], data: &[u8]) -> io::Result<Vec<u8>> {
     let mut request = vec![SIGN_REQUEST];

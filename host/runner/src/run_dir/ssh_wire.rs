@@ -2,14 +2,14 @@
 
 use std::io;
 
-/// Takes a number from the beginning of a message.
+/// Removes a number from the beginning of a message.
 pub(super) fn number(rest: &mut &[u8]) -> io::Result<u32> {
     let (number, after) = rest.split_first_chunk().ok_or_else(invalid)?;
     *rest = after;
     Ok(u32::from_be_bytes(*number))
 }
 
-/// Takes a string from the beginning of a message.
+/// Removes a string from the beginning of a message.
 pub(super) fn string<'a>(rest: &mut &'a [u8]) -> io::Result<&'a [u8]> {
     let length = number(rest)? as usize;
     let (string, after) = rest.split_at_checked(length).ok_or_else(invalid)?;

@@ -1,6 +1,6 @@
-//! The file with the labels of data in stores, which outlive a run. All runs in one folder share it: a line for each
-//! store and key, with labels. Lines are only added, and safe from a crash before the call that writes to the store is
-//! sent.
+//! The file with the labels of data in stores that outlive a run. All runs in one folder share it. It has a line with
+//! labels for each store and key. Lines are only ever added, and survive a crash before the call that writes to the
+//! store is sent.
 
 use std::{
     fs::{File, TryLockError},
@@ -22,19 +22,19 @@ const MAX_ENTRIES: usize = 1024;
 /// The longest time to wait for another process that adds lines.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// The file, as one run knows it.
+/// The file, as far as one run knows it.
 pub struct Stores {
     path: PathBuf,
     is_synced: bool,
-    /// The number of bytes that were read, all of whole lines.
+    /// The number of bytes that were read, all in complete lines.
     read: u64,
     /// The entries in the file.
     filed: Vec<Stored>,
-    /// `true` if the run may not know some of them yet.
+    /// `true` if the run may not know some of the entries yet.
     is_news: bool,
 }
 
-/// The part of a run's state that has the entries.
+/// The part of a run's state that contains the entries.
 #[derive(Deserialize)]
 struct State {
     facts: Facts,
@@ -47,7 +47,7 @@ struct Facts {
 }
 
 impl Stores {
-    /// Returns the file of a folder in which runs have their folders. `is_synced`: whether its lines outlast a crash of
+    /// Returns the file for a folder that contains the folders of runs. `is_synced` makes its lines survive a crash of
     /// the machine.
     pub fn of(folder: &Path, is_synced: bool) -> Self {
         Stores { path: folder.join(NAME), is_synced, read: 0, filed: Vec::new(), is_news: false }
@@ -58,7 +58,8 @@ impl Stores {
         Stores { path: self.path.clone(), is_synced: self.is_synced, read: 0, filed: Vec::new(), is_news: false }
     }
 
-    /// Returns the events by which a run learns the labels that other runs gave, without those that its state has.
+    /// Returns the events that inform a run of the labels that other runs added, except those that its state already
+    /// has.
     ///
     /// # Errors
     ///
@@ -77,9 +78,9 @@ impl Stores {
     ///
     /// # Errors
     ///
-    /// The file cannot be written: then the effect must not happen.
+    /// The file cannot be written, so the effect must not happen.
     pub fn keep(&mut self, state: &str) -> Result<()> {
-        // Most runs have none.
+        // Most runs have no stores.
         if !state.contains("\"stores\":[") {
             return Ok(());
         }
@@ -95,7 +96,7 @@ impl Stores {
         Ok(())
     }
 
-    /// Reads the lines that were added since.
+    /// Reads the lines that were added since the last time.
     fn read(&mut self) -> Result<()> {
         let length = match std::fs::metadata(&self.path) {
             Ok(metadata) => metadata.len(),
@@ -103,7 +104,7 @@ impl Stores {
             Err(error) => return Err(self.failed("read", &error)),
         };
         if length < self.read {
-            // A person removed lines. The run goes on with what it knows.
+            // A person removed lines. The run continues with the labels that it knows.
             (self.read, self.filed) = (0, Vec::new());
         }
         if length == self.read {
@@ -116,7 +117,7 @@ impl Stores {
                 file.read_to_end(&mut text)
             })
             .map_err(|error| self.failed("read", &error))?;
-        // A line without end is being written, or its writer was interrupted before the effect.
+        // A line without an end is still being written, or its writer was interrupted before the effect.
         text.truncate(whole(&text));
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let entry = serde_json::from_slice(line).map_err(|error| {
@@ -141,7 +142,7 @@ impl Stores {
         let is_new = !self.path.exists();
         let mut file = options.open(&self.path)?;
         lock(&file)?;
-        // The end of a line that another process did not finish goes.
+        // An incomplete line of another process is removed.
         let mut all = Vec::new();
         file.read_to_end(&mut all)?;
         let end = whole(&all) as u64;
@@ -164,7 +165,7 @@ impl Stores {
     }
 }
 
-/// Returns the length of the whole lines of a text.
+/// Returns the total length of the complete lines in a text.
 fn whole(text: &[u8]) -> usize {
     text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
 }
@@ -186,7 +187,7 @@ fn entries_of(state: &str) -> Result<Vec<Stored>> {
     Ok(facts.stores)
 }
 
-/// Returns an entry with the labels that some entries lack. `None` if they have all of them.
+/// Returns the entry with only the labels that no known entry has. Returns `None` if all labels are known.
 fn lacking(known: &[Stored], entry: &Stored) -> Option<Stored> {
     let covers = |one: &Stored| one.store == entry.store && (one.key.is_none() || one.key == entry.key);
     let is_new = |label: &&String| !known.iter().any(|one| covers(one) && one.labels.contains(label));
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(news(&mut other, &none), "[]");
         other.keep(&state(&format!("{A},{B}"))).expect("kept");
         assert_eq!(news(&mut one, &state(A)), format!(r#"[{{"stores":[{B}]}}]"#));
-        // A run that goes on in another process knows what its state has.
+        // A run that continues in another process knows the labels in its state.
         assert_eq!(news(&mut Stores::of(folder.path(), true), &state(&format!("{A},{B}"))), "[]");
     }
 

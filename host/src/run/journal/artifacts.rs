@@ -1,4 +1,4 @@
-//! Artifacts: large values, which are stored beside the lines. The lines hold their digests.
+//! Artifacts: large values that are stored beside the lines. The lines hold their digests.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,11 @@ use crate::{
 /// Values of an event with more bytes than this are stored beside the lines.
 const MAX_INLINE: usize = 1024;
 
-/// The same for results of the Model Context Protocol, which are frequent: a separate file takes two more syncs.
+/// The same limit for results of the Model Context Protocol. They are frequent, and a separate file costs two more
+/// syncs.
 const MAX_RETURNED: usize = 16 * 1024;
 
-/// The members of an event that may be large, and the most bytes that each may have in the line.
+/// The members of an event that may be large, and the most bytes of each that the line may contain.
 const LARGE: [(&str, usize); 4] =
     [("result", MAX_INLINE), (RETURNED, MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
 
@@ -43,7 +44,7 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Reads a reference. A list of its values is none, though serde takes one.
+    /// Reads a reference. Rejects a list of its values, which serde would accept.
     pub(crate) fn read(text: &str) -> Option<Self> {
         text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
     }
@@ -52,7 +53,8 @@ impl Reference {
 /// An event, as the journal stores it and as the kernel receives it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
-    /// The event whole. Where it has the digest of a large result, that is the host's word: to make it takes the kernel longer.
+    /// The complete event. If it has the digest of a large result, the host has computed that digest, because the
+    /// kernel takes longer to do so.
     pub(crate) whole: String,
     /// The event in its line.
     pub(crate) line: String,
@@ -62,7 +64,7 @@ pub(crate) struct EventLine {
 
 impl EventLine {
     /// Reads an object, and writes it in the normal form of journals: without optional white space, and with the fewest
-    /// escapes in strings. Extracted values come back to the same bytes.
+    /// escapes in strings. Restoring extracted values results in the same bytes.
     ///
     /// # Errors
     ///
@@ -72,7 +74,7 @@ impl EventLine {
         Ok(EventLine::write(object.to_owned()))
     }
 
-    /// Writes an event that is JSON in the normal form of journals.
+    /// Writes an event, which is JSON, in the normal form of journals.
     pub(crate) fn write(event: String) -> Self {
         EventLine::of(match minified(&event) {
             Cow::Borrowed(_) => event,
@@ -80,7 +82,7 @@ impl EventLine {
         })
     }
 
-    /// Creates an event that is written in that way.
+    /// Creates an event that is already in this form.
     pub(crate) fn of(event: String) -> Self {
         let Ok(ObjectMembers(members)) = serde_json::from_str(&event) else {
             return EventLine { line: event.clone(), whole: event, artifacts: Vec::new() };
@@ -88,7 +90,8 @@ impl EventLine {
         let mut artifacts = Vec::new();
         let mut returned = None;
         let line = each(&members, |name, value| {
-            // A value that looks like a reference would come back as the artifact that it references.
+            // A value that looks like a reference must be extracted too, or it would be restored as the artifact that
+            // it references.
             let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
             is_large.then(|| {
                 let (artifact, reference) = extract(value);
@@ -116,15 +119,15 @@ impl EventLine {
     }
 }
 
-/// Returns the artifact with a digest, if a member of an event is that artifact. The message of a tool that failed can
-/// be one.
+/// Returns the artifact with a digest, if a member of an event is that artifact. The message of a failed tool can be
+/// one.
 pub(crate) fn inline(event: &str, expected: &str) -> Option<String> {
     let ObjectMembers(members) = serde_json::from_str(event).ok()?;
     let mut texts = members.iter().map(|(_, value)| artifact_of(value.get()).0);
     texts.find(|text| digest(text.as_bytes()) == expected)
 }
 
-/// Returns the text that is stored for a value, and whether that is the text of a string.
+/// Returns the text that is stored for a value, and whether the value is a string with that text.
 fn artifact_of(value: &str) -> (String, bool) {
     match serde_json::from_str::<String>(value) {
         Ok(text) => (text, true),
@@ -132,12 +135,12 @@ fn artifact_of(value: &str) -> (String, bool) {
     }
 }
 
-/// Returns how many bytes a member of an event may have in the line. `None` for any number.
+/// Returns the most bytes of an event's member that the line may contain. `None` if there is no limit.
 fn max_inline(name: &str) -> Option<usize> {
     LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
 }
 
-/// Takes the prompt out of an action.
+/// Extracts the prompt from an action.
 pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
     let Ok(ObjectMembers(members)) = serde_json::from_str(action) else {
         return (action.to_owned(), None);
@@ -161,7 +164,7 @@ fn extract(value: &str) -> (Artifact, String) {
     (Artifact { digest, text }, reference)
 }
 
-/// Puts extracted values back into an event. `get` returns the artifact with a digest.
+/// Restores extracted values in an event. `get` returns the artifact with a digest.
 pub(crate) fn restore(
     object: &str,
     mut get: impl FnMut(&str) -> Result<String, JournalError>,
@@ -213,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the event that comes back, and how many of its values were extracted.
+    /// Returns the restored event, and how many of its values were extracted.
     fn there_and_back(event: &str) -> (String, usize) {
         let EventLine { line, artifacts, .. } = EventLine::read(event).expect("an object");
         assert!(line.len() < event.len() + 200);
@@ -283,7 +286,7 @@ mod tests {
         let told = EventLine::read(&event).expect("an object");
         let begin = event.strip_suffix('}').expect("an object");
         assert_eq!(told.whole, format!(r#"{begin},"digest":"{}"}}"#, digest(returned.as_bytes())));
-        // The line has it once, and who has its own digest says so himself.
+        // The line has it once, and an event with a digest of its own keeps that digest.
         assert!(!told.line.contains("\"digest\"") && told.artifacts.len() == 1);
         let own = format!(r#"{begin},"digest":"sha256:0"}}"#);
         assert_eq!(EventLine::read(&own).expect("an object").whole, own);

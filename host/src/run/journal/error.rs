@@ -1,22 +1,22 @@
-//! The reasons why a journal cannot be read, or not be written.
+//! The reasons why a journal cannot be read or written.
 
 use std::{error::Error, io, path::PathBuf};
 
-/// The reason why a journal cannot be read, or not be written. Nothing that it had is lost.
+/// The reason why a journal cannot be read or written. None of its content is lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Another writer was there. The step that was to be appended has not happened.
+    /// Another writer appended to the journal. The step that was to be appended has not happened.
     #[error(
         "{journal}: another writer has changed it after line {lines}; open the run again, then send the event again"
     )]
     Conflict {
         /// The journal's name.
         journal: String,
-        /// The number of lines that it was expected to have.
+        /// The number of lines that the journal was expected to have.
         lines: u64,
     },
-    /// Another process holds the journal's lock for so long that it seems to hang.
+    /// Another process has held the journal's lock for so long that it seems to hang.
     #[error("{journal}: another process has held its lock for {seconds} s; end that process, or try again")]
     #[non_exhaustive]
     Busy {
@@ -25,23 +25,23 @@ pub enum JournalError {
         /// The time that this process waited.
         seconds: u64,
     },
-    /// There is no journal, or the file is something else.
+    /// There is no journal, or the file is not a journal.
     #[error("{journal}: {message}")]
     #[non_exhaustive]
     NotAJournal {
-        /// The name of what was looked at.
+        /// The name of the file or folder.
         journal: String,
         /// One sentence for a person.
         message: String,
     },
-    /// The journal has no whole step: its run did not begin.
+    /// The journal has no complete step, so its run has not begun.
     #[error("{journal}: the run has not begun, as no step is whole; start it")]
     #[non_exhaustive]
     Empty {
         /// The journal's name.
         journal: String,
     },
-    /// A run is to start where there is one.
+    /// A run cannot start in this journal because the journal already has one.
     #[error("{journal}: it has a run already; open that one, or start in another place")]
     #[non_exhaustive]
     Exists {
@@ -60,7 +60,7 @@ pub enum JournalError {
         /// The version of its format.
         version: u64,
     },
-    /// The run belongs to another profile, or to another component where it cannot be replayed.
+    /// The run belongs to another profile. Or it belongs to another component and cannot be replayed.
     #[error("{journal}: the run has the {what} {expected}, and the gate has {found}; {advice}")]
     #[non_exhaustive]
     Other {
@@ -72,7 +72,7 @@ pub enum JournalError {
         expected: String,
         /// The gate's digest.
         found: String,
-        /// What to do, without a full stop.
+        /// Advice for the user, without a full stop.
         advice: &'static str,
     },
     /// The run belongs to another component, and the gate's component decides one of its steps differently.
@@ -93,7 +93,7 @@ pub enum JournalError {
         /// The digest of the gate's component.
         found: String,
     },
-    /// A line is not as it was written, or cannot be written.
+    /// A line has changed since it was written, or cannot be written.
     #[error("{journal}, line {} (\"n\":{line}): {message}", line + 1)]
     #[non_exhaustive]
     Line {
@@ -104,18 +104,18 @@ pub enum JournalError {
         /// One sentence for a person.
         message: String,
     },
-    /// An artifact is missing, or not as it was written.
+    /// An artifact is missing, or has changed since it was written.
     #[error("{journal}: the artifact {digest} {message}")]
     #[non_exhaustive]
     Artifact {
         /// The journal's name.
         journal: String,
-        /// The digest under which it was looked for.
+        /// The digest under which the artifact was looked up.
         digest: String,
         /// One sentence for a person, without its subject.
         message: String,
     },
-    /// The system does not let the journal be read or written.
+    /// The system denies reading or writing the journal.
     #[error("cannot {doing} {}{}", path.display(), advice(source))]
     #[non_exhaustive]
     Io {
@@ -132,7 +132,7 @@ pub enum JournalError {
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Returns advice for the user about an error of the system.
+/// Returns advice for the user about a system error.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

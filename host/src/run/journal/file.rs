@@ -1,4 +1,4 @@
-//! A journal in a folder: `journal.ndjson`, and beside it `artifacts` and `states`.
+//! A journal in a folder: `journal.ndjson`, with `artifacts` and `states` beside it.
 
 use std::{
     fs::{self, File},
@@ -22,15 +22,16 @@ pub(super) const NAME: &str = "journal.ndjson";
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
 
-/// The most states that are kept. A run begins with the last one before its last step.
+/// The most states that are kept. A run begins from the last state before its last step.
 const MAX_CHECKPOINTS: usize = 4;
 
-/// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,
-/// `states` a state now and then. Only this user can read what it writes.
+/// The journal of one run, in a folder of its own. `journal.ndjson` has the lines, `artifacts` has whole results and
+/// prompts, and `states` has a state every few steps. Only this user can read the files that it writes.
 ///
-/// Several processes may open one folder. Each step is appended under a lock, and only if no other writer was there.
+/// Several processes may open the same folder. Each step is appended under a lock, and only if no other writer has
+/// appended since.
 ///
-/// A crash can leave a step that is not whole, which [`torn`](FileJournal::torn) returns. Its bytes are not part of the
+/// A crash can leave an incomplete step, which [`torn`](FileJournal::torn) returns. Its bytes are not part of the
 /// journal, and the next step replaces them.
 ///
 /// ```
@@ -47,7 +48,7 @@ const MAX_CHECKPOINTS: usize = 4;
 #[derive(Debug)]
 pub struct FileJournal {
     folder: PathBuf,
-    /// The whole steps in the file.
+    /// The complete steps in the file.
     whole: Whole,
     torn: Option<Torn>,
     /// Folders whose new entries a crash may lose.
@@ -56,12 +57,12 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// Creates a journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
+    /// Creates a journal for a new run. Creates the folder if it is missing. The file exists after the first step.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Exists`] if the folder has a run; the errors of [`open`](FileJournal::open); or the folder cannot be
-    /// made.
+    /// [`JournalError::Exists`] if the folder has a run; the errors of [`open`](FileJournal::open); or the folder
+    /// cannot be created.
     pub fn create(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
         let folder = folder.as_ref();
         make_folder(folder)?;
@@ -75,12 +76,12 @@ impl FileJournal {
         Ok(FileJournal::at(folder))
     }
 
-    /// Opens the journal of a run that has begun. Reads all lines once, and checks that each follows the one before it.
-    /// Writes nothing, so the folder may be read-only as long as nothing is appended.
+    /// Opens the journal of a run that has begun. Reads all lines once, and checks that each follows the line before
+    /// it. Writes nothing, so the folder may be read-only as long as nothing is appended.
     ///
     /// # Errors
     ///
-    /// The folder has no journal; a line is changed; a later version wrote it; or it cannot be read.
+    /// The folder has no journal; a line has been changed; a later version wrote the journal; or it cannot be read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
         let folder = folder.as_ref();
         let path = folder.join(NAME);
@@ -98,14 +99,14 @@ impl FileJournal {
         Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
     }
 
-    /// Returns where the journal ends, as text for [`open_at`](FileJournal::open_at).
+    /// Returns the position of the journal's end, as text for [`open_at`](FileJournal::open_at).
     pub fn position(&self) -> String {
         let Whole { lines, bytes, last: (length, digest) } = &self.whole;
         format!("{lines} {bytes} {length} {digest}")
     }
 
     /// Opens the journal of a run that has begun, as it was at a [position](FileJournal::position), without reading its
-    /// lines. This is for short processes that continue a run by a [snapshot](crate::Run::snapshot) of the same
+    /// lines. This is for short-lived processes that continue a run from a [snapshot](crate::Run::snapshot) of the same
     /// position.
     ///
     /// Whoever can write the position can also forge the run, because the lines before the last one are not checked. If
@@ -130,8 +131,8 @@ impl FileJournal {
         Ok(FileJournal { whole, ..FileJournal::at(folder.as_ref()) })
     }
 
-    /// Returns the journal without syncing, if it need not outlast a crash of the machine, such as one in a temporary
-    /// folder: the system decides when to write it.
+    /// Returns the journal without syncing: the system decides when to write it. This is for a journal that need not
+    /// survive a crash of the machine, such as one in a temporary folder.
     #[must_use]
     pub fn without_sync(mut self) -> Self {
         self.is_synced = false;
@@ -143,7 +144,7 @@ impl FileJournal {
         std::mem::replace(&mut self.is_synced, is_synced)
     }
 
-    /// Makes all that was appended safe from a crash.
+    /// Syncs everything that was appended, so that it survives a crash.
     pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
         if self.is_synced {
             let path = self.path();
@@ -161,7 +162,7 @@ impl FileJournal {
         fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
     }
 
-    /// Opens the same journal as it is now.
+    /// Opens the current content of the same journal.
     pub(crate) fn again(&self) -> Result<Self, JournalError> {
         Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
@@ -182,7 +183,7 @@ impl FileJournal {
         &self.folder
     }
 
-    /// Returns the rest of a step that a crash cut off. It stays in the file until the next step replaces it.
+    /// Returns the remains of a step that a crash truncated. They stay in the file until the next step replaces them.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -196,7 +197,7 @@ impl FileJournal {
         self.whole.bytes + self.torn.as_ref().map_or(0, |torn| torn.bytes)
     }
 
-    /// Returns whether the file is as this journal left or found it, so that no other writer has changed it.
+    /// Returns whether the file is as this journal left or found it, so no other writer has changed it.
     fn is_own(&self, file: &mut File) -> io::Result<bool> {
         if file.metadata()?.len() != self.length() {
             return Ok(false);
@@ -208,7 +209,7 @@ impl FileJournal {
         Ok(last.is_empty() || digest(&last) == *digest_of_last)
     }
 
-    /// Returns the file of a blob. `None` if this is not a digest: then no file has it.
+    /// Returns the file of a blob. `None` if the text is not a digest, because no file can have it.
     fn blob(&self, blob: Blob, digest: &str) -> Option<PathBuf> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64)?;
         let is_hex = hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -244,7 +245,7 @@ impl Journal for FileJournal {
             return Ok(());
         };
         let bytes = bytes(&name, expected, lines)?;
-        // What the lines name is safe before them.
+        // Sync everything that the lines reference before the lines themselves.
         if self.is_synced {
             for folder in &self.unsynced {
                 sync_folder(folder)?;
@@ -268,7 +269,7 @@ impl Journal for FileJournal {
         }
         let written = file.write_all(&bytes).and_then(|()| if self.is_synced { file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
-            // What is left of the step is torn, and goes. If it cannot go, the next step meets it.
+            // Remove the remains of the step. If they cannot be removed, the next step finds them.
             let _ = file.set_len(self.whole.bytes);
             let left = file.metadata().map_or(0, |metadata| metadata.len()).saturating_sub(self.whole.bytes);
             self.torn = (left > 0).then(|| Torn { bytes: left, lines: expected..expected + 1 });
@@ -295,11 +296,11 @@ impl Journal for FileJournal {
         }
         match read_regular_to(&path, MAX_BLOB) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
-            // A file that is damaged is replaced: its name says what it must hold.
+            // A damaged file is replaced: its name determines its content.
             _ => write_whole(&path, text.as_bytes(), self.is_synced).map_err(failed("write", &path)),
         }?;
         match blob {
-            // Lines that name it follow. Here its name is safe while the kernel judges.
+            // Lines that reference the artifact follow. Its name is synced here, while the kernel judges.
             Blob::Artifact if self.is_synced => {
                 sync_folder(&folder)?;
                 self.unsynced.retain(|other| *other != folder);
@@ -315,7 +316,7 @@ impl Journal for FileJournal {
             return Ok(None);
         };
         match read_regular_to(&path, MAX_BLOB) {
-            // What is not UTF-8 has another digest afterwards, so the caller sees that it is changed.
+            // Text that is not UTF-8 gets another digest here, so the caller detects the change.
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed("read", &path)(error)),
@@ -323,8 +324,9 @@ impl Journal for FileJournal {
     }
 }
 
-/// Removes all states but the newest. A state has all calls of its run, so that those of a long run would take the
-/// square of its length. If one cannot be removed, it stays: each is only a place to begin.
+/// Removes all states but the newest. A state contains all calls of its run, so keeping every state of a long run would
+/// take space quadratic in its length. A state that cannot be removed stays, which does no harm: it is only a place to
+/// begin from.
 fn keep_newest(folder: &Path, last: &Path) {
     let Ok(files) = fs::read_dir(folder) else {
         return;
@@ -337,7 +339,7 @@ fn keep_newest(folder: &Path, last: &Path) {
     }
 }
 
-/// Returns why the lines of a folder cannot be opened.
+/// Returns the reason why the lines of a folder cannot be opened.
 pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
@@ -348,7 +350,7 @@ pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
     }
 }
 
-/// Lines as a file has them. The first has the number `n`.
+/// Returns lines as a file stores them. The first one has the number `n`.
 fn bytes(journal: &str, n: u64, lines: &[String]) -> Result<Vec<u8>, JournalError> {
     let mut bytes = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
     for (line, text) in (n..).zip(lines) {

@@ -12,7 +12,7 @@ use std::{
 use super::JournalError;
 use crate::file;
 
-/// The time to wait for another process that reads or appends.
+/// The longest wait for another process that reads or appends.
 const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// Waits for a lock, which is released when the file is closed.
@@ -58,13 +58,13 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), JournalError> {
     file::sync_folder(folder).map_err(failed("write", folder))
 }
 
-/// Writes a file that exists either whole or not at all.
+/// Writes a file atomically: it exists either completely or not at all.
 pub(super) fn write_whole(path: &Path, bytes: &[u8], is_synced: bool) -> io::Result<()> {
     // Another process or thread may write the same file.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let part = path.with_extension(format!("part-{}-{count}", std::process::id()));
-    // An earlier process with the same id may have left one.
+    // An earlier process with the same id may have left this file.
     let _ = fs::remove_file(&part);
     let mut options = File::options();
     private(options.write(true).create_new(true));
@@ -88,7 +88,7 @@ pub(super) fn private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Returns a function that adds what was attempted, and on which file, to an error of the system.
+/// Returns a function that adds the operation and the file to a system error.
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> JournalError {
     let path = path.to_owned();
     move |source| JournalError::Io { doing, path: path.clone(), source }

@@ -1,4 +1,4 @@
-//! Lines: each has its number, and the digest of the line before it.
+//! Lines, each with its number and the digest of the line before it.
 
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use crate::digest::digest;
 /// The longest line, in bytes: 64 MiB.
 pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// The beginning of the next line.
+/// The number and the digest that the next line begins with.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Chain {
     /// The number of the next line.
@@ -28,7 +28,7 @@ pub(crate) enum Line<'l> {
     Action(&'l str),
     /// The end of a step.
     State(&'l str),
-    /// The change to another component, before the first step that it decided.
+    /// The change to another component, before the first step that the new one decided.
     Component(&'l str),
 }
 
@@ -53,16 +53,16 @@ struct RawLine<'l> {
 
 /// The reason why a line is not the next one.
 pub(crate) enum Wrong {
-    /// A description of what is wrong with the line itself.
+    /// The line itself is wrong. Describes how.
     Here(String),
-    /// It does not follow the line before it: one of the two is changed.
+    /// The line does not follow the line before it: one of the two has been changed.
     Chain,
     /// A later version wrote it.
     Newer(u64),
 }
 
 impl<'l> Line<'l> {
-    /// Returns the line as text, after the lines that a chain has.
+    /// Writes the line as text that follows the lines of a chain.
     pub(crate) fn write(self, chain: &mut Chain) -> String {
         let (kind, value) = match self {
             Line::Run(value) => ("run", value),
@@ -116,7 +116,7 @@ impl Chain {
         self.before = digest(line.as_bytes());
     }
 
-    /// Returns whether a line is the last one.
+    /// Returns whether a line is the last one of the chain.
     pub(crate) fn ends_with(&self, line: &str) -> bool {
         self.before == digest(line.as_bytes())
     }
@@ -126,14 +126,14 @@ impl Chain {
         Chain { n: n + 1, before: digest(line.as_bytes()) }
     }
 
-    /// Returns whether the bytes can be the rest of the next line after a crash: its beginning, and zeros that a file
-    /// system may put where nothing was written yet. Any other bytes were tampered with.
+    /// Returns whether the bytes can be the remains of the next line after a crash: its beginning, followed by zeros
+    /// that a file system may put where nothing was written yet. Any other bytes were tampered with.
     pub(crate) fn is_cut(&self, bytes: &[u8]) -> bool {
         let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
         let bytes = &bytes[..bytes.len() - zeros];
         let text = match str::from_utf8(bytes) {
             Ok(text) => text,
-            // A character may be cut, too.
+            // A character may be truncated, too.
             Err(error) if error.error_len().is_none() => {
                 str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
@@ -150,13 +150,13 @@ impl Chain {
         is_begun && is_json
     }
 
-    /// Returns whether `other` has the digest of `this`, as the line after it would.
+    /// Returns whether `other` contains the digest of `this`, as the line after `this` would.
     fn is_followed(&self, this: &str, other: &str) -> bool {
         serde_json::from_str::<RawLine>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
     }
 }
 
-/// Returns the version of a journal that begins with this line.
+/// Returns the format version of a journal that begins with this line.
 fn version(line: &str) -> Option<u64> {
     #[derive(Deserialize)]
     struct First {
@@ -189,18 +189,18 @@ enum Place {
 }
 
 impl From<Chain> for Checked {
-    /// After the end of a step, or after the first line.
+    /// Creates a check that continues after the end of a step, or after the first line.
     fn from(chain: Chain) -> Self {
         Checked { chain, place: Place::Between }
     }
 }
 
 impl Checked {
-    /// Takes the next line, if the caller can look at the one after it.
+    /// Checks the next line. `next` returns the line after it, if the caller can read that one.
     ///
     /// # Errors
     ///
-    /// The line that is changed, named.
+    /// An error that names the changed line.
     pub(crate) fn take<'l>(
         &mut self,
         journal: &str,
@@ -215,7 +215,7 @@ impl Checked {
             Ok(line) => line,
             Err(Wrong::Newer(version)) => return Err(JournalError::Newer { journal: journal.to_owned(), version }),
             Err(Wrong::Here(message)) => return fail(n, &message),
-            // The line after this one shows which of the two is changed.
+            // The line after this one shows which of the two has been changed.
             Err(Wrong::Chain) => {
                 return match next() {
                     Some(next) if self.chain.is_followed(text, &next) && n > 0 => {

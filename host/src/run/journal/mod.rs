@@ -15,17 +15,17 @@ pub(crate) use line::{Chain, Checked, Line};
 pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
 
-/// The version of the format. Journals of version 1 do not say which version of the kernel made their states.
+/// The version of the format. Journals of version 1 do not record which version of the kernel made their states.
 pub(crate) const VERSION: u64 = 2;
 
 /// The kind of a blob that is kept beside the lines, under the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blob {
-    /// A whole result or prompt. Lines name it, so the journal is not whole without it.
+    /// A complete result or prompt. Lines reference it, so the journal is incomplete without it.
     Artifact,
-    /// The state after some step. [`Run::open`](crate::Run::open) begins with the last one. Without any, it begins with the
-    /// first event.
+    /// The state after a step. [`Run::open`](crate::Run::open) begins from the last one. If there is none, it begins
+    /// from the first event.
     Checkpoint,
 }
 
@@ -40,24 +40,24 @@ pub trait Journal {
     /// Returns the name of this journal for errors, such as a path.
     fn name(&self) -> String;
 
-    /// Returns the number of lines of this journal, as far as its owner knows. Another writer may have added some.
+    /// Returns the number of lines that this journal knows of. Another writer may have added more.
     fn count(&self) -> u64;
 
-    /// Returns the lines from one on. The first has the number 0. Only lines that [`count`](Journal::count) counts are
-    /// returned.
+    /// Returns the lines from a number on. The first line has the number 0. Returns only the lines that
+    /// [`count`](Journal::count) counts.
     ///
     /// # Errors
     ///
     /// The lines cannot be read.
     fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError>;
 
-    /// Adds all these lines if the journal has `expected` lines now, and makes them safe from a crash before this
-    /// returns. Adds all lines or none. What was [put](Journal::put) before is safe from then on, too.
+    /// Adds these lines if the journal has exactly `expected` lines, and makes them survive a crash before this
+    /// returns. Adds all lines or none. Blobs that were [put](Journal::put) before survive a crash from then on, too.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Conflict`] if the journal has other lines: another writer was there. Any other error means that the
-    /// lines were not added, or that a crash may remove them.
+    /// [`JournalError::Conflict`] if the number of lines differs because another writer appended. Any other error means
+    /// that the lines were not added, or that a crash may remove them.
     fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError>;
 
     /// Keeps a text under its digest: `sha256:` and 64 hexadecimal digits. Keeping the same text again is not an error.

@@ -1,4 +1,4 @@
-//! A run's folder for somebody who looks at the run, and sends nothing.
+//! Read-only access to the folder of a run.
 
 use std::{fs::File, path::Path};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{digest::digest, file::open_regular};
 
-/// The longest step, in bytes: 256 MiB. It is read as a whole.
+/// The longest step, in bytes: 256 MiB. A step is read as a whole.
 const MAX_STEP: usize = 256 * 1024 * 1024;
 
 /// The kind of a [`JournalLine`] (`schemas/run-journal.schema.json`).
@@ -20,7 +20,7 @@ const MAX_STEP: usize = 256 * 1024 * 1024;
 pub enum LineKind {
     /// The first line, which describes the run.
     Run,
-    /// An event, with which a step begins.
+    /// An event. It begins a step.
     Event,
     /// A decision of the step.
     Record,
@@ -28,7 +28,7 @@ pub enum LineKind {
     Action,
     /// The end of a step.
     State,
-    /// The change to another component. It stands before the event of the first step that the component decided.
+    /// The change to another component. It precedes the event of the first step that the new component decided.
     Component,
 }
 
@@ -36,18 +36,18 @@ pub enum LineKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalLine {
-    /// Its number, from 0.
+    /// The number of the line, from 0.
     pub n: u64,
     /// The kind of its content.
     pub kind: LineKind,
-    /// Its content as JSON text: the event, the record, ….
+    /// Its content as JSON text: the event, the record, and so on.
     pub json: String,
 }
 
-/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each
-/// step together. Each line is checked against the one before it. A damaged line ends them with an error that names it.
-/// A step that a crash truncated is left out: [`torn`](JournalReader::torn) returns it. Lines that are appended after
-/// `open` are not read.
+/// Reads the complete steps of a run's journal, without its profile: the first line alone, then the lines of each step
+/// together. Each line is checked against the line before it. A damaged line ends the iteration with an error that
+/// names it. A step that a crash truncated is omitted; [`torn`](JournalReader::torn) returns it. Lines that are
+/// appended after `open` are not read.
 ///
 /// ```no_run
 /// let mut reader = seamgate::JournalReader::open("runs/r1".as_ref())?;
@@ -59,7 +59,7 @@ pub struct JournalLine {
 /// # Ok::<(), seamgate::JournalError>(())
 /// ```
 pub struct JournalReader {
-    /// The journal that reads artifacts.
+    /// The journal, for reading artifacts.
     journal: FileJournal,
     /// `None` after the last line.
     scan: Option<Scan>,
@@ -67,7 +67,7 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Opens the folder of a run. Reads no line yet.
+    /// Opens the folder of a run. Reads no lines yet.
     ///
     /// # Errors
     ///
@@ -75,26 +75,28 @@ impl JournalReader {
     pub fn open(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(NAME);
         let file = open_regular(File::options().read(true), &path).map_err(|error| not_there(folder, error))?;
-        // While nobody appends, the file has no half of a step that is being written. Its lines never change after that, so
-        // that whoever reads them slowly keeps nobody from appending.
+        // The lock ensures that nobody is appending, so the file has no step that is only partly written. These lines
+        // never change after that, so a slow reader does not block writers.
         lock(&file, &path, File::try_lock_shared)?;
         let scan = Scan::new(&file, &path)?;
-        // If that fails, the lock ends with the scan, and who appends waits until then. Under Wine, it says that it failed.
+        // If unlocking fails, the lock lasts as long as the scan, and writers wait until then. Under Wine, it reports a
+        // failure.
         let _ = file.unlock();
         Ok(JournalReader { journal: FileJournal::at(folder), scan: Some(scan), torn: None })
     }
 
-    /// After the last line: what a crash left of a step.
+    /// Returns the remains of a step that a crash truncated. Call it after the last line.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
 
-    /// Returns an artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values are
-    /// in their lines.
+    /// Returns an artifact: a complete result or a prompt. `None` if the folder has none with this digest, because
+    /// small values are in their lines.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Artifact`] if it is changed; or it cannot be read, such as one of more than 64 MiB.
+    /// [`JournalError::Artifact`] if the artifact has been changed; or it cannot be read, for example because it has
+    /// more than 64 MiB.
     pub fn artifact(&self, expected: &str) -> Result<Option<String>, JournalError> {
         match self.journal.get(Blob::Artifact, expected)? {
             Some(text) if digest(text.as_bytes()) != expected => Err(self.wrong(expected, "is changed")),
@@ -102,7 +104,7 @@ impl JournalReader {
         }
     }
 
-    /// Returns an event as it was sent: with its artifacts in their places.
+    /// Returns an event as it was sent, with its artifacts restored.
     ///
     /// # Errors
     ///
@@ -116,7 +118,7 @@ impl JournalReader {
         JournalError::Artifact { journal: self.journal.name(), digest, message: message.to_owned() }
     }
 
-    /// Returns the lines up to the end of a step, or the first one.
+    /// Returns the lines up to the end of a step, or the first line.
     fn step(&mut self) -> Result<Option<Vec<JournalLine>>, JournalError> {
         let Some(scan) = &mut self.scan else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The file with the lines, read to its end: what is whole, and what is torn.
+//! Reads the file with the lines to its end, and tells complete steps from truncated ones.
 
 use std::{
     fs::File,
@@ -10,26 +10,26 @@ use std::{
 use super::{Checked, JournalError, Line, fs::failed, line::MAX_LINE};
 use crate::digest::digest;
 
-/// The bytes after the last whole step of a journal, which a crash left of the next step.
+/// The bytes after the last complete step of a journal: the remains of a step that a crash truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Torn {
     /// The number of bytes.
     pub bytes: u64,
-    /// The numbers of the lines that they begin. The last one may lack its end.
+    /// The numbers of the lines that the bytes begin. The last line may be incomplete.
     pub lines: Range<u64>,
 }
 
-/// The lines of whole steps.
+/// The lines of complete steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Whole {
     pub(super) lines: u64,
     pub(super) bytes: u64,
-    /// The length of the last line with its end, and its digest.
+    /// The length of the last line, including its line end, and the digest of the line.
     pub(super) last: (u64, String),
 }
 
-/// The lines of a file, one after another.
+/// Reads the lines of a file.
 pub(super) struct Texts {
     input: Take<BufReader<File>>,
     path: PathBuf,
@@ -86,14 +86,14 @@ impl Iterator for Texts {
     }
 }
 
-/// The lines of a file, each checked, up to its end or to a line that a crash cut.
+/// Reads and checks the lines of a file, up to its end or to a line that a crash truncated.
 pub(super) struct Scan {
     lines: Texts,
     checked: Checked,
     name: String,
-    /// The length of the file when the scan began. What is appended later is not read.
+    /// The length of the file when the scan began. Lines appended later are not read.
     length: u64,
-    /// The last line that was read, with its end.
+    /// The last line that was read, including its line end.
     bytes: Vec<u8>,
     read: u64,
     whole: Whole,
@@ -149,7 +149,7 @@ impl Scan {
         Ok(Some((n, line)))
     }
 
-    /// After the last line: what is whole, and what a crash left after it.
+    /// Returns the complete steps, and the remains that a crash left after them. Call it after the last line.
     pub(super) fn end(self) -> (Whole, Option<Torn>) {
         let Scan { lines, length, whole, .. } = self;
         let torn = (length > whole.bytes).then(|| Torn { bytes: length - whole.bytes, lines: whole.lines..lines.n });
@@ -157,7 +157,7 @@ impl Scan {
     }
 }
 
-/// Reads a journal to its end: what is whole, and what a crash left after it.
+/// Reads a journal to its end. Returns the complete steps, and the remains that a crash left after them.
 pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
     let mut scan = Scan::new(file, path)?;
     while scan.next()?.is_some() {}

@@ -8,10 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Fuel between two checks of the clock: some milliseconds. A check switches stacks, a fraction of a microsecond.
+/// The fuel between two checks of the clock, which lasts some milliseconds. A check switches stacks, which takes a
+/// fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
 
-/// The time that a call works or waits before it asks its host again whether to continue.
+/// How long a call works or waits before it asks the host again whether to continue.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 static INTERRUPTED: OnceLock<fn() -> bool> = OnceLock::new();
@@ -39,14 +40,14 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.get().is_some_and(|asked| asked())
 }
 
-/// The start of a call, and how long it may last.
+/// The start of a call, and its time limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     start: Instant,
     timeout: Duration,
 }
 
-/// The call took too long.
+/// The error of a call that took too long.
 #[derive(Debug, thiserror::Error)]
 #[error("the call took too long")]
 pub(crate) struct TimedOut;
@@ -60,7 +61,7 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// Returns the time that is left.
+    /// Returns the remaining time.
     pub(crate) fn left(&self) -> Duration {
         self.timeout.saturating_sub(self.elapsed())
     }
@@ -68,7 +69,7 @@ impl Clock {
     /// Runs a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
-        // The guest waits for nothing: after a yield it can continue at once.
+        // The guest never waits for anything: after a yield it can continue at once.
         let mut context = Context::from_waker(Waker::noop());
         let mut next = self.elapsed() + PAUSE;
         loop {

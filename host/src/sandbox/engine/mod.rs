@@ -1,4 +1,5 @@
-//! The engine of a gate: with a pool of slots for instances, or without one if the process lacks addresses for it.
+//! The engine of a gate: with a pool of slots for instances, or without a pool if the process cannot reserve enough
+//! addresses for one.
 
 mod clock;
 mod seat;
@@ -15,21 +16,21 @@ pub(crate) use clock::{Clock, LOOK, TimedOut};
 pub(crate) use seat::{MOST_SEATS, Seat};
 pub(crate) use slots::{Full, Slot, Slots, Taken};
 
-/// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
+/// The stack of an instance, in bytes. The guest limits its own depth to stay well within it.
 pub(crate) const STACK: usize = 512 * 1024;
 
 /// Returns the settings that change the machine code.
 fn codegen() -> Config {
     let mut config = Config::new();
     config
-        // Fuel bounds the work, the same on every machine. It also decides when to check the clock.
+        // Fuel bounds the work, and is the same on every machine. It also determines when to check the clock.
         .consume_fuel(true)
         .max_wasm_stack(STACK)
-        // The same bytes everywhere: one NaN, and no instruction whose result depends on the machine.
+        // Ensures the same bytes everywhere: only one NaN, and no instruction whose result depends on the machine.
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false)
         .wasm_simd(true)
-        // A component needs none of these, and nobody can attack a feature that is off.
+        // Components need none of these, and a disabled feature cannot be attacked.
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .wasm_tail_call(false)
@@ -37,7 +38,8 @@ fn codegen() -> Config {
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
         .native_unwind_info(cfg!(windows))
-        // Half as much more code, and documents from 1 KB on take a twentieth less time. It changes no fuel.
+        // The code is half as large again, and documents of 1 KB and more take 5 % less time. This does not change
+        // fuel.
         .compiler_inlining(Inlining::Yes);
     config
 }
@@ -45,8 +47,8 @@ fn codegen() -> Config {
 /// Returns the settings of every engine that runs code.
 fn running() -> Config {
     let mut config = codegen();
-    // The threads that compile are those of the process that first did. A child that was forked has none of them, and would
-    // wait for them without end.
+    // The threads that compile belong to the process that compiled first. A forked child has none of them, and would
+    // wait for them forever.
     config.parallel_compilation(!is_forked());
     builtin_code::allow_in_place(&mut config);
     config
@@ -59,25 +61,27 @@ fn is_forked() -> bool {
     *FIRST.get_or_init(|| process) != process
 }
 
-/// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches of the stack, the statics, the arena
-/// and a contract. Pages beyond it are given back after each call, and cost a page fault in the next one. Pages that it keeps are
-/// overwritten after each call, whoever touched them.
+/// Memory that a slot keeps between instances, in bytes: the parts of the stack, the statics, the arena and a contract
+/// that an ordinary verdict touches. Pages beyond it are returned to the kernel after each call, and cost a page fault
+/// in the next one. Pages within it are overwritten after each call, whoever touched them.
 pub(crate) const KEEP_RESIDENT: usize = 512 * 1024;
 
-/// The same for its tables of functions.
+/// The same for the tables of functions.
 const KEEP_TABLES: usize = 64 * 1024;
 
 /// The most elements that a table of an instance may have, with or without a pool.
 pub(crate) const TABLE: usize = 20_000;
 
-/// Addresses that the memory of an instance reserves, in bytes: the 4 GiB that precompiled code relies on, and guards.
+/// Addresses that the memory of an instance reserves, in bytes: the 4 GiB that precompiled code relies on, and guard
+/// regions.
 const ADDRESSES: u64 = (4 << 30) + (64 << 20);
 
 /// Addresses for everything else: threads and their heaps, contracts, outputs.
 const OTHER_ADDRESSES: u64 = 1 << 30;
 
-/// Returns an engine that compiles for the engines of gates, and runs nothing. What it makes runs on every processor of
-/// this kind, and not only on those that can all that this one can: it is built in, and goes to other machines.
+/// Returns an engine that compiles for the engines of gates, and runs nothing. Its code runs on every processor of this
+/// architecture, not only on those with all features of this one, because the code is embedded and runs on other
+/// machines.
 pub(crate) fn compiler() -> wasmtime::Result<Engine> {
     Engine::new(codegen().target(env!("SEAMGATE_TARGET"))?)
 }
@@ -85,11 +89,12 @@ pub(crate) fn compiler() -> wasmtime::Result<Engine> {
 /// Returns the configuration of a gate's engine, and of its pool with `slots` slots.
 pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
     let mut pool = PoolingAllocationConfig::new();
-    // If the kernel can list the pages that an instance wrote to, Wasmtime resets only those. But it does not reset a page that was
-    // swapped out (https://github.com/bytecodealliance/wasmtime/pull/14357). So where there is swap, all pages are given back.
+    // If the kernel can list the pages that an instance wrote to, Wasmtime resets only those. But Wasmtime does not
+    // reset a page that was swapped out (https://github.com/bytecodealliance/wasmtime/pull/14357). So on systems with
+    // swap, all pages are returned to the kernel.
     let (scan, keep) = if system::has_swap() { (Enabled::No, 0) } else { (Enabled::Auto, KEEP_RESIDENT) };
     pool.total_component_instances(slots)
-        // The module of the component, and those that the canonical ABI adds for the destructors of resources.
+        // The module of the component, and the modules that the canonical ABI adds for the destructors of resources.
         .total_core_instances(slots.saturating_mul(4))
         .total_memories(slots)
         .total_stacks(slots)
@@ -102,11 +107,11 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
     (running(), pool)
 }
 
-/// Returns an engine for a gate that asks for this many slots, and the number of slots that it has.
+/// Returns an engine for a gate that requests this many slots, and the number of slots that the engine has.
 ///
-/// A pool reserves the addresses of all its slots at once. If the process may not (`ulimit -v`), each instance reserves its
-/// own, and there are as many slots as fit. The machine code is the same, and so are all verdicts and their fuel: the code
-/// depends only on how much each memory reserves.
+/// A pool reserves the addresses of all its slots at once. If the process may not reserve that many (`ulimit -v`), each
+/// instance reserves its own, and there are as many slots as fit. The machine code is the same, and so are all verdicts
+/// and their fuel: the code depends only on how much each memory reserves.
 pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u32)> {
     let (mut config, pool) = config(limits, slots);
     let room = addresses();
@@ -125,21 +130,22 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u
     Ok((Engine::new(&config)?, few))
 }
 
-/// Opens the list of pages that instances write to (`/proc/self/pagemap` on Linux), and keeps it open. On other systems,
-/// this does nothing.
+/// Opens the list of pages that instances write to (`/proc/self/pagemap` on Linux), and keeps it open. Does nothing on
+/// other systems.
 ///
-/// Call this before the process prevents other processes from inspecting it (`PR_SET_DUMPABLE` on Linux). After that, only
-/// root can open the list, and without it a call takes twice as long. A process that stays inspectable need not call this.
+/// Call this before the process prevents other processes from inspecting it (`PR_SET_DUMPABLE` on Linux). After that,
+/// only root can open the list, and calls without the list take twice as long. A process that stays inspectable need
+/// not call this.
 pub fn open_pagemap() {
     system::open_pagemap();
     if !system::has_swap() {
-        // Wasmtime opens it once, and keeps it.
+        // Wasmtime opens the list once, and keeps it open.
         let _ = PoolingAllocationConfig::is_pagemap_scan_available();
     }
 }
 
 /// Returns another engine like a gate's, with a pool of its own. `None` if the process may reserve only a limited
-/// number of addresses: the first engine has taken its share of them.
+/// number of addresses, because the first engine has taken its share of them.
 pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     if addresses().is_some() {
         return None;
@@ -149,8 +155,8 @@ pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     Engine::new(&config).ok()
 }
 
-/// Returns another engine like a gate's, without a pool: for instances that are held between calls, of which there may
-/// be many. `None` as above.
+/// Returns another engine like a gate's, without a pool, for instances that are held between calls. There may be many
+/// of them. `None` for the same reason as [`second`].
 pub(crate) fn unpooled() -> Option<Engine> {
     if addresses().is_some() {
         return None;
@@ -160,11 +166,11 @@ pub(crate) fn unpooled() -> Option<Engine> {
     Engine::new(&config).ok()
 }
 
-/// Returns the addresses that this process may still reserve, in bytes. `None` if there is no limit.
+/// Returns how many bytes of addresses this process may still reserve. `None` if there is no limit.
 #[cfg(unix)]
 fn addresses() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
-    // Only Linux says how many addresses are in use.
+    // Only Linux reports how many addresses are in use.
     let taken = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = taken.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
     Some(limit.saturating_sub(pages.saturating_mul(system::page_size() as u64)))

@@ -1,9 +1,10 @@
-//! Counts the instances that a process holds between calls, in all its gates.
+//! Counts the instances that a process holds between calls, across all its gates.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most instances that a process holds for sessions and for use more than once. Each has six memory mappings; Linux
-/// allows a process 65,530 (`vm.max_map_count`), and a process that gets no more of them cannot continue at all.
+/// The most instances that a process holds for sessions and for repeated use. Each has six memory mappings. Linux
+/// allows a process 65,530 of them (`vm.max_map_count`), and a process that can get no more mappings cannot continue at
+/// all.
 pub(crate) const MOST_SEATS: usize = 4096;
 
 static SEATS: Seats = Seats { most: MOST_SEATS, taken: AtomicUsize::new(0) };
@@ -14,12 +15,12 @@ struct Seats {
     taken: AtomicUsize,
 }
 
-/// The right to hold one instance. Dropping it gives it back.
+/// The right to hold one instance. Dropping it releases the right.
 #[derive(Debug)]
 pub(crate) struct Seat(&'static Seats);
 
 impl Seat {
-    /// Returns `None` at once if there are as many instances as may be.
+    /// Takes a seat. Returns `None` at once if the maximum number of instances is held.
     pub(crate) fn take() -> Option<Self> {
         SEATS.take()
     }

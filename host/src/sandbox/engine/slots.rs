@@ -1,4 +1,5 @@
-//! The slots of a pool: how many instances there are at once, and those that wait for their next call.
+//! The slots of a pool. They bound the number of concurrent instances, and keep instances that wait for their next
+//! call.
 
 use std::{
     sync::{
@@ -10,7 +11,8 @@ use std::{
 
 use super::clock::{Clock, PAUSE, is_interrupted};
 
-/// The free slots. A call that finds none waits, at most as long as a call may take: a full pool is backpressure.
+/// The slots of a pool. A call that finds no free slot waits, at most as long as a call may take: a full pool is
+/// backpressure.
 #[derive(Debug)]
 pub(crate) struct Slots<K> {
     count: u32,
@@ -24,11 +26,11 @@ pub(crate) struct Slots<K> {
 #[derive(Debug)]
 struct Occupancy<K> {
     free: u32,
-    /// The number of calls that wait for a slot. Waking one is a system call, so it is made only if there are any.
+    /// The number of calls that wait for a slot. Waking a call is a system call, so it is done only if one waits.
     waiting: u32,
-    /// The number of them that have waited for some time. As many slots are theirs: no other call takes them.
+    /// The number of waiting calls that have waited for some time. The same number of slots is reserved for them.
     overdue: u32,
-    /// The instances in free slots, the oldest first. Never more than there are free slots.
+    /// The instances in free slots, the oldest first. There are never more of them than free slots.
     kept: Vec<K>,
 }
 
@@ -36,7 +38,7 @@ struct Occupancy<K> {
 #[derive(Debug)]
 pub(crate) struct Slot<'s, K> {
     slots: &'s Slots<K>,
-    /// `true` if an instance for more than one call has it.
+    /// `true` if an instance for more than one call has the slot.
     is_held: bool,
 }
 
@@ -45,7 +47,7 @@ pub(crate) struct Slot<'s, K> {
 pub(crate) enum Full {
     /// No slot became free in time.
     Waited,
-    /// The maximum number of slots is held.
+    /// Instances already hold the maximum number of slots.
     Held {
         /// The maximum.
         most: u32,
@@ -55,7 +57,7 @@ pub(crate) enum Full {
 /// A slot that was taken.
 pub(crate) struct Taken<'s, K> {
     pub(crate) slot: Slot<'s, K>,
-    /// The instance that the slot held, if it was wanted.
+    /// The instance that the slot kept, if it is the kind that the caller wants.
     pub(crate) kept: Option<K>,
     /// An instance to drop before the slot is used.
     pub(crate) displaced: Option<K>,
@@ -72,7 +74,8 @@ impl<K> Slots<K> {
         self.count
     }
 
-    /// Takes a slot, preferably one that holds what is wanted. Waits until one is free, but no longer than `most`.
+    /// Takes a slot, preferably one that keeps an instance that the caller wants. Waits until one is free, but no
+    /// longer than `most`.
     pub(crate) fn take(&self, wanted: impl Fn(&K) -> bool, most: Duration) -> Result<Taken<'_, K>, Full> {
         let mut room = self.room();
         if room.free <= room.overdue {
@@ -81,7 +84,8 @@ impl<K> Slots<K> {
         Ok(self.taken(&mut room, wanted))
     }
 
-    /// Takes a slot for an instance that is used more than once, unless the maximum number of slots is held.
+    /// Takes a slot for an instance that is used more than once, unless instances already hold the maximum number of
+    /// slots.
     pub(crate) fn hold(&self, most: Duration) -> Result<Taken<'_, K>, Full> {
         let one_more = |held: u32| (held < self.most_held).then_some(held + 1);
         if self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
@@ -105,7 +109,7 @@ impl<K> Slots<K> {
         (room.free > room.overdue).then(|| self.taken(&mut room, |_| false))
     }
 
-    /// Waits for a slot. Calls that came later do not overtake one that has waited for some time.
+    /// Waits for a slot. Later calls do not overtake a call that has waited for some time.
     fn wait<'r>(
         &'r self,
         mut room: MutexGuard<'r, Occupancy<K>>,
@@ -130,7 +134,8 @@ impl<K> Slots<K> {
                 room.overdue += 1;
             }
             if waited.timed_out() {
-                // Without the lock: the host's language may wait for another thread, which gives a slot back.
+                // Release the lock first, because the host's language may wait for another thread, which needs it to
+                // free a slot.
                 drop(room);
                 let is_interrupted = is_interrupted();
                 room = self.room();
@@ -146,7 +151,7 @@ impl<K> Slots<K> {
 
     fn taken(&self, room: &mut Occupancy<K>, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
         room.free -= 1;
-        // The last one that was used: most of it is still in the processor's caches.
+        // Prefer the most recently used instance, because most of it is still in the processor's caches.
         let kept = room.kept.iter().rposition(wanted).map(|at| room.kept.remove(at));
         let is_full = room.kept.len() > room.free as usize;
         let displaced = is_full.then(|| room.kept.remove(0));
@@ -160,19 +165,19 @@ impl<K> Slots<K> {
         match (waiting, overdue) {
             (0, _) => {}
             (_, 0) => self.freed.notify_one(),
-            // It is for one of those that are overdue, whichever they are.
+            // The slot is reserved for the overdue calls, so wake all waiting calls to reach one of them.
             _ => self.freed.notify_all(),
         }
     }
 
     fn room(&self) -> MutexGuard<'_, Occupancy<K>> {
-        // Nothing half changed is left where a thread panics.
+        // A panicking thread leaves no partial changes behind.
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K> Slot<'_, K> {
-    /// Frees it, and has it hold something.
+    /// Frees the slot, and keeps something in it for a later call.
     pub(crate) fn keep(self, kept: K) {
         let slots = self.slots;
         let mut room = slots.room();
@@ -200,7 +205,7 @@ mod tests {
     const SOON: Duration = Duration::from_millis(120);
 
     impl<K> Slots<K> {
-        /// Returns how many are free, and how many calls wait and are overdue.
+        /// Returns the number of free slots, of waiting calls and of overdue calls.
         fn counts(&self) -> (u32, u32, u32) {
             let room = self.room();
             (room.free, room.waiting, room.overdue)
@@ -236,7 +241,7 @@ mod tests {
             assert!(begin.elapsed() >= most && begin.elapsed() < most + Duration::from_secs(2));
         }
         drop(taken);
-        // What those waited for is there for the next.
+        // The slot that they waited for is available to the next call.
         assert_eq!(slots.counts(), (1, 0, 0));
         drop(take(&slots, |()| true));
     }
@@ -260,7 +265,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     while !over.load(Ordering::Relaxed) {
-                        // It is free only while its thread asks for it again.
+                        // The slot is free only while this thread asks for it again.
                         let taken = slots.take(|()| true, Duration::MAX);
                         let begin = Instant::now();
                         while begin.elapsed() < Duration::from_micros(200) {}

@@ -1,4 +1,5 @@
-//! The exports of a component, looked up one interface at a time: to look up all for one call costs more than the call.
+//! The exports of a component. Each interface is looked up on its own, because looking up all of them for one call
+//! costs more than the call.
 
 use std::cell::OnceCell;
 
@@ -12,11 +13,11 @@ use crate::bindings::exports::seamgate::{
     validator::{merge, registry, stream, validate, wire},
 };
 
-/// The interfaces of the world `seamgate:harness/harness`: their places in a component, and in an instance. A component of
-/// the world `seamgate:validator/validator` has no optional ones.
+/// The interfaces of the world `seamgate:harness/harness`: their indices in a component, and their exports in an
+/// instance. A component of the world `seamgate:validator/validator` lacks the optional ones.
 macro_rules! interfaces {
     ($($interface:ident),*; optional $($optional:ident),*) => {
-        /// The places of the interfaces in a component.
+        /// The indices of the interfaces in a component.
         pub(crate) struct Interfaces {
             $($interface: $interface::GuestIndices,)*
             $($optional: Option<$optional::GuestIndices>),*
@@ -25,7 +26,7 @@ macro_rules! interfaces {
         impl Interfaces {
             /// # Errors
             ///
-            /// The component lacks one.
+            /// The component lacks an interface.
             pub(crate) fn of<T>(component: &InstancePre<T>) -> Result<Self> {
                 Ok(Interfaces {
                     $($interface: $interface::GuestIndices::new(component)?,)*
@@ -54,7 +55,7 @@ macro_rules! interfaces {
 
             /// # Errors
             ///
-            /// A function has another type.
+            /// A function does not have the expected type.
             pub(crate) fn look_up_all(&self, mut store: impl AsContextMut) -> Result<()> {
                 $(self.$interface(&mut store)?;)*
                 $(if self.interfaces.$optional.is_some() {
@@ -77,7 +78,7 @@ macro_rules! interfaces {
 
             /// # Errors
             ///
-            /// The component lacks it.
+            /// The component lacks the interface.
             $(pub(crate) fn $optional(&self, store: impl AsContextMut) -> Result<&$optional::Guest> {
                 if let Some(guest) = self.$optional.get() {
                     return Ok(guest);

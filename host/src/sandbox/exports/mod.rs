@@ -1,5 +1,5 @@
-//! The exports of an instance, as functions of the library's own types: through a component, or straight through its core
-//! module. Both give the same answers for the same fuel.
+//! The exports of an instance, as functions of the library's own types, called through a component or directly in its
+//! core module. Both return the same answers for the same fuel.
 
 pub(crate) mod component;
 pub(crate) mod module;
@@ -22,24 +22,24 @@ pub(crate) enum Exports<'i> {
     Module(module::ModuleExports<'i>),
 }
 
-/// An output that is still coming, as its instance knows it.
+/// The instance's handle of an output that is still arriving.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionHandle {
     Component(ResourceAny),
     Module(u32),
 }
 
-/// The answer of a function. The outer error terminated the instance.
+/// The answer of a function. If there is an outer error, the instance was terminated.
 pub(crate) type Returned<T> = wasmtime::Result<Result<T, Fault>>;
 
-/// A call into an instance: its exports, and the clock that runs.
+/// A call into an instance: its exports, and the running clock.
 pub(crate) struct Caller<'c, 'i> {
     exports: &'c Exports<'i>,
     store: &'c mut Store<MemoryLimiter>,
     clock: Clock,
 }
 
-/// One function, both ways.
+/// Calls one function, in either way.
 macro_rules! either {
     ($caller:ident, $component:ident => $through_component:expr, ($guest:ident, $functions:ident) => $straight:expr) => {
         match $caller.exports {
@@ -432,7 +432,7 @@ fn from_bindings(fault: BindingsFault) -> Fault {
     types::WitFault::from(fault).into()
 }
 
-/// Returns the report in a box: a report moves often on its way, and its members stay where they are.
+/// Returns the report in a box, because a report is moved often, and a box moves without its members.
 fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Returned<Box<Report>> {
     Ok(answer.map(|report| Box::new(report.into())).map_err(from_bindings))
 }

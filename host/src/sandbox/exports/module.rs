@@ -1,5 +1,6 @@
-//! The exports of a core module: arguments are written to its memory and answers are read from it, as the canonical ABI
-//! says (`abi.rs`). In the order of Wasmtime's own calls, so that a call takes the same fuel through its component.
+//! The exports of a core module. Arguments are written to its memory and answers are read from it, following the
+//! canonical ABI (`abi.rs`). The steps have the same order as in Wasmtime's own calls, so that a call takes the same
+//! fuel as through the component.
 
 use std::cell::OnceCell;
 
@@ -18,13 +19,13 @@ use crate::{
     },
 };
 
-/// A function of the module, and what takes its answer back.
+/// A function of the module, and the function that frees its answer.
 pub(crate) struct Function {
     call: ModuleExport,
     done: Option<ModuleExport>,
 }
 
-/// The functions of the world `seamgate:harness/harness`: their places in a module.
+/// The functions of the world `seamgate:harness/harness`, as exports of a module.
 macro_rules! functions {
     ($($name:ident: $package:literal $interface:literal $function:literal),* $(,)?) => {
         pub(crate) struct Functions {
@@ -38,7 +39,7 @@ macro_rules! functions {
         impl Functions {
             /// # Errors
             ///
-            /// The module lacks one.
+            /// The module lacks a function.
             pub(crate) fn of(module: &Module) -> Result<Self> {
                 Ok(Functions {
                     memory: export(module, "memory")?,
@@ -90,13 +91,14 @@ fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 /// A function of the module that takes `N` numbers and returns one.
-// That is looked at once for the module: to ask each instance takes counts that all threads share.
+// The type is checked once for the module, because checking it for each instance updates counters that all threads
+// share.
 struct Numeric<const N: usize>(ModuleExport);
 
 impl<const N: usize> Numeric<N> {
     /// # Errors
     ///
-    /// The module lacks it, or its type is another.
+    /// The module lacks the function, or the function has another type.
     fn of(module: &Module, name: &str) -> Result<Self> {
         let is_number = |ty: ValType| matches!(ty, ValType::I32);
         match module.get_export(name) {
@@ -113,7 +115,7 @@ impl<const N: usize> Numeric<N> {
     }
 }
 
-/// The arguments of a function, as the canonical ABI passes few of them.
+/// The arguments of a function, as the canonical ABI passes a small number of them.
 pub(crate) trait Flat {
     type Params: WasmParams + Send + Sync;
 
@@ -157,11 +159,11 @@ pub(crate) struct ModuleExports<'i> {
     handles: Handles,
 }
 
-/// The handles with which an instance is called.
+/// The handles for calling an instance.
 pub(crate) struct Handles {
     instance: Instance,
     pub(crate) memory: Memory,
-    /// Looked up on first use: most instances answer by the fast ones.
+    /// Looked up on first use, because the fast functions suffice for most instances.
     realloc: OnceCell<TypedFunc<(u32, u32, u32, u32), u32>>,
     fast_allocate: Func,
     fast_validate: Func,
@@ -193,7 +195,7 @@ impl Accepted {
     ///
     /// # Errors
     ///
-    /// There is no such piece.
+    /// The output has no such piece.
     fn report(self, output: &str) -> Result<Report> {
         let Accepted { agent, schema_id, contract, marker, notes, span, source } = self;
         let piece = output.get(span.start as usize..span.end as usize);
@@ -222,7 +224,7 @@ impl Accepted {
 impl<'i> ModuleExports<'i> {
     /// # Errors
     ///
-    /// One of them has another type.
+    /// An export has another type.
     pub(crate) fn new(functions: &'i Functions, instance: Instance, store: &mut Store<MemoryLimiter>) -> Result<Self> {
         let memory = instance.get_module_export(&mut *store, &functions.memory).and_then(|found| found.into_memory());
         let memory = memory.ok_or_else(|| Error::msg("the memory is none"))?;
@@ -263,7 +265,7 @@ fn typed<P: WasmParams, R: WasmResults>(
     func(instance, store, export)?.typed(&*store)
 }
 
-/// A call of an instance.
+/// A call into an instance.
 pub(crate) struct Guest<'g, 'i> {
     exports: &'g ModuleExports<'i>,
     store: &'g mut Store<MemoryLimiter>,
@@ -298,7 +300,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         Guest { exports, store, clock }
     }
 
-    /// Calls a function whose answer takes more than a number, and reads it.
+    /// Calls a function whose answer needs more than one number, and reads the answer.
     pub(crate) fn call<P: Flat, T: Lift>(&mut self, function: &Function, params: P) -> Result<T> {
         let called: TypedFunc<P::Params, u32> = typed(self.exports.handles.instance, self.store, &function.call)?;
         let at = self.invoke(&called, params.params())?;
@@ -307,13 +309,13 @@ impl<'g, 'i> Guest<'g, 'i> {
         Ok(answer)
     }
 
-    /// Calls a function whose answer is a number, if there is any.
+    /// Calls a function whose answer is one number, or nothing.
     pub(crate) fn simple<P: Flat, R: WasmResults + Sync>(&mut self, function: &Function, params: P) -> Result<R> {
         let called: TypedFunc<P::Params, R> = typed(self.exports.handles.instance, self.store, &function.call)?;
         self.invoke(&called, params.params())
     }
 
-    /// Judges an output: straight, where the request is an agent and an output and nothing else.
+    /// Judges an output. Calls the fast function if the request has only an agent and an output.
     pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::WitFault>> {
         let validate = &self.exports.functions.validate;
         if !request.is_plain() {
@@ -339,7 +341,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         }
     }
 
-    /// Calls a function of [`Numeric`] numbers, which are given both ways.
+    /// Calls a [`Numeric`] function. The caller passes the numbers in both forms.
     fn number<P: WasmParams + Send + Sync, const N: usize>(
         &mut self,
         function: Func,
@@ -350,14 +352,15 @@ impl<'g, 'i> Guest<'g, 'i> {
             let function: TypedFunc<P, u32> = function.typed(&*self.store)?;
             return self.clock.run(function.call_async(&mut *self.store, params));
         }
-        // SAFETY: the function is one that `Numeric::of` has seen to take `N` numbers and give one, of the module that this is
-        // an instance of; those are in `raw`, and that has room for the result. No number is a reference. The store looks at no
-        // clock, so it need not run on a stack of its own; and nothing of this store runs now, as it is borrowed.
+        // SAFETY: `Numeric::of` has checked that the function takes `N` numbers and returns one, for the module that
+        // this instance belongs to. The numbers are in `raw`, which also has space for the result. No number is a
+        // reference. The store does not check the clock, so it need not run on a stack of its own; and nothing else
+        // runs in this store now, because it is borrowed.
         unsafe { function.call_unchecked(&mut *self.store, &raw mut raw)? };
         Ok(raw[0].get_u32())
     }
 
-    /// Has a function take its answer back.
+    /// Has a function free its answer.
     fn done(&mut self, function: &Function, at: u32) -> Result<()> {
         let Some(done) = &function.done else {
             return Ok(());
@@ -435,7 +438,7 @@ impl<'g, 'i> Guest<'g, 'i> {
     }
 }
 
-/// Returns a number that may be missing, as two numbers.
+/// Returns an optional number as two numbers.
 pub(crate) fn optional(number: Option<u32>) -> [u32; 2] {
     number.map_or([0; 2], |number| [1, number])
 }

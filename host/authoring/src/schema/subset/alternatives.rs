@@ -1,4 +1,4 @@
-//! Alternatives: values are taken apart by `anyOf`, `oneOf` and type, and compared part by part.
+//! Alternatives: values are divided by `anyOf`, `oneOf` and type, and compared part by part.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ impl Prover {
         is_within
     }
 
-    /// Returns whether all values are within one alternative of `anyOf`, or those of each type are.
+    /// Returns whether all values, or all values of each type, are within one alternative of `anyOf`.
     pub(super) fn some_within(&mut self, facts: &Facts<'_>, other: Node<'_>, alternatives: &Value) -> bool {
         if self.group_within(facts, other, &["anyOf"]) {
             return true;
@@ -46,7 +46,7 @@ impl Prover {
         })
     }
 
-    /// Returns whether all values are within one alternative of `oneOf`, and none is within the others.
+    /// Returns whether all values are within one alternative of `oneOf`, and none is within another.
     pub(super) fn exactly_one_within(&mut self, facts: &Facts<'_>, other: Node<'_>, alternatives: &Value) -> bool {
         let alternatives = alternatives.as_array().map_or(&[][..], Vec::as_slice);
         let is_one = |prover: &mut Self, facts: &Facts<'_>| {
@@ -61,7 +61,7 @@ impl Prover {
         is_one(self, facts) || self.each_type(facts, is_one)
     }
 
-    /// Returns whether `holds` is true for the values of each type alone, where there are several.
+    /// Returns whether `holds` is true for the values of each type by itself, if there are several types.
     fn each_type(&mut self, facts: &Facts<'_>, mut holds: impl FnMut(&mut Self, &Facts<'_>) -> bool) -> bool {
         let types: Vec<Types> = Types::EACH.into_iter().filter(|types| facts.types.has(*types)).collect();
         types.len() > 1
@@ -73,7 +73,7 @@ impl Prover {
             })
     }
 
-    /// Returns whether it is certain that no value is valid by both.
+    /// Returns whether it is certain that no value is valid under both.
     pub(super) fn is_disjoint(&mut self, one: &Facts<'_>, other: &Facts<'_>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS || self.inside > MAX_DEPTH {

@@ -16,7 +16,7 @@ impl Prover {
         let (prefix, rest) = other.items();
         let own = facts.prefix();
         let through = prefix.len().max(own);
-        // One more than those with schemas of their own stands for all others.
+        // One index more than those with schemas of their own represents all further items.
         (0..=through).filter(|index| may_have(*index)).all(|index| match prefix.get(index).or(rest) {
             Some(schema) => self.inside_within(&facts.item(index), other.at(schema)),
             None => true,
@@ -68,7 +68,7 @@ impl Prover {
                 let own = part.map("patternProperties").and_then(|map| map.get(pattern));
                 own.is_some_and(|own| self.inside_within(&[part.at(own)], schema))
             });
-            // Or whatever a member is named.
+            // Or it holds for members of any name.
             is_met
                 || (facts.names().iter().all(|name| self.inside_within(&facts.member(name), schema))
                     && self.rest_within(facts, schema, None))

@@ -1,4 +1,4 @@
-//! Proves that each value that one schema accepts is accepted by another. Without a proof, nothing is known.
+//! Proves that every value that one schema accepts is accepted by another. Without a proof, the result is unknown.
 
 mod alternatives;
 mod members;
@@ -14,21 +14,21 @@ use super::{
     facts::{Facts, Types, additional},
 };
 
-/// The most steps for one proof. After these, nothing is known.
+/// The maximum number of steps for one proof. After that, the result is unknown.
 const MAX_STEPS: u32 = 20_000;
 
 /// The deepest level at which schemas are compared.
 const MAX_DEPTH: usize = 48;
 
-/// The most alternatives, one inside the other, that are compared one by one.
+/// The deepest nesting of alternatives that are compared one by one.
 const MAX_SPLITS: usize = 3;
 
-/// Returns whether a keyword decides nothing: it explains, or holds schemas for references.
+/// Returns whether a keyword has no effect on validity: it is an annotation, or contains schemas for references.
 fn is_silent(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || matches!(keyword, "$defs" | "definitions")
 }
 
-/// A question that is being answered: it may be met again, deeper in the value.
+/// A question that is currently being answered. It may recur deeper inside the value.
 struct Open {
     schemas: Vec<usize>,
     other: usize,
@@ -40,24 +40,24 @@ struct Open {
 pub(crate) struct Prover {
     steps: u32,
     open: Vec<Open>,
-    /// The number of levels of the value around the current one.
+    /// The number of levels between the outermost value and the current one.
     inside: usize,
     splits: usize,
     same: Vec<(usize, usize)>,
 }
 
 impl Prover {
-    /// Returns whether each value that is valid by `one` is proven to be valid by `other`.
+    /// Returns whether every value that is valid under `one` is proven to be valid under `other`.
     pub(crate) fn within(one: Node<'_>, other: Node<'_>) -> bool {
         let mut prover = Prover::default();
-        // Where not all can be read, only schemas that say the same are known to be the same.
+        // If parts cannot be interpreted, only schemas with the same text are known to be equivalent.
         if !(one.root.is_readable() && other.root.is_readable()) {
             return prover.is_identical(one, other);
         }
         prover.schemas_within(&[one], other)
     }
 
-    /// Returns the same for values that must be valid by several schemas.
+    /// Does the same for values that must be valid under several schemas.
     pub(crate) fn all_within(ones: &[Node<'_>], others: &[Node<'_>]) -> bool {
         let is_readable = |nodes: &[Node<'_>]| nodes.iter().all(|node| node.root.is_readable());
         is_readable(ones)
@@ -65,7 +65,7 @@ impl Prover {
             && others.iter().all(|other| Prover::default().schemas_within(ones, *other))
     }
 
-    /// Returns whether each value that all of these schemas accept is accepted by another.
+    /// Returns whether every value that all of these schemas accept is accepted by another.
     fn schemas_within(&mut self, schemas: &[Node<'_>], other: Node<'_>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS || self.open.len() > MAX_DEPTH {
@@ -78,7 +78,8 @@ impl Prover {
         keys.sort_unstable();
         let is_again = |open: &&Open| open.schemas == keys && open.other == other.key();
         if let Some(open) = self.open.iter().find(is_again) {
-            // Of a value inside of the one that it is asked of: by induction over the value, it is so if all else is.
+            // If the question recurs for a value inside the original one, then by induction over the value it holds if
+            // everything else does.
             return self.inside > open.inside;
         }
         self.open.push(Open { schemas: keys, other: other.key(), inside: self.inside });
@@ -88,7 +89,7 @@ impl Prover {
         is_within
     }
 
-    /// Returns the same for a value inside the current one.
+    /// Does the same for a value inside the current one.
     fn inside_within(&mut self, schemas: &[Node<'_>], other: Node<'_>) -> bool {
         self.inside += 1;
         let is_within = self.schemas_within(schemas, other);
@@ -112,7 +113,7 @@ impl Prover {
         keywords.keys().all(|keyword| self.keyword_within(facts, other, keyword))
     }
 
-    /// Returns whether only objects are valid, and they must have a member that has no valid value.
+    /// Returns whether only objects are valid, and must have a member that has no valid value.
     fn lacks_a_member(&mut self, facts: &Facts<'_>) -> bool {
         facts.types == Types::OBJECT && facts.required().iter().any(|name| Facts::of(&facts.member(name)).is_empty())
     }
@@ -201,14 +202,14 @@ impl Prover {
                     branches.into_iter().flatten().all(|schema| self.schemas_within(&facts.parts, other.at(schema)))
                 }
             }
-            // What depends on it, or what is not known here: the schema around it was not met as a whole.
+            // The keyword depends on others, or has no rule here, and the schema as a whole had no equivalent.
             _ if is_known(keyword) => self.group_within(facts, other, &[keyword]) && is_alone(keyword),
-            // A word that validators pass over.
+            // An unknown keyword, which validators ignore.
             _ => true,
         }
     }
 
-    /// Returns whether some part has a group of keywords with values that say the same.
+    /// Returns whether any part has a group of keywords with equivalent values.
     fn group_within(&mut self, facts: &Facts<'_>, other: Node<'_>, group: &[&str]) -> bool {
         facts.parts.iter().any(|part| group.iter().all(|keyword| self.is_same_keyword(*part, other, keyword)))
     }

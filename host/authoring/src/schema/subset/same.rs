@@ -1,4 +1,4 @@
-//! Schemas that say the same, in the same words.
+//! Schemas that have the same meaning because they have the same text.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{MAX_DEPTH, MAX_STEPS, Prover, is_silent};
 use crate::schema::Node;
 
 impl Prover {
-    /// Returns whether the two schemas have the same text, and whatever they may refer to.
+    /// Returns whether two schemas have the same text, and everything that they may reference does too.
     pub(super) fn is_identical(&self, one: Node<'_>, other: Node<'_>) -> bool {
         let (one, other) = (one.root, other.root);
         one.value == other.value
@@ -15,14 +15,14 @@ impl Prover {
             && one.formats == other.formats
     }
 
-    /// Returns whether two schemas say the same, word for word but for what only explains.
+    /// Returns whether two schemas are the same word for word, except for annotations.
     pub(super) fn is_same(&mut self, one: Node<'_>, other: Node<'_>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS || one.root.draft != other.root.draft {
             return false;
         }
         let pair = (one.key(), other.key());
-        // Met again by a reference: it is the same, if all else is.
+        // A reference leads back to the same pair. The schemas are the same if everything else is.
         if self.same.contains(&pair) {
             return true;
         }
@@ -38,7 +38,7 @@ impl Prover {
         is_same
     }
 
-    /// Returns whether two schemas say the same by one keyword.
+    /// Returns whether one keyword has the same meaning in two schemas.
     pub(super) fn is_same_keyword(&mut self, one: Node<'_>, other: Node<'_>, keyword: &str) -> bool {
         if is_silent(keyword) {
             return true;

@@ -1,4 +1,4 @@
-//! Limits of single values.
+//! Rules about single values.
 
 use serde_json::Value;
 
@@ -29,7 +29,8 @@ pub(super) fn is_bounded(facts: &Facts<'_>, value: &Value, keyword: &str, is_low
     })
 }
 
-/// Returns whether a limit of lengths or counts holds: by the same keyword, or by a limit that is `known` otherwise.
+/// Returns whether a limit on lengths or counts holds, because of the same keyword or because of a limit that is
+/// `known` otherwise.
 pub(super) fn is_limited(facts: &Facts<'_>, keyword: &str, value: &Value, is_lower: bool, known: Option<i128>) -> bool {
     let Some(wanted) = value.as_number().and_then(Decimal::of) else {
         return false;
@@ -55,7 +56,7 @@ pub(super) fn is_multiple(facts: &Facts<'_>, value: &Value) -> bool {
         })
 }
 
-/// Returns whether all strings have a format, or the format is not checked.
+/// Returns whether all strings have a format, or the format is not asserted.
 pub(super) fn is_of_format(facts: &Facts<'_>, other: Node<'_>, value: &Value) -> bool {
     !other.root.formats
         || facts

@@ -1,4 +1,4 @@
-//! Headers of the protocol: which version a request is of, and whether they say what its body says.
+//! Headers of the protocol: the version that a request belongs to, and whether they match the body.
 
 use seamgate_http::{Refused, Request};
 use serde_json::value::RawValue;
@@ -10,21 +10,21 @@ use crate::core::{
     mirrors::{MISMATCH, decoded},
 };
 
-/// The last version with sessions, and those before it that have this transport.
+/// The last version with sessions, and the earlier ones that have this transport.
 pub(super) const LAST_WITH_SESSIONS: &str = "2025-11-25";
 const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", LAST_WITH_SESSIONS];
 
-/// Errors that are the request's own fault.
+/// Error codes for which the request itself is at fault.
 const BAD_REQUEST: [i64; 3] = [MISMATCH, -32021, -32022];
 
-/// The kind of version that a request has: with sessions, or without.
+/// The kind of version that a request belongs to: with sessions, or without.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
     Session,
     Stateless,
 }
 
-/// Returns the era of a request, by its headers alone.
+/// Returns the era of a request, judging only by its headers.
 pub(super) fn era_of(request: &Request) -> Result<Era, Refused> {
     match request.header("mcp-protocol-version") {
         None => Ok(Era::Session),
@@ -55,14 +55,14 @@ pub(super) fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Returns the era of a message. Without a session, the headers must match the body. An error is the answer.
+/// Returns the era of a message. Without a session, the headers must match the body. The error is the answer.
 pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<Era, Message> {
     let (id, is_request) = match message {
         Message::Request { id, .. } => (Some(id), true),
         Message::Notification { .. } | Message::Answer { .. } => (None, false),
     };
     let era = match meta::version(params) {
-        // The server says whether it speaks this version.
+        // The server reports whether it supports this version.
         Some(own) if request.header("mcp-protocol-version") == Some(&own) => Era::Stateless,
         Some(_) => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
         None => match era_of(request) {

@@ -1,6 +1,6 @@
-//! A gate for clients that speak HTTP, the transport "streamable HTTP" of the protocol: one address of this machine, one path. Each session has
-//! a gate, with servers and a run of its own; all who have no session share one. To the gate a client is lines in and lines out, as it
-//! is over standard input and output.
+//! A gate for clients that speak HTTP, using the protocol's transport "streamable HTTP" on one address of this machine
+//! and one path. Each session has a gate, with its own servers and run. All clients without a session share one gate.
+//! To the gate, a client is lines in and lines out, as over standard input and output.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>,
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
@@ -50,20 +50,20 @@ const PATH: &str = "/mcp";
 /// The media type of messages.
 const JSON: &str = "application/json";
 
-/// The intervals at which a stream checks that its client is there, and shows that the gate is.
+/// The intervals at which a stream checks that its client is still connected, and shows that the gate is.
 const LOOK: Duration = Duration::from_millis(250);
 const ALIVE: Duration = Duration::from_secs(15);
 /// The time after which a client reconnects, in milliseconds.
 const RETRY_MS: u32 = 500;
-/// The time within which an answer without a session is sent whole, and not as a stream.
+/// The time within which an answer without a session is sent as a whole instead of as a stream.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// The interval at which idle sessions are closed, and the time that sessions have to end.
+/// The interval at which idle sessions are closed, and how long sessions have to end.
 const TIDY: Duration = Duration::from_secs(60);
 const ENDING: Duration = Duration::from_secs(4);
 
-/// Serves clients until a signal comes, and returns that. `variable` is the environment variable with the token that clients must send.
-/// `None`: a new token, which is said once.
+/// Serves clients until a signal comes, and returns the signal. `variable` is the environment variable with the token
+/// that clients must send. `None` for a new token, which is printed once.
 pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, signals: &Signals) -> Result<i32> {
     let named = |name: &&str| setting.launches.iter().any(|launch| launch.gets(name));
     if let Some(name) = variable.filter(named) {
@@ -77,7 +77,7 @@ pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, sign
     let (guard, new) = Guard::new(address.port(), variable)?;
     say(&format!("seamgate: serves http://{address}{PATH}"));
     match (new, variable) {
-        // A log is kept, and a token is not for whoever reads it.
+        // Logs are kept, and whoever reads them must not learn the token.
         (Some(_), _) if is_log_json() => {
             warn("seamgate: a new token is not written to a log: name a variable with --token-env");
         }
@@ -115,11 +115,11 @@ struct Host {
 
 /// The answer to a request.
 enum Answer {
-    /// A status, more headers, and a body.
+    /// A status, further headers, and a body.
     Whole(u16, String, String),
-    /// A stream. `headers` are more of them.
+    /// A stream. `headers` are additional ones.
     Stream { session: Arc<Session>, reader: Reader, headers: String, is_primed: bool },
-    /// A whole answer or a stream, as a request without a session turns out.
+    /// A complete answer or a stream, depending on how long a request without a session takes.
     Either(Arc<Session>, Reader),
 }
 
@@ -139,7 +139,7 @@ impl From<Refused> for Answer {
 impl Handler for Host {
     type Answer = Answer;
 
-    /// Does what a request asks for. Only who may ask is read further than the headers.
+    /// Handles a request. If the client is not permitted, nothing beyond the headers is read.
     fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
         self.guard.check_place(request)?;
         if request.target != PATH {
@@ -188,7 +188,7 @@ impl Host {
             id.split_once('-').and_then(|(stream, number)| Some((stream.parse().ok()?, number.parse().ok()?)))
         };
         let reader = match request.header("last-event-id").map(numbers) {
-            // Of the stream of no request, what comes is more than what was.
+            // The general stream continues with new messages, and does not replay old ones.
             Some(Some((GENERAL, number))) => {
                 session.streams.attach(GENERAL, Some(number)).or_else(|| session.streams.attach(GENERAL, None))
             }
@@ -228,7 +228,7 @@ impl Host {
         })
     }
 
-    /// Answers a message of a session, or the first one.
+    /// Answers a message in a session, or the first message of one.
     fn in_session(&self, request: &Request, message: &Message) -> Result<Answer, Refused> {
         let is_first = request.header("mcp-session-id").is_none();
         let is_initialize = matches!(message, Message::Request { method, .. } if method == "initialize");
@@ -271,7 +271,7 @@ impl Host {
     fn without_session(&self, request: &Request, message: Message) -> Result<Answer, Refused> {
         let (id, method, params) = match &message {
             Message::Request { id, method, params } => (id, method, params.as_deref()),
-            // The end of its stream cancels a request; a client sends no other notification.
+            // Closing its stream cancels a request, and a client sends no other notifications.
             Message::Notification { .. } => return Ok(Answer::Whole(202, String::new(), String::new())),
             Message::Answer { .. } => {
                 return Err(Refused(
@@ -350,7 +350,7 @@ fn write(connection: &mut Connection, answer: Answer) -> io::Result<()> {
     }
 }
 
-/// Writes a stream until its end, or until its client is gone.
+/// Writes a stream until its end, or until its client disconnects.
 fn write_stream(
     connection: &mut Connection,
     session: &Session,

@@ -1,4 +1,4 @@
-//! Renames requests without a session: ids and progress tokens of two clients may be the same, so the gate sees unique
+//! Renames requests without a session. Ids and progress tokens of two clients may be the same, so the gate sees unique
 //! names, and each client gets its own back.
 
 use serde_json::value::RawValue;
@@ -9,21 +9,21 @@ use crate::core::{
     meta::{SUBSCRIPTION, progress_token},
 };
 
-/// A request, as the client made it.
+/// A request as the client sent it.
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) id: Id,
     pub(super) method: String,
-    /// The token of its progress, as it is written.
+    /// The progress token of the request, as it is written.
     pub(super) token: Option<String>,
 }
 
-/// Describes a request.
+/// Records a request as the client sent it.
 pub(super) fn asked(id: &Id, method: &str, params: Option<&RawValue>) -> Asked {
     Asked { id: id.clone(), method: method.to_owned(), token: progress_token(params) }
 }
 
-/// Returns a request with another id, also as the token of its progress.
+/// Returns a request with another id, which also replaces its progress token.
 pub(super) fn renamed(message: Message, id: &Id) -> Message {
     let Message::Request { method, params, .. } = message else { return message };
     let own = params.as_ref().and_then(|params| {
@@ -35,7 +35,7 @@ pub(super) fn renamed(message: Message, id: &Id) -> Message {
     Message::Request { id: id.clone(), method, params: own.map(raw).or(params) }
 }
 
-/// Returns an answer with the client's own id, also where it names the subscription that it ends.
+/// Returns an answer with the client's own id, also in the place where the answer names the subscription that it ends.
 pub(super) fn own_answer(message: &Message, asked: &Asked) -> Message {
     let Message::Answer { id: Some(id), answer } = message else { return message.clone() };
     let answer = match answer {
@@ -65,7 +65,7 @@ fn own_names(object: &RawValue, named: &Id, asked: &Asked) -> String {
     }
 }
 
-/// Returns the token of a notification of progress, as it is written.
+/// Returns the token of a progress notification, as it is written.
 pub(super) fn token_of(params: Option<&RawValue>) -> Option<&str> {
     Members::of(params?.get())?.get("progressToken").map(RawValue::get)
 }

@@ -1,4 +1,4 @@
-//! Sessions: each is a gate on a thread of its own. All who have none share one.
+//! Sessions. Each is a gate on a thread of its own, and all clients without a session share one.
 
 use std::{
     collections::HashMap,
@@ -26,17 +26,17 @@ use crate::{
     setting::Setting,
 };
 
-/// The most sessions at once. Each has servers of its own.
+/// The maximum number of sessions. Each has its own servers.
 const MAX_SESSIONS: usize = 32;
-/// The idle time after which a session ends, and the one after which it ends to make room for a new session.
+/// The idle time after which a session ends, and the idle time after which it may end in favour of a new session.
 const IDLE: Duration = Duration::from_secs(3600);
 const SHORT_IDLE: Duration = Duration::from_secs(60);
 /// The interval at which the wait for the end of all sessions checks them.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A session, or what all share who have none.
+/// A session, or the gate that all clients without a session share.
 pub(super) struct Session {
-    /// Empty: who has none.
+    /// The id of the session. Empty for clients without a session.
     pub(super) id: String,
     pub(super) streams: Arc<Streams>,
     used: Mutex<Instant>,
@@ -46,7 +46,7 @@ pub(super) struct Sessions {
     setting: Setting,
     signals: Signals,
     all: Mutex<All>,
-    /// Held while what is shared starts: it starts once.
+    /// Held while the shared gate starts, so that it starts only once.
     starting: Mutex<()>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Sessions {
 struct All {
     by_id: HashMap<String, Arc<Session>>,
     shared: Option<Arc<Session>>,
-    /// Gates that run.
+    /// The number of running gates.
     running: usize,
 }
 
@@ -90,7 +90,7 @@ impl Sessions {
         Arc::new(Sessions { setting, signals, all: Mutex::default(), starting: Mutex::default() })
     }
 
-    /// Returns the session of an id.
+    /// Returns the session with an id.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let session = self.lock().by_id.get(id).cloned()?;
         session.touch();
@@ -122,11 +122,11 @@ impl Sessions {
         let streams = Streams::new(id.is_empty());
         let session = Arc::new(Session { id, streams: Arc::clone(&streams), used: Mutex::new(Instant::now()) });
         let writer = LineWriter::start(Sink::new(&streams)).map_err(no_thread)?;
-        // A gate that does not start leaves it open, and with it a thread.
+        // If the gate does not start, the writer stays open, and so does its thread.
         let closing = Arc::clone(&writer);
         let (tell, told) = mpsc::channel();
         let listen = move |gate: SyncSender<Happened>| {
-            // The client that waits for it is still there.
+            // The client that waits for it is still connected.
             let _ = tell.send(gate);
             Ok(())
         };
@@ -189,13 +189,14 @@ impl Sessions {
         }
     }
 
-    /// Ends everything that is no longer used.
+    /// Ends all sessions that are no longer used.
     pub(super) fn tidy(&self) {
         let idle: Vec<_> = self.lock().every().filter(|session| session.idle() > IDLE).cloned().collect();
         idle.iter().for_each(|session| self.end(session));
     }
 
-    /// Checks that there are not too many sessions; otherwise closes the session that has been idle longest.
+    /// Checks that another session may be started. If there are too many, closes the session that has been idle
+    /// longest.
     fn make_room(&self) -> Result<(), Refused> {
         let longest = {
             let all = self.lock();

@@ -1,9 +1,9 @@
-//! The streams of messages from the gate to a client. Each request has a stream, which ends with its answer; the
-//! general stream carries messages that answer nothing.
+//! The streams of messages from the gate to a client. Each request has a stream, which ends with its answer. The
+//! general stream carries messages that answer no request.
 //!
 //! With a session, a stream outlives its connection, and the client resumes it. Without a session, the end of the
-//! connection cancels the request; the gate then renames request ids, because two clients may use the same ones, and
-//! each client sees its own.
+//! connection cancels the request. In this case, the gate renames request ids, because two clients may use the same
+//! ones, and each client sees its own.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -27,21 +27,21 @@ use crate::{
 
 /// The most bytes that wait for a slow client. Beyond that, the gate waits.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
-/// The most written bytes that are kept for a client that comes back, and the most streams that have ended.
+/// The most written bytes that are kept for a client that reconnects, and the maximum number of ended streams.
 const MAX_KEPT: usize = 1024 * 1024;
 const MAX_ENDED: usize = 16;
-/// The most messages that wait for a client that does not listen. Older ones are dropped.
+/// The maximum number of messages that wait for a client that does not listen. Older messages are dropped.
 const MAX_UNHEARD: usize = 256;
-/// The interval at which a writer that waits for room checks again.
+/// The interval at which a writer that waits for space checks again.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The general stream, for messages that answer nothing.
+/// The general stream, for messages that answer no request.
 pub(super) const GENERAL: u64 = 0;
 
 /// The streams of a session, or of all clients without a session.
 pub(super) struct Streams {
     is_stateless: bool,
-    /// The gate's queue for what the client writes.
+    /// The gate's queue for the client's input.
     pub(super) gate: OnceLock<SyncSender<Happened>>,
     state: Mutex<State>,
     changed: Condvar,
@@ -51,9 +51,9 @@ struct State {
     streams: BTreeMap<u64, Stream>,
     last: u64,
     last_reader: u64,
-    /// Streams of requests that have no answer yet, by ids as the gate has them.
+    /// The streams of requests that have no answer yet, by the gate's ids for them.
     open: HashMap<Id, u64>,
-    /// Bytes that are not written yet, and those that are, and are kept.
+    /// The number of bytes that are not written yet, and of written bytes that are kept.
     waiting: usize,
     kept: usize,
     has_ended: bool,
@@ -61,15 +61,15 @@ struct State {
 
 #[derive(Default)]
 struct Stream {
-    /// The id of its request, as the gate has it. `None` for the stream of what answers nothing.
+    /// The gate's id for the stream's request. `None` for the general stream.
     id: Option<Id>,
-    /// The request, as the client made it.
+    /// The request as the client sent it.
     asked: Option<Asked>,
     events: VecDeque<String>,
-    /// The number of the oldest event, and of the next to be written. The first has 1.
+    /// The number of the oldest event, and of the next to be written. The first event has the number 1.
     oldest: u64,
     next: u64,
-    /// Nothing comes any more.
+    /// `true` if no more messages will come.
     is_done: bool,
     /// The number of the reader that writes the stream to a connection.
     reader: Option<u64>,
@@ -77,11 +77,11 @@ struct Stream {
 
 /// The next step of a stream.
 pub(super) enum Next {
-    /// A message, by its number.
+    /// A message and its number.
     Message(u64, String),
-    /// Nothing until the timeout.
+    /// No message within the time limit.
     Nothing,
-    /// Nothing any more.
+    /// The end of the stream.
     End,
 }
 
@@ -108,8 +108,8 @@ impl Streams {
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Opens the stream of a request. Returns it with the id that the request has for the gate. `None` if another
-    /// request with this id is in flight.
+    /// Opens the stream of a request. Returns it with the gate's id for the request. Returns `None` if another request
+    /// with this id is in flight.
     pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, Id)> {
         let mut state = self.lock();
         state.last += 1;
@@ -125,8 +125,8 @@ impl Streams {
         Some((self.attach(stream, None)?, id))
     }
 
-    /// Writes a stream to a connection from now on, in place of its previous connection. With `after`, begins with the
-    /// message after this one. `None` if there is no such stream, or that message is forgotten.
+    /// Connects a reader to a stream, in place of its previous one. With `after`, begins with the message after that
+    /// one. Returns `None` if there is no such stream, or if that message is no longer kept.
     pub(super) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> Option<Reader> {
         let mut state = self.lock();
         let State { streams, last_reader, waiting, kept, .. } = &mut *state;
@@ -150,7 +150,7 @@ impl Streams {
         Some(Reader { streams: Arc::clone(self), stream, number })
     }
 
-    /// Takes a line of the gate.
+    /// Handles a line of the gate.
     fn take(&self, line: &str) {
         let Ok(message) = Message::read(line) else { return };
         match &message {
@@ -167,7 +167,7 @@ impl Streams {
                 let Some(gate) = self.gate.get() else { return };
                 let why = "without a session, a server asks by its results";
                 let refused = Message::error(Some(id.clone()), METHOD_NOT_FOUND, why).to_line();
-                // A gate that takes nothing now has more important work than this notification.
+                // If the gate's queue is full, this notification is less important than its other work.
                 let _ = gate.try_send(Happened::Client(Wrote::Line(refused), None));
             }
             Message::Notification { method, params } if self.is_stateless => {
@@ -191,7 +191,7 @@ impl Streams {
         }
     }
 
-    /// Takes a notification without a session: it belongs to a request, or to nobody.
+    /// Handles a notification without a session. It belongs to a request, or to nobody.
     fn take_told(&self, method: &str, params: Option<&RawValue>, message: &Message) {
         let (stream, named) = {
             let state = self.lock();
@@ -201,7 +201,8 @@ impl Streams {
             match named.and_then(|named| Some((*state.open.get(&named)?, named))) {
                 Some((stream, named)) => (stream, Some(named)),
                 None => {
-                    // A log line names no request. If only one is in flight, it belongs to that. Nothing else goes to who did not ask for it.
+                    // A log message names no request. If only one is in flight, it belongs to that request. Clients
+                    // receive nothing else that they did not request.
                     if method != "notifications/message" {
                         return;
                     }
@@ -217,7 +218,7 @@ impl Streams {
             }
         };
         match (named, method) {
-            // A server ends a subscription so.
+            // This is how a server ends a subscription.
             (Some(named), "notifications/cancelled") => {
                 let mut state = self.lock();
                 state.open.remove(&named);
@@ -237,11 +238,11 @@ impl Streams {
         }
     }
 
-    /// Puts a message into a stream, when there is room.
+    /// Adds a message to a stream as soon as there is space.
     fn push(&self, stream: u64, text: impl FnOnce(Option<&Asked>) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
-            // Unread messages are dropped first, this one too.
+            // Unread messages are dropped first, including this one.
             state.forget_unread();
             if state.waiting > MAX_WAITING {
                 state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -268,7 +269,7 @@ impl Streams {
         self.changed.notify_all();
     }
 
-    /// Ends the streams when the session has ended. Waiting messages are still written.
+    /// Ends the streams after the session has ended. Waiting messages are still written.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -282,12 +283,13 @@ impl Streams {
         self.lock().has_ended
     }
 
-    /// Sends the gate a line of the client, with the headers that repeat arguments, if the version has them. Returns whether the gate takes it.
+    /// Sends the gate a line of the client, with the headers that repeat arguments if the version has them. Returns
+    /// whether the gate accepts it.
     pub(super) fn say(&self, wrote: Wrote, headers: Option<Vec<(String, String)>>) -> bool {
         self.gate.get().is_some_and(|gate| gate.send(Happened::Client(wrote, headers)).is_ok())
     }
 
-    /// Returns whether a connection reads one of its streams.
+    /// Returns whether a connection is reading one of the streams.
     pub(super) fn is_read(&self) -> bool {
         self.lock().streams.values().any(|own| own.reader.is_some())
     }
@@ -303,8 +305,8 @@ impl State {
         self.streams.get(&stream)?.asked.as_ref()
     }
 
-    /// Routes a message that names no request: to the newest request that waits, because the message may belong to it,
-    /// otherwise to the client that listens.
+    /// Routes a message that names no request. It goes to the newest waiting request, because the message may belong to
+    /// it. If no request waits, it goes to the client that listens.
     fn newest(&self) -> u64 {
         let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());
         self.open.values().filter(is_read).max().copied().unwrap_or(GENERAL)
@@ -335,7 +337,7 @@ impl State {
         unread.into_iter().for_each(|stream| self.forget(stream));
     }
 
-    /// Forgets what is kept for too long already, the oldest first.
+    /// Removes what has been kept for too long, the oldest first.
     fn tidy(&mut self, is_kept: bool) {
         let has_ended = |own: &Stream| own.is_done && own.reader.is_none();
         let ended: Vec<u64> =
@@ -355,7 +357,7 @@ impl State {
 }
 
 impl Reader {
-    /// Waits for the next step, no longer than `time`.
+    /// Waits for the next step, but no longer than `time`.
     pub(super) fn next(&self, time: Duration) -> Next {
         let until = Instant::now() + time;
         let mut state = self.streams.lock();
@@ -385,8 +387,8 @@ impl Reader {
         }
     }
 
-    /// Closes the reader because its client is gone. Returns the id of the request that this cancels: one without a session and without an
-    /// answer.
+    /// Closes the reader because its client disconnected. Returns the id of the request that this cancels, if the
+    /// request has no session and no answer.
     pub(super) fn cancel(self) -> Option<Id> {
         if !self.streams.is_stateless {
             return None;
@@ -407,7 +409,7 @@ impl Drop for Reader {
             && own.reader == Some(self.number)
         {
             own.reader = None;
-            // Without a session, no client comes back.
+            // Without a session, no client reconnects.
             own.is_done |= self.streams.is_stateless;
         }
         state.tidy(!self.streams.is_stateless);
@@ -418,7 +420,7 @@ impl Drop for Reader {
 /// The sink of the gate's messages.
 pub(super) struct Sink {
     streams: Arc<Streams>,
-    /// The beginning of a line.
+    /// The beginning of an incomplete line.
     begun: Vec<u8>,
 }
 
@@ -493,7 +495,7 @@ mod tests {
             streams.take(&answer(id, MAX_WAITING / 3));
         }
         let reader = ask(&streams, 5);
-        // Nobody takes anything meanwhile: this would wait for ever.
+        // Nobody reads meanwhile, so this would otherwise wait forever.
         streams.take(&answer(5, 10));
         assert_eq!(next(&reader), Some(answer(5, 10)));
         assert!(streams.lock().waiting <= MAX_WAITING);

@@ -1,4 +1,4 @@
-//! Reads the answers to requests: one JSON text, or a stream of events.
+//! Reads the answers to requests, each of which is one JSON text or a stream of events.
 
 use std::{
     io::{self, Read},
@@ -26,9 +26,9 @@ use crate::{
     process::{MAX_LINE, Wrote},
 };
 
-/// The wait before a stream is resumed, unless the server names another.
+/// The wait before a stream is resumed, unless the server specifies another.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// The most times that a stream is resumed without an event in between.
+/// The most consecutive attempts to resume a stream without an event in between.
 const MAX_RESUMES: u32 = 5;
 /// The longest id of a session, in bytes.
 const MAX_SESSION: usize = 1024;
@@ -47,7 +47,7 @@ pub(super) struct Streamed {
     pub(super) has_events: bool,
 }
 
-/// Reads the answer to a request, and passes on what comes before it.
+/// Reads the answer to a request, and passes on the messages that precede it.
 pub(super) fn read(link: &Link, flight: &Flight, head: &Head, response: Response<Body>) -> Result<(), NoAnswer> {
     let url = link.state().url.clone();
     let status = response.status();
@@ -86,7 +86,7 @@ pub(super) fn read(link: &Link, flight: &Flight, head: &Head, response: Response
     }
 }
 
-/// Passes on an error of JSON-RPC that came with a status of HTTP. It may lack the id of the request.
+/// Passes on a JSON-RPC error that came with an HTTP error status. The error may lack the id of the request.
 fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> Result<(), NoAnswer> {
     let error = Message::read(text).and_then(|message| Some((message.id(), message.error?.get())));
     match error {
@@ -103,15 +103,15 @@ fn read_error(link: &Link, flight: &Flight, text: &str, status: StatusCode) -> R
     }
 }
 
-/// The place and time at which a stream is resumed.
+/// The position at which a stream is resumed, and the wait before that.
 struct Cursor {
     last_event: Option<String>,
     wait: Duration,
-    /// The number of times that it was resumed since the last event.
+    /// The number of times that the stream was resumed since the last event.
     resumes: u32,
 }
 
-/// Reads a stream until the answer. A stream of a session that breaks off is resumed.
+/// Reads a stream until the answer. If the stream belongs to a session and breaks off, resumes it.
 fn stream_with_answer(
     link: &Link,
     flight: &Flight,
@@ -140,7 +140,7 @@ fn stream_with_answer(
     }
 }
 
-/// Opens a stream again after its last event. Returns `failure` if that does not help.
+/// Reopens a stream after its last event. Returns `failure` if that does not help.
 fn resume(link: &Link, flight: &Flight, cursor: &mut Cursor, failure: Failure) -> Result<Response<Body>, NoAnswer> {
     while cursor.resumes < MAX_RESUMES {
         cursor.resumes += 1;
@@ -187,7 +187,7 @@ pub(super) fn stream(link: &Link, flight: &Flight, response: Response<Body>, ses
         };
         let pushed = events.push(buffer.get(..length).unwrap_or_default(), |event| {
             has_events = true;
-            // An event without data only says where to resume.
+            // An event without data only specifies where to resume.
             if event.is_message && !event.data.is_empty() {
                 match String::from_utf8(event.data) {
                     Ok(text) => received(link, flight, text, session),
@@ -216,7 +216,7 @@ fn too_long() -> String {
     format!("a message has more than {} MiB", MAX_LINE / (1024 * 1024))
 }
 
-/// A body whose reader is noted to have heard something.
+/// A body. Each read from it records that the server has sent something.
 struct Heard<'f, R> {
     flight: &'f Flight,
     inner: R,
@@ -230,7 +230,7 @@ impl<R: Read> Read for Heard<'_, R> {
     }
 }
 
-/// Notes what a message means for the transport, and passes it on.
+/// Records what a message means for the transport, and passes it on.
 fn received(link: &Link, flight: &Flight, text: String, session: Option<&str>) {
     let mut line = one_line(text);
     let mut is_answer = false;
@@ -255,7 +255,7 @@ fn received(link: &Link, flight: &Flight, text: String, session: Option<&str>) {
     link.deliver(Received::Wrote(Wrote::Line(line)));
 }
 
-/// Notes what an answer means for the transport. Returns another answer to pass on in its place, if there is one.
+/// Records what an answer means for the transport. Returns the answer to pass on instead, if there is one.
 fn noted(link: &Link, flight: &Flight, message: &Message, session: Option<&str>) -> Option<String> {
     let result = message.result?;
     match flight.method.as_str() {
@@ -272,7 +272,7 @@ fn noted(link: &Link, flight: &Flight, message: &Message, session: Option<&str>)
     }
 }
 
-/// Notes which arguments tools want as headers. Only versions without a session have them.
+/// Records which arguments tools require as headers. Only versions without sessions have such headers.
 fn noted_tools(link: &Link, flight: &Flight, result: &RawValue) -> Option<String> {
     if link.state().session.version.is_some() {
         return None;

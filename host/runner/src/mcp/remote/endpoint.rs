@@ -1,4 +1,4 @@
-//! The description of a server by its address, as a servers file has it.
+//! A server at an address, as a servers file describes it.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     variables::{Part, expand, parts, variables},
 };
 
-/// Headers that belong to the transport.
+/// Headers that only the transport sets.
 const OWN: [&str; 11] = [
     "accept",
     "accept-encoding",
@@ -26,25 +26,25 @@ const OWN: [&str; 11] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// The most headers.
+/// The maximum number of headers.
 const MAX_HEADERS: usize = 64;
 
-/// A server by its address.
+/// A server at an address.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     /// The address.
     pub url: String,
-    /// Headers that each request has. `${NAME}` stands for a variable of the environment.
+    /// Headers that each request has. `${NAME}` represents an environment variable.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// How `seamgate mcp login` registers with the authorization server.
     #[serde(default)]
     pub oauth: OAuth,
-    /// The longest time that the server may be silent while a request waits, in seconds.
+    /// The longest time, in seconds, that the server may be silent while a request waits.
     #[serde(default = "default_timeout")]
     pub timeout_s: u64,
-    /// `true` allows http to other machines.
+    /// `true` to allow plain HTTP to other machines.
     #[serde(default)]
     pub insecure: bool,
     /// The server's name, for messages.
@@ -53,7 +53,7 @@ pub struct Endpoint {
     /// The command that logs in to the server, for messages.
     #[serde(skip)]
     pub login: String,
-    /// The secrets that are hidden in what the server writes.
+    /// The secrets that are hidden in the server's output.
     #[serde(skip)]
     pub secrets: Arc<Secrets>,
 }
@@ -66,9 +66,9 @@ pub struct OAuth {
     pub client_id: Option<String>,
     /// The client's secret: `${NAME}`.
     pub client_secret: Option<String>,
-    /// The scopes to ask for. By default those that the server names.
+    /// The scopes to request. The default is the scopes that the server names.
     pub scopes: Option<Vec<String>>,
-    /// The port of this machine that the browser comes back to. By default any that is free.
+    /// The port on this machine that the browser is redirected to. The default is any free port.
     pub redirect_port: Option<u16>,
 }
 
@@ -77,7 +77,7 @@ fn default_timeout() -> u64 {
 }
 
 impl Endpoint {
-    /// Checks what a file says, as far as it does not depend on the environment.
+    /// Checks everything in a file that does not depend on the environment.
     pub fn check(&self) -> Result<(), String> {
         self.address()?;
         if self.headers.len() > MAX_HEADERS {
@@ -116,7 +116,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the names of the variables of this process's environment that the server gets.
+    /// Returns the names of this process's environment variables that are sent to the server.
     pub fn variables(&self) -> impl Iterator<Item = String> {
         self.headers.values().chain(&self.oauth.client_secret).flat_map(|value| variables(value))
     }
@@ -129,7 +129,7 @@ impl Endpoint {
         Url::parse(&self.url, self.reach()).map_err(|why| format!("\"url\": {why}"))
     }
 
-    /// Returns the headers with the values of variables.
+    /// Returns the headers with variables replaced by their values.
     pub(super) fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
         let named = |(name, value): (&String, &String)| {
             header(name, value).map_err(|why| format!("\"headers\": {name:?}: {why}"))
@@ -151,7 +151,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Returns whether a byte can be part of a scope (RFC 6749, section 3.3).
+/// Returns whether a byte is valid in a scope (RFC 6749, section 3.3).
 pub(super) fn is_of_scope(byte: u8) -> bool {
     matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~')
 }

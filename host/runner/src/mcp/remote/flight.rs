@@ -9,10 +9,10 @@ use ureq::Agent;
 
 /// The longest time that a stream may continue after its answer.
 const AFTER_ANSWER: Duration = Duration::from_secs(1);
-/// The time for which the stream of a session may be silent before it is opened again.
+/// The time that the stream of a session may be silent before it is opened again.
 const SILENT_STREAM: Duration = Duration::from_secs(300);
 
-/// The session, if the server's version has them.
+/// The session, if the server's version has sessions.
 #[derive(Clone, Default)]
 pub(super) struct Session {
     /// The session's id.
@@ -23,10 +23,10 @@ pub(super) struct Session {
     pub(super) is_listening: bool,
 }
 
-/// A request that is to be sent.
+/// A request to send.
 pub(super) struct Job {
     pub(super) line: String,
-    /// The id, as it is written.
+    /// The id as it is written in the message.
     pub(super) id: String,
     pub(super) method: String,
     /// The version, if the request has no session.
@@ -36,7 +36,7 @@ pub(super) struct Job {
 /// A request in flight, or the stream of a session.
 pub(super) struct Flight {
     key: u64,
-    /// The id, as it is written. Empty for the stream of a session.
+    /// The id as it is written in the message. Empty for the stream of a session.
     pub(super) id: String,
     pub(super) method: String,
     pub(super) agent: Agent,
@@ -55,9 +55,9 @@ pub(super) enum Stop {
     Cancelled,
     /// The server was silent for too long.
     Late,
-    /// Its stream went on after its answer.
+    /// The stream continued after its answer.
     Answered,
-    /// The whole connection ends.
+    /// The whole connection is ending.
     Ended,
 }
 
@@ -66,17 +66,17 @@ impl Flight {
         Flight { key, id, method, agent, mark: Mutex::new(Mark { heard: Instant::now(), answered: None, stop }) }
     }
 
-    /// Returns its number in the connection.
+    /// Returns the number of the request within its connection.
     pub(super) fn key(&self) -> u64 {
         self.key
     }
 
-    /// Notes that bytes came.
+    /// Records that bytes were received.
     pub(super) fn hear(&self) {
         self.mark().heard = Instant::now();
     }
 
-    /// Notes that the answer came.
+    /// Records that the answer was received.
     pub(super) fn answer(&self) {
         self.mark().answered = Some(Instant::now());
     }
@@ -90,7 +90,7 @@ impl Flight {
         self.mark().stop
     }
 
-    /// Abandons the request. Its connection closes.
+    /// Abandons the request, and closes its connection.
     pub(super) fn stop(&self, why: Stop) {
         self.mark().stop.get_or_insert(why);
         self.agent.clone().shutdown();
@@ -100,14 +100,14 @@ impl Flight {
         self.mark.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns why the request is to be abandoned now.
+    /// Returns the reason to abandon the request now, if there is one.
     pub(super) fn overdue(&self, patience: Duration, waits_for_us: bool) -> Option<Stop> {
         let mark = self.mark();
         let silent = mark.heard.elapsed();
         match (mark.answered, self.method.as_str()) {
             _ if mark.stop.is_some() => None,
             (Some(answered), _) => (answered.elapsed() > AFTER_ANSWER).then_some(Stop::Answered),
-            // A stream that nothing happens on may have lost its connection.
+            // A silent stream may have lost its connection.
             (None, "") => (silent > SILENT_STREAM).then_some(Stop::Late),
             (None, "subscriptions/listen") => None,
             (None, _) => (silent > patience && !waits_for_us).then_some(Stop::Late),

@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::message::{Message, members, text};
 
-/// The member of an argument's schema that names its header.
+/// The member of an argument's schema that names the header for the argument.
 const MIRRORED: &str = "x-mcp-header";
 /// The largest integer that JavaScript represents exactly. Larger ones are not mirrored.
 const MAX_SAFE: i64 = 9_007_199_254_740_991;
@@ -20,14 +20,14 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mirror {
     header: String,
-    /// The names of members that lead to it.
+    /// The names of the members that lead to the argument.
     path: Vec<String>,
 }
 
-/// The arguments that tools mirror, by names of tools.
+/// The arguments that tools repeat in headers, by the names of the tools.
 pub(super) type Mirrors = BTreeMap<String, Vec<Mirror>>;
 
-/// Returns the headers of a request without a session, beside that of its version.
+/// Returns the headers of a request without a session, except that of its version.
 pub(super) fn of_request(message: &Message, mirrors: &Mirrors) -> Vec<(String, String)> {
     let Some(method) = &message.method else { return Vec::new() };
     let mut headers = vec![("Mcp-Method".to_owned(), encoded(method))];
@@ -62,7 +62,7 @@ impl Mirror {
     }
 }
 
-/// Encodes the value of a header: as it is, or in Base64 if it cannot be a header.
+/// Encodes the value of a header: unchanged, or in Base64 if it is not a valid header value.
 fn encoded(value: &str) -> String {
     let is_plain = value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'))
         && value.trim_matches([' ', '\t']).len() == value.len()
@@ -80,7 +80,7 @@ pub(super) struct Listed {
     pub(super) rewritten: Option<String>,
 }
 
-/// Reads the result of `tools/list`. A tool whose headers are invalid must not be offered.
+/// Reads the result of `tools/list`. A tool with invalid headers must not be offered.
 pub(super) fn of_list(result: &RawValue) -> Listed {
     let mut listed = Listed { mirrors: Mirrors::new(), invalid: Vec::new(), rewritten: None };
     let Some(mut all) = members(result) else { return listed };
@@ -90,7 +90,7 @@ pub(super) fn of_list(result: &RawValue) -> Listed {
         let of_tool = members(tool).unwrap_or_default();
         let name = of_tool.get("name").and_then(|name| text(name)).unwrap_or_default();
         let schema = of_tool.get("inputSchema").map_or("", |schema| schema.get());
-        // Most schemas have none, and are long.
+        // Most schemas are long and mirror no argument.
         let mirrors = if schema.contains(MIRRORED) {
             mirrors_of(&serde_json::from_str(schema).unwrap_or_default())
         } else {
@@ -152,13 +152,14 @@ fn reachable(schema: &Value, path: &mut Vec<String>, mirrors: &mut Vec<Mirror>) 
     Ok(())
 }
 
-/// Returns whether a text can be part of a header's name (RFC 9110, section 5.6.2).
+/// Returns whether a text is valid in the name of a header (RFC 9110, section 5.6.2).
 fn is_token(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.len() <= 128 && text.bytes().all(is_part)
 }
 
-/// Counts the members with this name at any place. One in `properties` is an argument's own name.
+/// Counts the members with this name at any depth. A member of `properties` is the name of an argument, and does not
+/// count.
 fn count(schema: &Value, depth: usize) -> usize {
     match schema {
         _ if depth > 4 * MAX_DEPTH => 0,

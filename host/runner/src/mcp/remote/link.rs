@@ -22,22 +22,22 @@ use super::{
 };
 use crate::process::{Refused, Wrote};
 
-/// The most bytes of messages that wait to be sent.
+/// The most bytes of messages that may wait to be sent.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
-/// The most requests that are in flight at once. Further ones wait.
+/// The maximum number of requests in flight. Further requests wait.
 const MAX_FLIGHTS: usize = 64;
-/// The most connections that are kept open for later requests.
+/// The maximum number of idle connections.
 const MAX_IDLE: usize = 8;
-/// The most open questions of the server that are remembered.
+/// The maximum number of the server's open requests that are remembered.
 const MAX_QUESTIONS: usize = 1024;
 
 /// An event of a connection to a server.
 pub enum Received {
     /// A line, or the end.
     Wrote(Wrote),
-    /// A request will have no answer.
+    /// A request will receive no answer.
     Unanswered {
-        /// The request's id, as it was written.
+        /// The request's id, as it is written in the message.
         id: String,
         /// A description.
         message: String,
@@ -46,7 +46,7 @@ pub enum Received {
     },
 }
 
-/// A function that gets what comes, and returns whether it takes more.
+/// A function that receives events, and returns whether it accepts more.
 pub(super) type Take = Box<dyn FnMut(Received) -> bool + Send>;
 
 /// The shared state of a connection.
@@ -60,22 +60,22 @@ pub(super) struct Link {
 }
 
 pub(super) struct State {
-    /// The address, which a redirect may have changed.
+    /// The current address. Redirects may change it.
     pub(super) url: Url,
     outgoing: VecDeque<String>,
-    /// The bytes of all messages that wait or are being sent.
+    /// The total size of the messages that wait or are being sent, in bytes.
     bytes: usize,
-    /// The caller sends nothing more.
+    /// `true` once the caller sends nothing more.
     is_closed: bool,
-    /// Nobody wants anything more.
+    /// `true` once the caller wants nothing more.
     is_stopped: bool,
-    /// All is sent, and the session is ended.
+    /// `true` once everything is sent and the session is ended.
     is_done: bool,
     waiting: VecDeque<Job>,
     workers: usize,
     last_flight: u64,
     flights: BTreeMap<u64, Arc<Flight>>,
-    /// The ids of the server's open questions.
+    /// The ids of the server's open requests.
     questions: BTreeSet<String>,
     pub(super) session: Session,
     pub(super) mirrors: Mirrors,
@@ -120,7 +120,7 @@ impl Link {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a message, if there is room.
+    /// Adds a message, if there is space in the queue.
     pub(super) fn push(&self, line: String) -> Result<(), Refused> {
         let mut state = self.state();
         if state.is_closed || state.is_stopped {
@@ -135,7 +135,7 @@ impl Link {
         Ok(())
     }
 
-    /// Takes no more messages. What waits is sent, and then the session ends.
+    /// Accepts no more messages. Waiting messages are sent, and then the session ends.
     pub(super) fn close(&self) {
         self.state().is_closed = true;
         self.changed.notify_all();
@@ -157,7 +157,7 @@ impl Link {
         self.state().is_stopped
     }
 
-    /// Waits for a message to send. `None`: no more will come.
+    /// Waits for a message to send. Returns `None` if no more will come.
     pub(super) fn next_outgoing(&self) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -174,13 +174,13 @@ impl Link {
         }
     }
 
-    /// Makes room for as many bytes as were sent.
+    /// Frees queue space for this many bytes, which were sent.
     pub(super) fn sent(&self, bytes: usize) {
         let mut state = self.state();
         state.bytes = state.bytes.saturating_sub(bytes);
     }
 
-    /// Queues a request. Returns whether another worker is needed, which is counted already.
+    /// Queues a request. Returns whether another worker is needed. That worker is already counted.
     pub(super) fn queue(&self, job: Job) -> bool {
         let mut state = self.state();
         state.waiting.push_back(job);
@@ -189,7 +189,7 @@ impl Link {
         needs_worker
     }
 
-    /// Returns the next request, and marks it as in flight. `None`: the worker is not needed any more.
+    /// Returns the next request, and marks it as in flight. Returns `None` if the worker is no longer needed.
     pub(super) fn next_job(&self) -> Option<(Job, Arc<Flight>)> {
         let mut state = self.state();
         match state.waiting.pop_front() {
@@ -205,7 +205,7 @@ impl Link {
         }
     }
 
-    /// Drops all requests that wait, because no worker can be started. Returns them.
+    /// Removes and returns all waiting requests, because no worker can be started.
     pub(super) fn without_worker(&self) -> Vec<Job> {
         let mut state = self.state();
         state.workers = state.workers.saturating_sub(1);
@@ -221,7 +221,7 @@ impl Link {
         flight
     }
 
-    /// Starts the stream for the server's own messages.
+    /// Starts the stream for messages that the server sends on its own initiative.
     pub(super) fn launch_stream(&self) -> Option<Arc<Flight>> {
         let mut state = self.state();
         if state.is_closed {
@@ -230,7 +230,7 @@ impl Link {
         Some(self.launch(&mut state, String::new(), String::new()))
     }
 
-    /// Forgets a request that is not in flight any more. Its connection is kept if it is still open.
+    /// Removes a request that is no longer in flight. Its connection is kept if it is still open.
     pub(super) fn land(&self, flight: &Flight) {
         let mut state = self.state();
         state.flights.remove(&flight.key());
@@ -240,7 +240,7 @@ impl Link {
         self.changed.notify_all();
     }
 
-    /// Cancels the request with this id. Its connection closes.
+    /// Cancels the request with this id, and closes its connection.
     pub(super) fn cancel(&self, id: &str) {
         let mut state = self.state();
         state.waiting.retain(|job| job.id != id);
@@ -249,7 +249,7 @@ impl Link {
         flights.iter().for_each(|flight| flight.stop(Stop::Cancelled));
     }
 
-    /// Abandons the requests whose server is silent for too long. Returns `false` once the connection has ended.
+    /// Abandons the requests whose server has been silent for too long. Returns `false` once the connection has ended.
     pub(super) fn watch(&self) -> bool {
         let state = self.state();
         let waits_for_us = !state.questions.is_empty();
@@ -267,7 +267,7 @@ impl Link {
         goes_on
     }
 
-    /// Waits, but no longer than until the connection ends or the request is given up.
+    /// Waits for this time, or until the connection ends or the request is abandoned.
     pub(super) fn pause(&self, time: Duration, flight: &Flight) {
         let end = Instant::now() + time;
         let mut state = self.state();
@@ -276,19 +276,19 @@ impl Link {
             if left.is_zero() {
                 return;
             }
-            // A request that is given up is noticed a moment later.
+            // An abandoned request is noticed a moment later.
             let tick = left.min(Duration::from_millis(100));
             state = self.changed.wait_timeout(state, tick).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Waits, but no longer than until the connection ends.
+    /// Waits for this time, or until the connection ends.
     pub(super) fn rest(&self, time: Duration) {
         let state = self.state();
         drop(self.changed.wait_timeout_while(state, time, |state| !state.is_closed));
     }
 
-    /// Waits until no request is in flight, or everything is given up.
+    /// Waits until no request is in flight, or everything is abandoned.
     pub(super) fn wait_for_flights(&self) {
         let mut state = self.state();
         while !state.is_stopped && (state.workers > 0 || !state.flights.is_empty()) {
@@ -296,19 +296,19 @@ impl Link {
         }
     }
 
-    /// Notes that all is sent and the session is ended.
+    /// Records that everything is sent and the session is ended.
     pub(super) fn finish(&self) {
         self.state().is_done = true;
         self.changed.notify_all();
     }
 
-    /// Waits until all is sent and the session is ended, but no longer than `time`.
+    /// Waits until everything is sent and the session is ended, but no longer than `time`.
     pub(super) fn wait_until_done(&self, time: Duration) {
         let state = self.state();
         drop(self.changed.wait_timeout_while(state, time, |state| !state.is_done));
     }
 
-    /// Notes that the server asks something.
+    /// Records that the server has sent a request.
     pub(super) fn ask(&self, id: &str) {
         let mut state = self.state();
         if state.questions.len() < MAX_QUESTIONS {
@@ -316,19 +316,19 @@ impl Link {
         }
     }
 
-    /// Notes that a question of the server is answered, or taken back.
+    /// Records that a request of the server was answered or cancelled.
     pub(super) fn answered(&self, id: &str) {
         let mut state = self.state();
         state.questions.remove(id);
-        // The server has been waiting for that, and now works on.
+        // The server was waiting for this answer, and now continues its work.
         state.flights.values().for_each(|flight| flight.hear());
     }
 
-    /// Passes something on to the caller.
+    /// Passes an event to the caller.
     pub(super) fn deliver(&self, received: Received) {
         let is_end = matches!(received, Received::Wrote(Wrote::End));
         if is_end {
-            // Whoever reads the end may send at once. Nothing is taken any more by then.
+            // The reader of the end may send something at once. By then, nothing more is accepted.
             self.stop();
         }
         let mut take = self.take.lock().unwrap_or_else(PoisonError::into_inner);
@@ -339,14 +339,14 @@ impl Link {
         }
     }
 
-    /// Ends the connection, because the server has no session any more.
+    /// Ends the connection, because the server no longer has the session.
     pub(super) fn session_lost(&self, message: &str) {
         self.state().session = Session::default();
         self.say(message);
         self.deliver(Received::Wrote(Wrote::End));
     }
 
-    /// Reports something about the server to a person.
+    /// Reports something about the server to the user.
     pub(super) fn say(&self, message: &str) {
         let name = if self.endpoint.name.is_empty() { "server" } else { &self.endpoint.name };
         let message = self.endpoint.secrets.hide(message.to_owned());

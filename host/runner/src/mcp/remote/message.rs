@@ -44,7 +44,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Returns the id as it is written.
+    /// Returns the id as it is written in the message.
     pub(super) fn id(&self) -> Option<&'m str> {
         self.id.map(RawValue::get)
     }
@@ -53,12 +53,12 @@ impl<'m> Message<'m> {
         self.method.as_deref() == Some(method)
     }
 
-    /// Returns a parameter.
+    /// Returns the parameter with this name.
     pub(super) fn param(&self, name: &str) -> Option<&'m RawValue> {
         member(self.params?, name)
     }
 
-    /// Returns a parameter that is a string.
+    /// Returns the parameter with this name, if it is a string.
     pub(super) fn text_param(&self, name: &str) -> Option<String> {
         text(self.param(name)?)
     }
@@ -69,7 +69,7 @@ impl<'m> Message<'m> {
     }
 }
 
-/// Returns a member of an object.
+/// Returns the member of an object with this name.
 pub(super) fn member<'m>(object: &'m RawValue, name: &str) -> Option<&'m RawValue> {
     members(object)?.remove(name)
 }
@@ -79,7 +79,7 @@ pub(super) fn members(object: &RawValue) -> Option<BTreeMap<String, &RawValue>> 
     serde_json::from_str(object.get()).ok()
 }
 
-/// Returns the text of a string.
+/// Returns the content of a JSON string.
 pub(super) fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }

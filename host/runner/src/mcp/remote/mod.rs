@@ -1,7 +1,7 @@
-//! A client of one server by its address: messages go in as lines, and come out as lines, as with a program.
+//! A client of one server at an address. Messages go in and come out as lines, as with a program.
 //!
-//! The transport is "streamable HTTP", with sessions (2025-03-26 to 2025-11-25) and without (2026-07-28). A message that names its
-//! version in `_meta` belongs to no session.
+//! The transport is "streamable HTTP", with sessions (2025-03-26 to 2025-11-25) and without (2026-07-28). A message
+//! that names its version in `_meta` belongs to no session.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
@@ -33,7 +33,7 @@ pub(crate) use self::{
 };
 use crate::process::Refused;
 
-/// The longest time for the end of a session.
+/// The longest time for ending a session.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection to a server. Dropping it ends the session.
@@ -41,13 +41,13 @@ pub struct Remote {
     link: Arc<Link>,
 }
 
-/// Takes lines for a server.
+/// Accepts lines for a server.
 #[derive(Clone)]
 pub struct RemoteInput(Arc<Link>);
 
 impl Remote {
-    /// Starts a connection. `take` gets what comes from the server, and returns whether it takes more. The end comes once, when the
-    /// server has ended the session or the caller has closed the input.
+    /// Starts a connection. `take` receives what the server sends, and returns whether it accepts more. It receives the
+    /// end exactly once, when the server has ended the session or the caller has closed the input.
     ///
     /// Nothing is sent before the first line.
     pub fn start(endpoint: &Endpoint, take: impl FnMut(Received) -> bool + Send + 'static) -> Result<Self, String> {
@@ -64,12 +64,12 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Returns what takes lines for the server.
+    /// Returns the input that accepts lines for the server.
     pub fn input(&self) -> RemoteInput {
         RemoteInput(Arc::clone(&self.link))
     }
 
-    /// Ends the session. Its end may take `grace`.
+    /// Ends the session, which may take `grace`.
     pub fn end_after(&self, grace: Duration) {
         self.link.stop();
         self.link.wait_until_done(grace);
@@ -83,12 +83,13 @@ impl Drop for Remote {
 }
 
 impl RemoteInput {
-    /// Sends a message, if there is room.
+    /// Sends a message, if there is space in the queue.
     pub fn push(&self, line: String) -> Result<(), Refused> {
         self.0.push(line)
     }
 
-    /// Takes no more messages. What waits is sent, requests in flight get their answers, and then the session ends.
+    /// Accepts no more messages. Waiting messages are sent, requests in flight get their answers, and then the session
+    /// ends.
     pub fn close(&self) {
         self.0.close();
     }

@@ -1,4 +1,4 @@
-//! Clients of HTTP that follow no redirect, and ask no address that they may not.
+//! HTTP clients that follow no redirects, and connect only to permitted addresses.
 
 use std::{
     fmt,
@@ -27,7 +27,7 @@ const MAX_SHOWN: usize = 300;
 /// The most bytes of an answer that are read for a message.
 const MAX_READ_TO_SHOW: u64 = 64 * 1024;
 
-/// A request without an answer.
+/// The failure of a request that has no answer.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) message: String,
@@ -81,7 +81,7 @@ pub(crate) fn agent(url: &Url, reach: Reach, limit: Option<Duration>) -> Agent {
         .max_idle_connections_per_host(1)
         .user_agent(concat!("seamgate/", env!("CARGO_PKG_VERSION")));
     if url.is_loopback() {
-        // What may go to this machine in plain text may not go to a proxy.
+        // Requests that may go to this machine in plain text must not go to a proxy.
         config = config.proxy(None);
     }
     let needs_loopback = !url.is_https() && reach != Reach::Insecure;
@@ -89,7 +89,7 @@ pub(crate) fn agent(url: &Url, reach: Reach, limit: Option<Duration>) -> Agent {
     Agent::with_parts(config.build(), DefaultConnector::default(), guard)
 }
 
-/// Resolves names, and refuses addresses of the network that may not be asked.
+/// Resolves names, and rejects network addresses that are not permitted.
 struct Guard {
     host: String,
     needs_loopback: bool,
@@ -126,7 +126,7 @@ pub(super) fn read_all(mut body: impl Read, limit: u64) -> io::Result<Option<Vec
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// Describes an answer whose status is an error: with the beginning of its body, escaped.
+/// Describes an answer with an error status, including the beginning of its body, escaped.
 pub(super) fn describe(url: &Url, response: Response<Body>, secrets: &Secrets) -> String {
     let status = response.status().as_u16();
     let mut bytes = Vec::new();
@@ -138,13 +138,13 @@ pub(super) fn describe(url: &Url, response: Response<Body>, secrets: &Secrets) -
     format!("{url} answered with status {status}{colon}{text}")
 }
 
-/// Returns a text of others as one short line without control characters.
+/// Returns untrusted text as one short line without control characters.
 pub(crate) fn shown(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     escape_terminal(&shorten(&line.join(" "), MAX_SHOWN))
 }
 
-/// Returns a header that can be read as text.
+/// Returns the value of a header, if it is valid text.
 pub(super) fn header<'r>(response: &'r Response<Body>, name: &str) -> Option<&'r str> {
     response.headers().get(name)?.to_str().ok()
 }

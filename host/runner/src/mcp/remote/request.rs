@@ -1,4 +1,4 @@
-//! Sends one request of HTTP, with the headers of the session and of the user.
+//! Sends one HTTP request, with the headers of the session and of the user.
 
 use ureq::{
     Agent, Body,
@@ -11,10 +11,10 @@ use super::{
     net::{Failure, describe, header, shown},
 };
 
-/// The most redirects of one request.
+/// The maximum number of redirects per request.
 const MAX_REDIRECTS: usize = 3;
 
-/// The headers in which a request differs from others.
+/// The headers that differ between requests.
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) accept: &'static str,
@@ -34,9 +34,9 @@ impl Head {
     }
 }
 
-/// The reason why a request has no answer that can be read.
+/// The reason why a request has no readable answer.
 pub(super) enum NoAnswer {
-    /// The server does not know the session any more.
+    /// The server no longer knows the session.
     SessionLost,
     Failed(Failure),
 }
@@ -47,7 +47,7 @@ impl From<Failure> for NoAnswer {
     }
 }
 
-/// Sends a request. Follows redirects that keep the origin, and refreshes a token that the server rejects.
+/// Sends a request. Follows redirects within the same origin, and refreshes a token that the server rejects.
 pub(super) fn send(
     link: &Link,
     agent: &Agent,
@@ -119,7 +119,7 @@ pub(super) fn send(
     }
 }
 
-/// Returns what a server says about the credentials that it wants.
+/// Returns the challenges in which a server names the credentials that it requires.
 fn challenges(response: &Response<Body>) -> impl Iterator<Item = &str> {
     response.headers().get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The longest id of an event, in bytes. A longer one is ignored.
 const MAX_ID: usize = 1024;
-/// The longest name of an event or a field that is not data, in bytes. The rest of such a line is ignored.
+/// The longest name of an event, and the longest field other than data, in bytes. The rest of such a line is ignored.
 const MAX_FIELD: usize = 4096;
 /// The longest wait that a server may ask for before the client reconnects.
 const MAX_RETRY: Duration = Duration::from_secs(30);
@@ -16,7 +16,7 @@ const MAX_RETRY: Duration = Duration::from_secs(30);
 pub(super) struct Event {
     /// The data, with a line feed between its lines.
     pub(super) data: Vec<u8>,
-    /// `true` if the event has the default name, which messages have.
+    /// `true` if the event has the default name, as messages do.
     pub(super) is_message: bool,
 }
 
@@ -24,25 +24,25 @@ pub(super) struct Event {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// Reads events from bytes as they come.
+/// Parses events from bytes as they arrive.
 pub(super) struct Events {
     /// The most bytes of one event.
     limit: usize,
     line: Vec<u8>,
-    /// The last byte was a carriage return, which a line feed may follow.
+    /// `true` if the last byte was a carriage return, which a line feed may follow.
     after_cr: bool,
     is_first: bool,
     data: Vec<u8>,
     has_data: bool,
     name: Vec<u8>,
     id: Option<String>,
-    /// The id of the last event that was read whole.
+    /// The id of the last event that was read completely.
     last_id: Option<String>,
     retry: Option<Duration>,
 }
 
 impl Events {
-    /// Creates a reader of events that have at most `limit` bytes each.
+    /// Creates a parser for events of at most `limit` bytes each.
     pub(super) fn new(limit: usize) -> Self {
         Events {
             limit,
@@ -58,17 +58,17 @@ impl Events {
         }
     }
 
-    /// Returns the id of the last event. The client reconnects with it.
+    /// Returns the id of the last event, which the client sends when it reconnects.
     pub(super) fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// Returns how long the server wants the client to wait before it reconnects.
+    /// Returns how long the server asks the client to wait before it reconnects.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// Takes the next bytes, and passes on each event that they complete. Stops early if `each` returns false.
+    /// Processes the next bytes, and passes on each event that they complete. Stops early if `each` returns `false`.
     pub(super) fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(Event) -> bool) -> Result<bool, TooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
@@ -130,7 +130,7 @@ impl Events {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.name = value.to_vec(),
-            // It becomes the value of a header.
+            // The id is later sent as the value of a header.
             b"id" if value.len() <= MAX_ID && value.iter().all(|byte| matches!(byte, b' '..=b'~')) => {
                 self.id = String::from_utf8(value.to_vec()).ok();
             }
@@ -138,7 +138,7 @@ impl Events {
                 let milliseconds = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
                 self.retry = milliseconds.map(|value| Duration::from_millis(value).min(MAX_RETRY)).or(self.retry);
             }
-            // A comment, or a field that does not exist.
+            // A comment, or an unknown field.
             _ => {}
         }
         None
@@ -154,7 +154,7 @@ impl Events {
     }
 }
 
-/// Returns whether a line whose beginning this is may be a line of data.
+/// Returns whether a line with this beginning may be a line of data.
 fn may_be_data(line: &[u8]) -> bool {
     let mark = "\u{feff}".as_bytes();
     let line = line.strip_prefix(mark).unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Addresses: which of them may be asked, and how.
+//! Addresses, and which of them the client may connect to.
 
 use std::{
     fmt,
@@ -10,25 +10,25 @@ use ureq::http::{Uri, uri::Scheme};
 /// The longest address, in bytes.
 const MAX_URL: usize = 4096;
 
-/// An absolute address of HTTP. It has no user and no fragment.
+/// An absolute HTTP address without user information and fragment.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url(Uri);
 
 /// The hosts that an address may lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The user named it: https, or http to this machine.
+    /// The user named the address: HTTPS, or HTTP to this machine.
     Named,
-    /// The user named it, and allows http to any machine.
+    /// The user named the address, and allows HTTP to any machine.
     Insecure,
-    /// A server named it, which is itself on this machine: as if the user had named it.
+    /// A server on this machine named the address. The same rules apply as if the user had named it.
     FoundByLocal,
-    /// A server named it: https, and not to this machine.
+    /// A server named the address: HTTPS, and not to this machine.
     Found,
 }
 
 impl Url {
-    /// Reads an address, and checks that it may be asked.
+    /// Parses an address, and checks that the client may connect to it.
     pub(crate) fn parse(text: &str, reach: Reach) -> Result<Self, String> {
         let invalid = |why: &str| Err(format!("invalid address {text:?}: {why}"));
         if text.len() > MAX_URL {
@@ -48,7 +48,7 @@ impl Url {
             return invalid("it must have no user and no password");
         }
         let url = Url(uri);
-        // A name may have such an address, too. It is looked at when the name is resolved.
+        // A host name may resolve to such an address, too. That is checked when the name is resolved.
         if let Some(why) = url.host().parse().ok().and_then(|address| refusal(address, false, reach)) {
             return invalid(why);
         }
@@ -73,17 +73,17 @@ impl Url {
         if self.is_loopback() { Reach::FoundByLocal } else { Reach::Found }
     }
 
-    /// Returns the address for a client of HTTP.
+    /// Returns the address as a URI for an HTTP client.
     pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// Returns the host without the brackets of IPv6.
+    /// Returns the host, without brackets if it is an IPv6 address.
     pub(super) fn host(&self) -> &str {
         self.0.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// Returns whether the host is this machine by its name.
+    /// Returns whether the host's name denotes this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host();
         let is_local = |address: IpAddr| address.to_canonical().is_loopback();
@@ -94,7 +94,7 @@ impl Url {
         self.0.scheme() == Some(&Scheme::HTTPS)
     }
 
-    /// Returns the scheme, the host and the port. The port of the scheme itself is left out.
+    /// Returns the scheme, the host and the port. Omits the scheme's default port.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_https() { "https" } else { "http" };
         let host = self.0.host().unwrap_or_default().to_ascii_lowercase();
@@ -110,21 +110,22 @@ impl Url {
         self.0.path()
     }
 
-    /// Returns the address as a resource's identifier (RFC 8707): in lower case where case does not matter, and without a lone `/`.
+    /// Returns the address as a resource identifier (RFC 8707): in lower case where case does not matter, and without a
+    /// lone `/`.
     pub(super) fn canonical(&self) -> String {
         let query = self.0.query().map(|query| format!("?{query}")).unwrap_or_default();
         let path = if self.path() == "/" { "" } else { self.path() };
         format!("{}{path}{query}", self.origin())
     }
 
-    /// Returns the address that a server of this address names in `Location`, if it has the same origin.
+    /// Returns the address that a server at this address names in `Location`, if it has the same origin.
     pub(super) fn redirected(&self, location: &str) -> Result<Self, String> {
         let text = if location.starts_with('/') && !location.starts_with("//") {
             format!("{}{location}", self.origin())
         } else {
             location.to_owned()
         };
-        // The origin is the same, and with it what the user allows.
+        // The origin is the same, so the user's permissions for it apply.
         let url = Url::parse(&text, Reach::Insecure)?;
         if url.origin() != self.origin() {
             return Err(format!(
@@ -147,7 +148,7 @@ impl fmt::Debug for Url {
     }
 }
 
-/// Returns why no server is asked at this address of the network. `None` if one may be.
+/// Returns the reason not to connect to a network address. `None` if connecting is permitted.
 pub(super) fn refusal(address: IpAddr, needs_loopback: bool, reach: Reach) -> Option<&'static str> {
     let address = address.to_canonical();
     let is_link_local = match address {
@@ -167,7 +168,7 @@ pub(super) fn refusal(address: IpAddr, needs_loopback: bool, reach: Reach) -> Op
 }
 
 fn is_v6_link_local(address: Ipv6Addr) -> bool {
-    // The metadata service of a cloud provider has this address beside its link-local one.
+    // The metadata service of a cloud provider has this address in addition to its link-local one.
     address.is_unicast_link_local() || address == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)
 }
 

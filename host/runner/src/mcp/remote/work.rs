@@ -19,11 +19,11 @@ use super::{
 };
 use crate::process::Wrote;
 
-/// The longest time for a message without an answer to be accepted.
+/// The longest time for the server to accept a message that has no answer.
 const ACCEPT: Duration = Duration::from_secs(30);
-/// The longest time for the end of a session.
+/// The longest time for ending a session.
 const END: Duration = Duration::from_secs(5);
-/// The interval at which silent requests are looked for.
+/// The interval at which requests are checked for silence.
 const TICK: Duration = Duration::from_millis(100);
 /// The longest wait before the stream of a session is opened again.
 const MAX_RETRY: Duration = Duration::from_secs(60);
@@ -47,7 +47,7 @@ pub(super) fn send_all(link: &Arc<Link>) {
     link.deliver(Received::Wrote(Wrote::End));
 }
 
-/// Sends a message, or hands a request on to a worker. Returns whether the message needs no more room.
+/// Sends a message, or passes a request to a worker. Returns whether the queue space of the message can be freed.
 fn send_one(link: &Arc<Link>, agent: &Agent, line: String) -> bool {
     let Some(message) = Message::read(&line) else {
         tracing::warn!("a line for a server is not a message of JSON-RPC");
@@ -65,7 +65,7 @@ fn send_one(link: &Arc<Link>, agent: &Agent, line: String) -> bool {
         }
         Kind::Notification if message.is("notifications/cancelled") => {
             let id = message.param("requestId").map(|id| id.get().to_owned()).unwrap_or_default();
-            // Without a session, closing the stream is what cancels.
+            // Without a session, closing the stream cancels the request.
             if link.state().session.version.is_some() {
                 tell(link, agent, &line);
             }
@@ -168,7 +168,7 @@ fn ask(link: &Link, job: &Job, flight: &Flight) -> Result<(), NoAnswer> {
     read(link, flight, &head, response)
 }
 
-/// Starts to listen to what the server says by itself. Only servers with sessions do.
+/// Starts to listen for messages that the server sends on its own initiative. Only servers with sessions send any.
 fn start_listening(link: &Arc<Link>) {
     let mut state = link.state();
     if state.session.version.is_none() || std::mem::replace(&mut state.session.is_listening, true) {
@@ -194,7 +194,7 @@ fn listen(link: &Link) {
                 failures = 0;
                 let streamed = stream(link, &flight, response, None);
                 last_event = streamed.last_event.or(last_event);
-                // A server that hangs up at once is asked ever more rarely.
+                // A server that closes the stream at once is asked less and less often.
                 wait = match streamed.retry {
                     Some(retry) => retry.max(TICK),
                     None if streamed.has_events || start.elapsed() > MAX_RETRY => RETRY,
@@ -202,9 +202,10 @@ fn listen(link: &Link) {
                 };
                 true
             }
-            // It has no such stream.
+            // The server has no such stream.
             Ok(response) if !response.status().is_server_error() => false,
-            // A server without such a stream may say that the address does not exist. The next message shows whether the session does.
+            // A server without such a stream may report that the address does not exist. The next message shows whether
+            // the session still exists.
             Err(NoAnswer::SessionLost) => false,
             Ok(_) | Err(NoAnswer::Failed(_)) => {
                 wait = (wait * 2).min(MAX_RETRY);
@@ -234,6 +235,6 @@ fn end_session(link: &Link) {
         return;
     }
     let agent = net::agent(&link.state().url, link.endpoint.reach(), Some(END));
-    // A server may refuse that, or be gone.
+    // The server may reject this, or be unreachable.
     let _ = send(link, &agent, &Method::DELETE, &Head::of_session(&session, ANSWERS), None);
 }

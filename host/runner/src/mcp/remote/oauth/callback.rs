@@ -1,4 +1,4 @@
-//! Waits for the browser to come back from the authorization server (RFC 8252, section 7.3).
+//! Waits for the browser to be redirected back from the authorization server (RFC 8252, section 7.3).
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +10,13 @@ use std::{
 
 use percent_encoding::percent_decode_str;
 
-/// The path that the browser comes back to.
+/// The path that the browser is redirected to.
 const PATH: &str = "/callback";
 /// The largest head of a request, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
 /// The longest time for a browser to send its request.
 const HEAD: Duration = Duration::from_secs(3);
-/// The interval at which connections are looked for.
+/// The interval at which new connections are accepted.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A listener on this machine.
@@ -37,12 +37,13 @@ impl Callback {
         Ok(Callback { listener, address })
     }
 
-    /// Returns the address that the browser comes back to.
+    /// Returns the address that the browser is redirected to.
     pub(super) fn uri(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Waits for a request whose parameter `state` is this one. Others are refused, and do not end the wait.
+    /// Waits for a request whose parameter `state` has this value. Other requests are rejected, and do not end the
+    /// wait.
     pub(super) fn wait(&self, state: &str, time: Duration, is_over: impl Fn() -> bool) -> Option<Parameters> {
         let end = Instant::now() + time;
         while Instant::now() < end && !is_over() {
@@ -80,14 +81,14 @@ impl Callback {
         parameters
     }
 
-    /// Returns the parameters of a request for the right path of the right host.
+    /// Returns the parameters of a request, if it is for the right path of the right host.
     fn parameters(&self, head: &[u8]) -> Option<Parameters> {
         let mut headers = [httparse::EMPTY_HEADER; 128];
         let mut request = httparse::Request::new(&mut headers);
         if !request.parse(head).ok()?.is_complete() || request.method != Some("GET") {
             return None;
         }
-        // A page that has this machine's address under a name of its own is not the authorization server's.
+        // A page that resolves its own host name to this machine's address is not the authorization server's.
         let host = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"))?;
         if host.value != self.address.to_string().as_bytes() {
             return None;
@@ -99,7 +100,7 @@ impl Callback {
         let mut parameters = Parameters::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            // A parameter must not stand twice (RFC 6749, section 3.1).
+            // A parameter must not occur twice (RFC 6749, section 3.1).
             if parameters.insert(decode(name)?, decode(value)?).is_some() {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Reads the header `WWW-Authenticate` (RFC 9110, section 11.6.1).
 
-/// The parameters of a rejected request that say how to log in.
+/// The parameters in the answer to a rejected request that describe how to log in.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
     /// The address of the resource's metadata (RFC 9728, section 5.1).
@@ -9,7 +9,7 @@ pub(super) struct Challenge {
     pub(super) scope: Option<String>,
 }
 
-/// Reads the challenge with the scheme `Bearer` from the values of the header.
+/// Reads the challenge with the scheme `Bearer` from the header's values.
 pub(super) fn read<'v>(values: impl Iterator<Item = &'v str>) -> Challenge {
     let mut challenge = Challenge::default();
     for value in values {

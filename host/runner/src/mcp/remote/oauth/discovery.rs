@@ -14,7 +14,7 @@ use super::super::{
 const MAX_METADATA: u64 = 256 * 1024;
 /// The longest time for one request.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
-/// The most authorization servers that are tried.
+/// The maximum number of authorization servers that are tried.
 const MAX_SERVERS: usize = 4;
 
 /// The metadata of a protected resource.
@@ -44,7 +44,7 @@ pub(super) struct Server {
     pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
-/// Finds the metadata of the resource. A server that follows 2025-03-26 has none: `None`.
+/// Finds the metadata of the resource. Returns `None` for a server that follows 2025-03-26, which has no metadata.
 pub(super) fn resource(server: &Url, named: Option<&str>) -> Result<Option<Resource>, String> {
     let reach = server.reach_of_found();
     let origin = server.origin();
@@ -69,7 +69,7 @@ pub(super) fn resource(server: &Url, named: Option<&str>) -> Result<Option<Resou
     Ok(None)
 }
 
-/// Returns whether a resource's identifier is that of the server, or of a part of its origin that the server belongs to.
+/// Returns whether a resource's identifier denotes the server itself, or a part of its origin that contains the server.
 fn covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource, Reach::Insecure) else { return false };
     let inner = server.path().strip_prefix(resource.path().trim_end_matches('/'));

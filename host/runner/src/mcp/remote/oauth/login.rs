@@ -1,4 +1,4 @@
-//! Logs in to a server: finds its authorization server, registers, and exchanges the code that the browser brings.
+//! Logs in to a server: finds its authorization server, registers, and exchanges the code that the browser delivers.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -31,7 +31,7 @@ pub struct Login {
     store: Store,
     server: Server,
     client: Client,
-    /// The client's secret, if it is in the environment.
+    /// The client's secret, if the environment has it.
     secret: Option<String>,
     resource: String,
     callback: Callback,
@@ -54,7 +54,7 @@ pub struct LoggedIn {
 }
 
 impl Login {
-    /// Prepares a login. `None` if the server takes requests without one.
+    /// Prepares a login. Returns `None` if the server accepts requests without one.
     pub fn begin(endpoint: &Endpoint) -> Result<Option<Self>, String> {
         endpoint.check()?;
         let url = endpoint.address()?;
@@ -125,7 +125,8 @@ impl Login {
         &self.address
     }
 
-    /// Waits for the browser, and keeps the tokens. `None` if nobody came back, or `is_over` returned true.
+    /// Waits for the browser, and stores the tokens. Returns `None` if nobody logged in, or if `is_over` returned
+    /// `true`.
     pub fn wait(self, time: Duration, is_over: impl Fn() -> bool) -> Result<Option<LoggedIn>, String> {
         let Some(parameters) = self.callback.wait(&self.state, time, is_over) else { return Ok(None) };
         let code = self.code(&parameters)?;
@@ -141,7 +142,7 @@ impl Login {
         ];
         let secret = self.client.secret.as_deref().or(self.secret.as_deref());
         let mut tokens = request(&endpoint, reach, &self.client, secret, &form).map_err(|refusal| refusal.message())?;
-        // Without a word about them, the scopes are those that were asked for (RFC 6749, section 5.1).
+        // If the answer names no scopes, the granted scopes are the requested ones (RFC 6749, section 5.1).
         tokens.scope = tokens.scope.or(self.scope);
         let stored = Stored {
             server: self.url.canonical(),
@@ -162,7 +163,7 @@ impl Login {
         }))
     }
 
-    /// Returns the code, after it is certain that the right server gave it out (RFC 9207).
+    /// Returns the code, after verifying that the right server issued it (RFC 9207).
     fn code<'p>(&self, parameters: &'p Parameters) -> Result<&'p str, String> {
         let issuer = &self.server.issuer;
         match parameters.get("iss") {
@@ -185,8 +186,8 @@ impl Login {
     }
 }
 
-/// Adds the scopes that a request lacked to those of a login, and those that were granted before. A login that somebody repeats because of
-/// one request should not lose what others need.
+/// Extends the scopes of a login by those that a request lacked, and by those granted before. A repeated login because
+/// of one request must not lose the scopes that other requests need.
 fn with_lacked(store: &Store, issuer: &str, own: Option<String>) -> Option<String> {
     // A login replaces a file that cannot be read.
     let Some(before) = store.read().ok().flatten() else { return own };
@@ -245,7 +246,7 @@ fn register(
     Ok(Client { id: registered.client_id, secret: registered.client_secret, has_secret_in_form })
 }
 
-/// Returns an unguessable random text, as PKCE requires it (RFC 7636, section 4.1).
+/// Returns an unguessable random text, as PKCE requires (RFC 7636, section 4.1).
 fn secret_text() -> Result<String, String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;

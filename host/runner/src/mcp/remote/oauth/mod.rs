@@ -1,4 +1,4 @@
-//! OAuth 2.1 for servers by their address: who logs in, where the tokens are, and when they are refreshed.
+//! OAuth 2.1 for servers at addresses: logging in, storing tokens and refreshing them.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
@@ -26,7 +26,7 @@ use super::{
     url::Url,
 };
 
-/// A token is refreshed when it has this many seconds left.
+/// A token is refreshed when no more than this many seconds remain.
 const MARGIN: u64 = 30;
 
 /// The tokens for one server.
@@ -34,7 +34,7 @@ pub(super) struct Authorizer {
     url: Url,
     oauth: OAuth,
     login: String,
-    /// `None` if the user gave the header `Authorization`. An error if there is no folder for tokens.
+    /// `None` if the user set the header `Authorization`. An error if there is no folder for tokens.
     store: Option<Result<Store, String>>,
     current: Mutex<Current>,
 }
@@ -57,9 +57,9 @@ impl Authorizer {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the token that a request is sent with. `None` if nobody has logged in, which many servers do not need.
+    /// Returns the token to send with a request. `None` if nobody has logged in, which many servers do not require.
     pub(super) fn token(&self) -> Result<Option<String>, String> {
-        // Most servers need no tokens, and no folder for them.
+        // Most servers need neither tokens nor a folder for them.
         let Some(Ok(store)) = &self.store else { return Ok(None) };
         let mut current = self.current();
         if !current.is_read {
@@ -74,7 +74,7 @@ impl Authorizer {
         self.refresh(store, &mut current, Some(&expired)).map(Some)
     }
 
-    /// Returns another token in place of one that the server rejected.
+    /// Returns a new token in place of one that the server rejected.
     pub(super) fn renew(&self, rejected: Option<&str>) -> Result<String, String> {
         let store = match &self.store {
             Some(Ok(store)) => store,
@@ -99,7 +99,7 @@ impl Authorizer {
             return Err(self.needs_login("it wants a login"));
         }
         let _lock = store.lock()?;
-        // Somebody may have logged in, or another process refreshed the token.
+        // Somebody may have logged in, or another process may have refreshed the token.
         let Some(stored) = store.read()? else { return Err(self.needs_login("it wants a login")) };
         let is_other = Some(stored.tokens.access_token.as_str()) != rejected;
         if is_other && stored.tokens.expires_at.is_none_or(|at| at > now() + MARGIN) {
@@ -134,7 +134,7 @@ impl Authorizer {
         Ok(token)
     }
 
-    /// Describes a rejection that no other token helps against.
+    /// Describes a rejection that another token would not resolve.
     pub(super) fn rejected(&self) -> String {
         match self.store {
             Some(_) => self.needs_login("it rejects the token"),
@@ -145,8 +145,8 @@ impl Authorizer {
         }
     }
 
-    /// Returns another token in place of one without enough scopes: somebody has logged in meanwhile. Otherwise notes the scopes that the
-    /// challenge names, so that the next login asks for them.
+    /// Returns a new token in place of one with insufficient scopes, if somebody has logged in meanwhile. Otherwise
+    /// records the scopes that the challenge names, so that the next login requests them.
     pub(super) fn widen<'v>(
         &self,
         narrow: Option<&str>,

@@ -1,4 +1,4 @@
-//! Finds out whether a server wants a login, and for what.
+//! Determines whether a server requires a login, and which scopes.
 
 use serde_json::{Value, json};
 use ureq::{
@@ -19,19 +19,19 @@ use crate::secrets::Secrets;
 
 /// The version of requests in a session.
 const VERSION: &str = "2025-11-25";
-/// The version of requests without one.
+/// The version of requests without a session.
 const STATELESS: &str = "2026-07-28";
 
 /// How a server treats a client without a token.
 #[derive(Default)]
 pub(super) struct Probe {
-    /// `true` if the server takes requests.
+    /// `true` if the server accepts requests.
     pub(super) is_open: bool,
     pub(super) challenge: Challenge,
 }
 
-/// Asks the server for its tools without a token, in both eras. Many servers describe themselves to anyone, so only the
-/// list shows what they require.
+/// Requests the server's tools without a token, with and without a session. Many servers describe themselves to anyone,
+/// so only this request shows what they require.
 pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let asker = Asker { agent: agent(url, endpoint.reach(), Some(LIMIT)), url, headers: endpoint.headers()? };
     let client = json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") });
@@ -40,7 +40,7 @@ pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     let listed = asker.ask(&list, &[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     let mut probe = Probe::default();
-    // A server that does not answer may answer the first request of a session.
+    // A server that does not answer this request may answer the first request of a session.
     if listed.is_ok_and(|listed| probe.sees(&listed)) {
         return Ok(probe);
     }
@@ -69,7 +69,7 @@ pub(super) fn probe(endpoint: &Endpoint, url: &Url) -> Result<Probe, String> {
 }
 
 impl Probe {
-    /// Notes what an answer shows. Returns whether it wants a login.
+    /// Records what an answer shows. Returns whether it requires a login.
     fn sees(&mut self, response: &Response<Body>) -> bool {
         let values = response.headers().get_all("www-authenticate");
         let challenge = challenge::read(values.iter().filter_map(|value| value.to_str().ok()));
@@ -86,7 +86,7 @@ impl Probe {
 struct Asker<'u> {
     agent: Agent,
     url: &'u Url,
-    /// The headers of the user.
+    /// The headers that the user set.
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -104,7 +104,7 @@ impl Asker<'_> {
         answer.map_err(|error| Failure::of(&error, self.url).message)
     }
 
-    /// Ends a session. A server may refuse that.
+    /// Ends a session. A server may reject that.
     fn end(&self, session: Option<&str>) {
         if let Some(session) = session {
             let _ = self.agent.delete(self.url.uri()).header("mcp-session-id", session).call();

@@ -1,11 +1,12 @@
-//! Lists of scopes, as requests for tokens have them (RFC 6749, section 3.3).
+//! Lists of scopes, as in requests for tokens (RFC 6749, section 3.3).
 
 use super::super::endpoint::is_of_scope;
 
 /// The longest list, in bytes.
 pub(super) const MAX_SCOPE: usize = 4096;
 
-/// Merges lists of scopes, without repetitions and invalid names. Returns `None` if no scope is left, or too many to ask for.
+/// Merges lists of scopes, without duplicates and invalid names. Returns `None` if no scope is left, or if there are
+/// too many to request.
 pub(super) fn joined<'s>(lists: impl IntoIterator<Item = Option<&'s str>>) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();
     let mut length = 0;

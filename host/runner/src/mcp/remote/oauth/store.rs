@@ -1,4 +1,4 @@
-//! Keeps tokens in files that only their owner can read.
+//! Stores tokens in files that only their owner can read.
 
 use std::{
     env,
@@ -22,14 +22,14 @@ use crate::random;
 
 /// The largest file, in bytes.
 const MAX_FILE: u64 = 256 * 1024;
-/// The longest time that another process may hold the lock: as long as a refresh takes.
+/// The longest time that another process may hold the lock, which is as long as a refresh takes.
 const LOCKED: Duration = Duration::from_secs(45);
 const TICK: Duration = Duration::from_millis(20);
 
-/// The tokens of one server, and where they are refreshed.
+/// The tokens of one server, and where to refresh them.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Stored {
-    /// The server's address. Its tokens go nowhere else.
+    /// The server's address. Its tokens are sent nowhere else.
     pub(super) server: String,
     /// The resource that the tokens are for.
     pub(super) resource: String,
@@ -37,7 +37,7 @@ pub(super) struct Stored {
     pub(super) token_endpoint: String,
     pub(super) client: Client,
     pub(super) tokens: Tokens,
-    /// The scopes that a request lacked. The next login asks for them, too.
+    /// The scopes that a request lacked. The next login requests them, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lacked: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Store {
     server: String,
 }
 
-/// Keeps other processes from refreshing the same tokens, until this is dropped.
+/// Prevents other processes from refreshing the same tokens until this is dropped.
 pub(super) struct Lock(#[expect(dead_code, reason = "it is held")] File);
 
 impl Store {
@@ -68,7 +68,7 @@ impl Store {
         &self.path
     }
 
-    /// Reads the tokens. `None` if there are none.
+    /// Reads the tokens. Returns `None` if there are none.
     pub(super) fn read(&self) -> Result<Option<Stored>, String> {
         let wrong = |why: String| format!("{}: {why}", self.path.display());
         let file = match open_regular(File::options().read(true), &self.path) {
@@ -80,7 +80,7 @@ impl Store {
         check_private(&folder, &self.folder)?;
         check_private(&file.metadata().map_err(|error| wrong(error.to_string()))?, &self.path)?;
         let bytes = read_all(file, MAX_FILE).map_err(|error| wrong(error.to_string()))?;
-        // The error would show what it found, which may be a token.
+        // The error would contain the text at fault, which may be a token.
         let stored = bytes.and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
         match stored {
             Some(stored) if stored.server == self.server => Ok(Some(stored)),
@@ -101,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Waits until no other process refreshes the same tokens.
+    /// Waits until no other process is refreshing the same tokens.
     pub(super) fn lock(&self) -> Result<Lock, String> {
         self.make_folder()?;
         let path = self.path.with_extension("lock");
@@ -117,7 +117,8 @@ impl Store {
                 Ok(()) => return Ok(Lock(file)),
                 Err(TryLockError::WouldBlock) if start.elapsed() < LOCKED => thread::sleep(TICK),
                 Err(TryLockError::WouldBlock) => return Err(format!("another process holds {}", path.display())),
-                // On a file system without locks, two processes may refresh at once. One of them then has to log in again.
+                // On a file system without locks, two processes may refresh at the same time. One of them then has to
+                // log in again.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(Lock(file)),
                 Err(TryLockError::Error(error)) => return Err(wrong(error)),
             }
@@ -135,7 +136,7 @@ impl Store {
     }
 }
 
-/// Returns the folder of all tokens.
+/// Returns the folder for all tokens.
 fn folder() -> Result<PathBuf, String> {
     let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let own = || if cfg!(windows) { dirs::data_local_dir() } else { Some(dirs::home_dir()?.join(".local/state")) };
@@ -143,7 +144,7 @@ fn folder() -> Result<PathBuf, String> {
     Ok(folder.join("seamgate").join("tokens"))
 }
 
-/// Refuses what others can read or own.
+/// Rejects a file or folder that others can read or own.
 fn check_private(metadata: &fs::Metadata, path: &Path) -> Result<(), String> {
     #[cfg(unix)]
     {

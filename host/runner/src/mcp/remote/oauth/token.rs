@@ -1,7 +1,7 @@
-//! Asks a token endpoint for tokens (OAuth 2.1, section 3.2).
+//! Requests tokens from a token endpoint (OAuth 2.1, section 3.2).
 //!
-//! The crate `oauth2` has these requests, but not what leads to them: metadata, registration, `iss` and `resource`. What would be
-//! left of it is smaller than what it brings along.
+//! The crate `oauth2` has these requests, but not the steps before them: metadata, registration, `iss` and `resource`.
+//! The code that it would replace is smaller than its dependencies.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,28 +22,28 @@ use super::{
 const MAX_ANSWER: u64 = 256 * 1024;
 /// The longest token, in bytes.
 const MAX_TOKEN: usize = 32 * 1024;
-/// The characters of a form that are not encoded.
+/// The characters that are not percent-encoded in a form.
 const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A client, as the authorization server knows it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Client {
     pub(super) id: String,
-    /// The secret, unless it is in the environment.
+    /// The secret, if there is one outside of the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) secret: Option<String>,
-    /// `true` if the secret goes into the form, not into a header.
+    /// `true` if the secret is sent in the form instead of a header.
     #[serde(default)]
     pub(super) has_secret_in_form: bool,
 }
 
-/// The tokens that a token endpoint gave out.
+/// The tokens that a token endpoint issued.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Tokens {
     pub(super) access_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refresh_token: Option<String>,
-    /// The time when the access token expires, in seconds since 1970. `None` if the server does not say.
+    /// The time when the access token expires, in seconds since 1970. `None` if the server does not specify it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,9 +52,9 @@ pub(super) struct Tokens {
 
 /// The reason why there are no tokens.
 pub(super) enum Refusal {
-    /// The grant is not valid any more. Somebody has to log in.
+    /// The grant is no longer valid. Somebody has to log in.
     Invalid(String),
-    /// The server may answer later.
+    /// The request failed, but the server may answer later.
     Failed(String),
 }
 
@@ -66,7 +66,7 @@ impl Refusal {
     }
 }
 
-/// Asks for tokens by a grant.
+/// Requests tokens for a grant.
 pub(super) fn request(
     endpoint: &Url,
     reach: Reach,
@@ -130,7 +130,7 @@ fn read(bytes: &[u8]) -> Result<Tokens, String> {
         expires_in: Option<u64>,
         scope: Option<String>,
     }
-    // The error would show what it found, which may be a token.
+    // The error would contain the text at fault, which may be a token.
     let answer: Answer = serde_json::from_slice(bytes)
         .map_err(|_| "invalid answer: expected \"access_token\" and \"token_type\" as strings".to_owned())?;
     if !answer.token_type.eq_ignore_ascii_case("bearer") {
@@ -150,7 +150,7 @@ fn read(bytes: &[u8]) -> Result<Tokens, String> {
     })
 }
 
-/// Reads a number of seconds, which some servers write as a string.
+/// Parses a number of seconds, which some servers write as a string.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     let number = match &value {
@@ -165,7 +165,7 @@ pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map(|time| time.as_secs()).unwrap_or_default()
 }
 
-/// Encodes a value of a form or a query.
+/// Percent-encodes a value for a form or a query.
 pub(super) fn encode(value: &str) -> String {
     utf8_percent_encode(value, &PLAIN).to_string()
 }
