@@ -139,9 +139,7 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     run(command("rustc")
         .args(["host/cli/src/main.rs", "--crate-name", "seamgate", "--edition", "2024"])
         .args(["--extern", "seamgate_cli=target/release/libseamgate_cli.rlib", "-Ldependency=target/release/deps"])
-        .args(["-Copt-level=3", "-Ctarget-feature=+crt-static", "-Cstrip=symbols"])
-        // host/cli/build.rs says why.
-        .args(["-Clink-arg=-Wl,-O0,--build-id=none", "-o"])
+        .args(["-Copt-level=3", "-Ctarget-feature=+crt-static", "-Cstrip=symbols", "-o"])
         .arg(&linked))?;
     let to = folder.join(format!("seamgate-{version}-x86_64-linux"));
     paths::write_without(&linked, &to)?;

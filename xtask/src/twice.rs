@@ -16,23 +16,29 @@ use crate::{
 /// The folder of the clones.
 const FOLDER: &str = "target/twice";
 
-/// The names of the clones. They have the same length, because messages of panics in native code contain file names
-/// below them.
-const CLONES: [&str; 2] = ["a", "b"];
+/// The folder of both clones, one after the other. Panic messages in native code contain file names below it, and the
+/// linker orders strings by their hashes, so builds in two folders differ.
+const CLONE: &str = "clone";
+
+/// The folders of the packages.
+const BUILDS: [&str; 2] = ["first", "second"];
 
 /// Builds the packages in two fresh clones of the last commit, one after the other. Fails unless every file has the
-/// same bytes in both. Then removes the clones.
+/// same bytes in both. Then removes them.
 pub(crate) fn package() -> Result<()> {
     let folder = root().join(FOLDER);
     remove(&folder)?;
     fs::create_dir_all(&folder)?;
-    let clones = CLONES.map(|name| folder.join(name));
-    for clone in &clones {
-        run(command("git").args(["clone", "--quiet"]).arg(root()).arg(clone))?;
-        run(command("cargo").args(["xtask", "package"]).current_dir(clone).env_remove("CARGO_TARGET_DIR"))?;
+    let clone = folder.join(CLONE);
+    let builds = BUILDS.map(|name| folder.join(name));
+    for build in &builds {
+        run(command("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
+        run(command("cargo").args(["xtask", "package"]).current_dir(&clone).env_remove("CARGO_TARGET_DIR"))?;
+        fs::rename(clone.join(PACKAGES), build)?;
+        remove(&clone)?;
     }
-    let [first, second] = clones.map(|clone| clone.join(PACKAGES));
-    let compared = compare(&first, &second)?;
+    let [first, second] = &builds;
+    let compared = compare(first, second)?;
     for difference in &compared.differences {
         say(difference);
     }
