@@ -58,8 +58,7 @@ class SeamgateFault(SeamgateError):
 
 class InvalidDocumentFault(SeamgateFault):
     """A request, a contract or a profile is invalid (`bad_request`, `bad_contract`, `bad_profile`). This is a bug in
-    the
-    program: the same call always fails. `violations` says what is wrong and where."""
+    the program: the same call always fails. `violations` says what is wrong and where."""
 
 
 class UnknownAgentFault(SeamgateFault):

@@ -27,8 +27,7 @@ class Limits:
             contract, as JSON text.
         contract_fuel: Fuel for compiling one registered contract, in addition to `fuel`, because the author of a
             contract is trusted more than the author of an output. Does not apply to a contract that is passed with a
-            call.
-            Default: 500,000,000, plus 2,500 for each byte of the contract, as JSON text.
+            call. Default: 500,000,000, plus 2,500 for each byte of the contract, as JSON text.
         memory: The most linear memory of one instance, in bytes. Default: 64 MiB.
         timeout_seconds: The wall-clock time of each call, enforced to within about 20 ms. It is the safety net for
             cases that fuel does not cover. Default: 5.
