@@ -7,7 +7,7 @@ import { services } from "./runs.mjs";
 
 const EFFECTS = process.env.EFFECTS ?? "effects.txt";
 
-/** What a model would say. */
+/** Returns the scripted answer of a model. */
 export function model({ prompt: { messages } }) {
   const all = messages.map(({ text }) => text).join("\n");
   const order = Number(/"order":(\d+)/.exec(all)[1]);

@@ -17,7 +17,7 @@ import { doubling, requests } from "./shared.mjs";
 const here = fileURLToPath(new URL("..", import.meta.url));
 const page = files(path.join(here, "page"));
 
-/** What a browser may ask for: the page as `cargo xtask page` writes it, and the requests. */
+/** Serves the page that `cargo xtask page` writes, and the requests. */
 const server = createServer((request, response) => {
   if (request.url === "/requests") {
     response.end(requests().join("\n"));

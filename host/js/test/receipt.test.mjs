@@ -21,7 +21,7 @@ const gate = await Gate.load();
 const verified = (file, options = {}) => verifyReceipt(file, { keys: [KEY], gate, ...options });
 const failure = ({ checks }) => checks.find(({ ok }) => !ok);
 
-/** What the command line prints about a receipt. */
+/** Returns the command line's output about a receipt. */
 function printed(file) {
   const name = path.join(place, "one.receipt");
   writeFileSync(name, file);

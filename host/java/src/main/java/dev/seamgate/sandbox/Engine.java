@@ -47,7 +47,7 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Gives back what {@link #take} returned. */
+  /** Returns an instance from {@link #take} to the engine. */
   public void release(Sandbox sandbox) {
     putBack(sandbox);
     room.release();
@@ -63,7 +63,7 @@ public final class Engine implements AutoCloseable {
     return sandbox;
   }
 
-  /** Gives back what {@link #open} returned. */
+  /** Returns an instance from {@link #open} to the engine. */
   public void putBack(Sandbox sandbox) {
     synchronized (idle) {
       if (!isClosed && !sandbox.isBroken()) {
