@@ -57,7 +57,7 @@ fn blaze(installed: &Path) -> Option<PathBuf> {
 pub(crate) struct Engine {
     pub(crate) name: &'static str,
     pub(crate) version: String,
-    /// How it is set, in words.
+    /// A description of its settings.
     pub(crate) settings: &'static str,
     process: RefCell<Process>,
     /// A program that gives one verdict, for a schema and a document.

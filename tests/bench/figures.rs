@@ -261,7 +261,7 @@ impl Run<'_> {
                 wanted: (native >= TWO_PROCESSORS).then_some([1.95 / 2.0, 1.9 / 2.0]),
                 more: true,
             },
-            // What grows as n log n would come to 2.3.
+            // Growth as n log n would result in 2.3.
             Headline::times(
                 "growth, seamgate warm: cost of a byte at 8 MB / at 1 KB",
                 of(per_byte(grown.last()), per_byte(grown.first())),

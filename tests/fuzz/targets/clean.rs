@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
     let cleaned = sanitize(&text);
     assert_eq!(sanitize(&cleaned.text).text, cleaned.text, "cleaned again");
-    // What hides in ASCII is never ordinary.
+    // Hidden text in ASCII is never ordinary.
     if cleaned.text.is_ascii() {
         let hides = |(at, character): (usize, char)| match character {
             '\n' | '\t' => false,

@@ -121,7 +121,7 @@ def ndjson(seamgate: Path, archive: Path) -> Run:
                     digest.add(row, None, json.loads(line)["fault"]["fault"])
         answers.unlink()
         for batch in _batches(archive / group):
-            # What is no request: these faults are known.
+            # Rows that are not valid requests. Their faults are known.
             for row, text in zip(batch["id"].to_pylist(), batch["text"].view("binary").to_pylist(), strict=True):
                 if text is None:
                     digest.add(row, None, "bad_request")
@@ -211,7 +211,7 @@ def others(archive: Path) -> list[tuple[str, float, float]]:
 
 
 def told(runs: list[Run], rows: int) -> str:
-    """What the ways of judging took, for a page."""
+    """Returns the times of the ways of judging, for a page."""
     head = ["way", "rows", "workers killed", "rows a second", "most memory of each worker, MiB", "digest"]
     lines = [head, ["---", "--:", "--:", "--:", "---", "---"]]
     for run in runs:

@@ -77,7 +77,7 @@ def _rows(group: str, ids: range, hostile: list[bytes]) -> Iterator[Row]:
 
 
 def _broken(number: int, chance: random.Random) -> bytes | None:
-    """What is no text, not all text, or in two of all rows too large."""
+    """Returns outputs that are not text, not entirely text, or, in two rows, too large."""
     if number in (1, 3):
         return b'"' + b"a" * LONGEST + b'"'
     return None if number % 2 == 0 else b'{"date": "\xff' + bytes([chance.randrange(256)]) + b'"}'

@@ -348,7 +348,7 @@ fn accepted_definitions_are_pinned() {
     ends(&check, 1);
     assert_eq!(out(&check), "missing  notes/gone: the server does not list it\n");
     assert_eq!(place.files().len(), 4, "{:?}", place.files());
-    // What is listed again is known.
+    // Tools that are listed again are known.
     let lock = place.read("notes.lock.json");
     place.list(&json!([tool("b"), tool("gone"), changed]));
     ends(&place.check(&["--accept"]), 0);

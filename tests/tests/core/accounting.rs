@@ -179,7 +179,7 @@ const SETTINGS: [&str; 24] = [
 ];
 
 fn contracts() -> Vec<Contract> {
-    // What is to be changed where the schema does not take it needs a schema.
+    // Changing values that the schema does not accept requires a schema.
     let schema = |members: &str| match members.contains("unknown_members") {
         true => r#"{"properties":{"ok":{"type":"boolean"},"why":{"enum":["OK",1,null]}},"additionalProperties":false}"#,
         false => "true",
