@@ -202,7 +202,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
     }
 }
 
-/// Starts those in JavaScript and Python too.
+/// Also starts the engines in JavaScript and Python.
 fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> Result<Engines> {
     let Engines { all: engines, skipped, .. } = &mut started;
     let (set, document) = plan.first()?;

@@ -48,7 +48,7 @@ pub(crate) struct Headline {
 enum Unit {
     Times,
     Megabytes,
-    /// Documents, of so many.
+    /// A number of documents, out of this many.
     Count(usize),
     /// Native's time for [`RECORDS`], in µs in this run.
     Peer(Option<f64>),

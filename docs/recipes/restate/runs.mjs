@@ -67,7 +67,7 @@ function instead({ type, key, call }, fault) {
 export function services(gate, { model, tools }) {
   /** Apply an event, have done what it asks for, and keep where the run is. Gives what was decided. */
   async function step(ctx, event) {
-    // A clock of ours may be behind the one that sent a tick.
+    // The local clock may be behind the clock of the sender of a tick.
     const at = Math.max(await ctx.date.now(), event.at);
     const kept = new Kept(ctx);
     const own = (await ctx.get("run")) ?? { asks: [], underWay: {} };

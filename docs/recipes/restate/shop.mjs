@@ -27,7 +27,7 @@ export function model({ prompt: { messages } }) {
   return say(tool, { order, amount, shipped }, tool === "delegate_packer" ? { reason: "ship it" } : { order });
 }
 
-/** An effect: it tells of which call it is. */
+/** An effect, which names its call. */
 const effect = (tool, given, { idempotency_key }) =>
   appendFileSync(EFFECTS, `${tool} ${JSON.parse(given).order} ${idempotency_key}\n`);
 

@@ -31,7 +31,7 @@ export function findings({ error, quarantined, changes }) {
       span,
       inside: violations.map(violation("warning")),
     })),
-    // That an item was taken out is told by its quarantine.
+    // The removal of an item is already reported by its quarantine.
     ...changes
       .filter(({ kind }) => kind !== "item_removed")
       .map(({ kind, path, span, before, after }) => ({
@@ -115,7 +115,7 @@ export function marksOf(all, text) {
   }
   for (const finding of all) {
     if (finding.inside !== undefined) {
-      // In the list, an item is told with what is wrong in it.
+      // In the list, an item is shown with its problems.
       const inner = finding.inside.find(({ mark }) => mark !== undefined);
       finding.line = inner?.line ?? finding.line;
       finding.goes = inner?.mark ?? finding.mark;

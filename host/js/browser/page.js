@@ -50,7 +50,7 @@ const shownViews = new Tabs(page.views, page.view, view);
 /** The content of the last link. */
 let linked;
 
-/** The contract that outputs are judged by: its text, the judge, or why there is none, and what is wrong with it. */
+/** The current contract: its text, its judge or the reason why there is none, and the problems in it. */
 let current = none();
 function none(text) {
   return { text, judge: undefined, fault: undefined, prompt: "", mistakes: [], marks: [] };
@@ -316,7 +316,7 @@ async function copied(text) {
   }
 }
 
-/** Work of which only the newest counts: what is asked for while it is being done is done once, afterwards. */
+/** Runs work one at a time. Requests that arrive meanwhile are combined into one run afterwards. */
 function oneAtATime(work) {
   let running;
   let isAskedAgain = false;

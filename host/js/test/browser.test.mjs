@@ -411,7 +411,7 @@ test("mistakes in a contract are shown in it", async (context) => {
   await type(page, "contract", counts);
   await verdict(page, "rejected");
   assert.match(await text(page, "#content"), /count/);
-  // What can be used, and is likely a mistake, is marked too.
+  // Likely mistakes in a valid contract are marked as well.
   await type(page, "contract", counts.replace('"minimum"', '"minimun"'));
   await page.waitForFunction(() =>
     [...document.querySelectorAll("#contract mark")].some((mark) => mark.textContent === '"minimun"'),

@@ -47,7 +47,7 @@ before(async () => {
     const { default: workerd } = await import("workerd");
     program = workerd.default;
   } catch (error) {
-    // There is none for this machine.
+    // There is no workerd for this machine.
     skip = `workerd does not run here: ${error.message.split("\n")[0]}`;
     return;
   }

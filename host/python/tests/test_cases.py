@@ -26,7 +26,7 @@ def _compact(indented: str) -> str:
 
 
 def _own_or_shared(case: Path, name: str) -> Path:
-    """A file of a case, or the one that its group shares. It may be missing."""
+    """Returns a file of a case, or the one that its group shares. It may be missing."""
     own = case / name
     return own if own.exists() else case.parent / name
 

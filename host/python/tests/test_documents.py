@@ -37,7 +37,7 @@ TEXTS = [
     *(" [ 1 ,\n2\t,\r3 ] ", ' { "a" : [ ] , "b" : { } } ', "\n1\n"),
 ]
 
-# No JSON; or JSON of which Python says what is wrong.
+# Invalid JSON, or JSON for which Python reports an error.
 WRONG = [
     *(
         "",

@@ -25,7 +25,7 @@ fuzz_target!(|input: &[u8]| {
     for found in &cleaned.found.instructions {
         assert!(found.start < found.end && text.get(found.start..found.end).is_some(), "{found:?}");
     }
-    // A secret between blanks is one, whatever is around it, unless its end alone is there too.
+    // A secret between blanks is found, whatever surrounds it, unless its end occurs alone as well.
     if text.contains(&SECRET[12..]) {
         return;
     }

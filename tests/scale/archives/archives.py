@@ -132,7 +132,7 @@ def ndjson(seamgate: Path, archive: Path) -> Run:
 
 
 def engine(name: str, archive: Path, to: Path) -> Run:
-    """Judge by Ray or Spark in a process of its own, of which a worker is killed in the middle of each job."""
+    """Judge by Ray or Spark in a separate process. One of its workers is killed in the middle of each job."""
     run = Run(name.capitalize(), to)
     to.mkdir()
     with watch.Watch(name) as watched:
@@ -205,7 +205,7 @@ def others(archive: Path) -> list[tuple[str, float, float]]:
     command = [sys.executable, "-B", HERE / "beside.py", archive / BESIDE, str(WORKERS)]
     environment = os.environ | {"PYTHONWARNINGS": "ignore"}
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    # Ray writes there, too.
+    # Ray also writes there.
     answers = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith('["')]
     return [(str(name), float(wall), float(cpu)) for name, wall, cpu in answers]
 

@@ -31,7 +31,7 @@ const gate = await makeGate();
 const task = (order) => ({ order, parcel: order % 3 === 0 });
 const orders = Array.from({ length: RUNS }, (_, at) => at + 1);
 
-/** Do the work of each, so many at once. */
+/** Runs the work of each, with this many at once. */
 async function all(items, atOnce, work) {
   const left = [...items];
   const one = async () => {

@@ -50,7 +50,7 @@ pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
 }
 
-/// Starts anew if nothing happened yet; otherwise resumes.
+/// Starts again if nothing happened yet; otherwise resumes.
 fn next(place: &Place, script: &str) -> Command {
     if place.journal().whole().0.is_empty() {
         let _ = std::fs::remove_dir_all(place.run());

@@ -540,7 +540,7 @@ fn a_journal_that_was_cut_anywhere_is_gone_on_with() {
     }
 }
 
-/// In the middle of a character too.
+/// Even in the middle of a character.
 #[test]
 fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     let place = Place::new("cut-character");

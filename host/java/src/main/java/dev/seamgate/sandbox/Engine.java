@@ -16,7 +16,7 @@ public final class Engine implements AutoCloseable {
   private final Deque<Sandbox> idle = new ArrayDeque<>();
   private boolean isClosed;
 
-  /** Makes an engine with so much memory for each instance, that runs so many calls at once. */
+  /** Creates an engine with this much memory for each instance, which runs this many calls at once. */
   public Engine(Code code, int memory, int instances) {
     this.code = code;
     this.image = Image.of(code.module());
